@@ -1,0 +1,294 @@
+-- The tables of an index: the format document. One index holds one trace.
+--
+-- Conventions. Times are integer nanoseconds: `ts` counts from meta.base_time_ns (the first timed event of the trace),
+-- `dur` is a length. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
+-- file. `*_id` columns refer to the table of that name. Correlation and external ids are the profiler's own numbers.
+-- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order (ts, then the
+-- longer one first, then file order), so ids are time-ordered too.
+
+CREATE TABLE meta (              -- facts about the trace, the ingest and the index, one per row
+  key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, ...
+  value TEXT                     -- text; numbers in decimal, trace.* as the JSON text of the trace
+) STRICT;
+
+CREATE TABLE event_count (       -- conservation: read = stored + skipped, for each category and phase of the trace
+  category TEXT,                 -- as in the trace; NULL where the event has none
+  ph TEXT,                       -- Chrome phase letter: X, i, s, f, C, M, B, E, ...; NULL where the event has none
+  read INTEGER NOT NULL,         -- events of this kind in the file
+  stored INTEGER NOT NULL,       -- rows they became in the event tables
+  skipped INTEGER NOT NULL,      -- events without a row of their own; skip_reason says why
+  skip_reason TEXT               -- matched flow, metadata, end of a slice, no timestamp, not an object, ...
+) STRICT;
+
+CREATE TABLE string (            -- every distinct text, once
+  id INTEGER PRIMARY KEY,        -- in order of first appearance in the file
+  value TEXT NOT NULL            -- unescaped UTF-8, unique
+) STRICT;
+
+CREATE TABLE device (            -- accelerators: those events ran on, joined with those the trace describes
+  id INTEGER PRIMARY KEY,
+  ordinal INTEGER,               -- the profiler's device number; NULL where a device was named otherwise
+  name TEXT,                     -- as described by the trace; NULL if it does not say
+  vendor TEXT NOT NULL,          -- nvidia, amd, intel, ascend, aie, unknown
+  used INTEGER NOT NULL,         -- 1: events ran on it; 0: only described
+  compute_capability TEXT,       -- "9.0"
+  sm_count INTEGER,              -- multiprocessors or compute units
+  warp_size INTEGER,             -- 32 or 64
+  memory_bytes INTEGER,
+  max_threads_per_block INTEGER,
+  max_threads_per_sm INTEGER,
+  registers_per_block INTEGER,
+  registers_per_sm INTEGER,
+  shared_memory_per_block INTEGER,
+  shared_memory_per_sm INTEGER,
+  shared_memory_per_block_optin INTEGER,
+  properties TEXT                -- the trace's own JSON object for this device
+) STRICT;
+
+CREATE TABLE process (           -- anything the trace gives a pid
+  id INTEGER PRIMARY KEY,
+  pid ANY,                       -- number or text, as in the trace
+  name TEXT,                     -- from process_name
+  labels TEXT,                   -- from process_labels
+  sort_index INTEGER,            -- from process_sort_index
+  rank INTEGER                   -- rank of the distributed job, if known
+) STRICT;
+
+CREATE TABLE thread (            -- CPU threads and other tracks that are not device streams
+  id INTEGER PRIMARY KEY,
+  process_id INTEGER NOT NULL,
+  tid ANY,                       -- number or text, as in the trace
+  name TEXT,                     -- from thread_name
+  sort_index INTEGER             -- from thread_sort_index
+) STRICT;
+
+CREATE TABLE stream (            -- device queues
+  id INTEGER PRIMARY KEY,
+  device_id INTEGER NOT NULL,
+  number ANY                     -- stream number; text where the trace has text that is no number
+) STRICT;
+
+CREATE TABLE kernel_name (       -- distinct kernel names
+  id INTEGER PRIMARY KEY,        -- the string id of the name
+  name TEXT NOT NULL,            -- as in the trace
+  short_name TEXT NOT NULL       -- demangled, template and argument lists cut
+) STRICT;
+
+CREATE TABLE launch_config (     -- distinct kernel launch configurations
+  id INTEGER PRIMARY KEY,
+  grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,     -- blocks
+  block_x INTEGER, block_y INTEGER, block_z INTEGER,  -- threads
+  registers INTEGER,             -- per thread
+  shared_memory INTEGER,         -- bytes per block
+  occupancy_pct REAL,            -- the profiler's estimate
+  blocks_per_sm REAL,
+  warps_per_sm REAL
+) STRICT;
+
+CREATE TABLE kernel (            -- one row per kernel execution; id = time order
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,                   -- NULL where the trace gives no usable number
+  name_id INTEGER NOT NULL,      -- kernel_name
+  stream_id INTEGER NOT NULL,
+  correlation INTEGER,           -- as in the trace; unique only together with the launching process
+  external_id INTEGER,           -- as in the trace
+  launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch)
+  cpu_op_id INTEGER,             -- innermost operator around the launch
+  stack_id INTEGER,              -- innermost python frame, on the launching thread at the launch
+  annotation_id INTEGER,         -- innermost user annotation around the launch
+  step_id INTEGER,
+  graph_id INTEGER,              -- as in the trace
+  graph_node_id INTEGER,         -- as in the trace
+  launch_config_id INTEGER,
+  kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel)
+) STRICT;
+
+CREATE TABLE memory_op (         -- copies and fills by the device's own engines
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  kind TEXT NOT NULL,            -- memcpy, memset
+  direction TEXT,                -- HtoD, DtoH, DtoD, HtoH, PtoP, ...; NULL if the trace does not say
+  name_id INTEGER NOT NULL,      -- string
+  bytes INTEGER,
+  stream_id INTEGER NOT NULL,
+  correlation INTEGER,
+  external_id INTEGER,
+  launch_id INTEGER,             -- runtime_call
+  cpu_op_id INTEGER,
+  stack_id INTEGER,
+  annotation_id INTEGER,
+  step_id INTEGER
+) STRICT;
+
+CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  thread_id INTEGER NOT NULL,
+  name_id INTEGER NOT NULL,      -- string
+  correlation INTEGER,
+  external_id INTEGER,
+  kind TEXT NOT NULL,            -- launch, graph_launch, copy, sync, other
+  cpu_op_id INTEGER,             -- by external id, else innermost on the thread
+  stack_id INTEGER,              -- innermost python frame on the thread at ts
+  annotation_id INTEGER,         -- innermost user annotation on the thread at ts
+  step_id INTEGER                -- innermost step on the thread at ts
+) STRICT;
+
+CREATE TABLE op_shape (          -- distinct argument descriptions of operators, JSON text as in the trace
+  id INTEGER PRIMARY KEY,
+  dims TEXT, types TEXT, strides TEXT, concrete_inputs TEXT
+) STRICT;
+
+CREATE TABLE cpu_op (            -- framework operators
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  thread_id INTEGER NOT NULL,
+  name_id INTEGER NOT NULL,      -- string
+  external_id INTEGER,
+  parent_id INTEGER,             -- cpu_op that encloses it on the thread
+  depth INTEGER NOT NULL,        -- 0: no parent
+  sequence_number INTEGER,       -- ties a backward operator to its forward one
+  shape_id INTEGER               -- op_shape
+) STRICT;
+
+CREATE TABLE frame (             -- distinct python frames
+  id INTEGER PRIMARY KEY,
+  name_id INTEGER NOT NULL,      -- string: the event's name, e.g. "vllm/model.py(12): forward" or "nn.Module: Linear_3"
+  function TEXT,                 -- "forward"; the whole name where it has no file
+  file_id INTEGER,               -- string: "vllm/model.py"
+  line INTEGER                   -- first line of the function, as profiled
+) STRICT;
+
+CREATE TABLE stack (             -- distinct python call paths: a trie from the root
+  id INTEGER PRIMARY KEY,        -- a parent's id is smaller than its children's
+  parent_id INTEGER,             -- NULL: outermost
+  frame_id INTEGER NOT NULL,
+  depth INTEGER NOT NULL         -- 1: outermost
+) STRICT;
+
+CREATE TABLE python_call (       -- one row per python function call
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  thread_id INTEGER NOT NULL,
+  stack_id INTEGER NOT NULL      -- the call path that ends in this call
+) STRICT;
+
+CREATE TABLE annotation (        -- user_annotation (on a thread) and gpu_user_annotation (on a stream)
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  kind TEXT NOT NULL,            -- user, gpu
+  thread_id INTEGER,             -- kind user
+  stream_id INTEGER,             -- kind gpu
+  name_id INTEGER NOT NULL,      -- string
+  external_id INTEGER,           -- the same for an annotation and its image on the device
+  parent_id INTEGER              -- annotation that encloses it on its thread or stream
+) STRICT;
+
+CREATE TABLE step (              -- annotations whose name the built-in step grammar knows, in time order
+  id INTEGER PRIMARY KEY,
+  annotation_id INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,     -- 0, 1, 2 ... within the trace
+  kind TEXT NOT NULL,            -- prefill, decode, mixed, train, other, unknown
+  context_requests INTEGER,      -- requests in prefill
+  context_tokens INTEGER,
+  generation_requests INTEGER,   -- requests in decode
+  generation_tokens INTEGER,
+  first_kernel_id INTEGER,       -- smallest and largest id of its kernels
+  last_kernel_id INTEGER
+) STRICT;
+
+CREATE TABLE collective (        -- what the trace says about communication kernels
+  kernel_id INTEGER PRIMARY KEY,
+  name TEXT,                     -- allreduce, ...
+  group_name TEXT,               -- process group
+  group_description TEXT,
+  group_size INTEGER,
+  ranks TEXT,                    -- JSON list
+  dtype TEXT,
+  in_elements INTEGER,
+  out_elements INTEGER,
+  sequence INTEGER,              -- number of the collective within its group
+  comms_id TEXT                  -- 64 bits, may exceed a signed integer
+) STRICT;
+
+CREATE TABLE slice (             -- everything with a duration that fits no table above
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  category_id INTEGER,           -- string; NULL where the event has none
+  name_id INTEGER,               -- string
+  process_id INTEGER NOT NULL,
+  thread_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE instant (           -- points in time
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  category_id INTEGER,
+  name_id INTEGER,
+  process_id INTEGER NOT NULL,
+  thread_id INTEGER NOT NULL,
+  bytes INTEGER                  -- of memory events: size allocated (positive) or freed (negative)
+) STRICT;
+
+CREATE TABLE counter (           -- samples
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  category_id INTEGER,
+  name_id INTEGER,
+  process_id INTEGER NOT NULL,
+  series_id INTEGER,             -- string: the key in the event's args
+  value REAL,
+  continued INTEGER NOT NULL     -- 1: a further series of the event in the row before; 0: first series of its event
+) STRICT;
+
+CREATE TABLE flow_unmatched (    -- ends of flow arrows without a partner
+  id INTEGER PRIMARY KEY,
+  ts INTEGER,
+  category_id INTEGER,
+  ph TEXT NOT NULL,              -- s: start without end; f: end without start; t: step without either
+  flow_id ANY,                   -- integer; text where the trace has text or more than 63 bits
+  process_id INTEGER,
+  thread_id INTEGER
+) STRICT;
+
+CREATE TABLE event_argument (    -- only with --keep-args: the arguments as written in the trace
+  event_table TEXT NOT NULL,     -- kernel, cpu_op, ...
+  event_id INTEGER NOT NULL,
+  args TEXT NOT NULL             -- JSON
+) STRICT;
+
+CREATE TABLE issue (             -- what was wrong with the trace, counted
+  kind TEXT NOT NULL,
+  severity TEXT NOT NULL,        -- info, warning, data_loss
+  count INTEGER NOT NULL,
+  offset INTEGER,                -- first byte it was seen at, in the decompressed trace
+  sample TEXT                    -- at most 200 characters
+) STRICT;
+
+CREATE TABLE kernel_sum (        -- kernel time by name, step kind and stream
+  name_id INTEGER NOT NULL,      -- kernel_name
+  step_kind TEXT,                -- NULL: in no step
+  stream_id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  total INTEGER NOT NULL,        -- ns
+  min INTEGER, max INTEGER,
+  sum_of_squares REAL NOT NULL,  -- ns^2
+  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+) STRICT;
+
+CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
+  name_id INTEGER PRIMARY KEY,   -- kernel_name
+  n INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  min INTEGER, max INTEGER,
+  sum_of_squares REAL NOT NULL,
+  median REAL,                   -- mean of the middle one or two
+  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+) STRICT;

@@ -1,0 +1,299 @@
+-- The words for ad-hoc questions: every view of an index. Within a schema version columns are only ever added.
+--
+-- Conventions are those of the tables: ts and dur in integer nanoseconds, ts from meta.base_time_ns, NULL = unknown.
+-- Columns that cost something (in kernels all but the kernel's own) are scalar subqueries: a query that does not name
+-- them does not pay for them. Only functions of the plain SQLite library are used, so any client can read every view.
+
+CREATE VIEW kernels AS               -- one row per kernel execution, with names in place of ids
+SELECT
+  k.id AS id,                        -- time order
+  n.name AS name,                    -- as in the trace
+  n.short_name AS short_name,        -- demangled, template and argument lists cut
+  k.ts AS ts,
+  k.ts + k.dur AS ts_end,
+  k.dur AS dur,
+  k.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  (SELECT d.ordinal FROM stream s JOIN device d ON d.id = s.device_id WHERE s.id = k.stream_id)
+    AS device,                       -- device number
+  (SELECT s.number FROM stream s WHERE s.id = k.stream_id)
+    AS stream,                       -- stream number
+  (SELECT st.sequence FROM step st WHERE st.id = k.step_id)
+    AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
+  (SELECT st.kind FROM step st WHERE st.id = k.step_id)
+    AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
+  k.kind AS kind,                    -- compute, comm, copy_kernel
+  (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
+    AS cpu_op,                       -- name of the innermost operator around the launch
+  (WITH RECURSIVE up(parent_id, frame_id) AS (
+     SELECT a.parent_id, a.frame_id FROM stack a WHERE a.id = k.stack_id
+     UNION ALL SELECT b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id)
+   SELECT substr(m.value, 12) FROM up JOIN frame f ON f.id = up.frame_id JOIN string m ON m.id = f.name_id
+   WHERE m.value GLOB 'nn.Module: *' LIMIT 1)
+    AS module,                       -- innermost nn.Module frame in the python stack of the launch, e.g. Linear_3
+  (SELECT t.value FROM annotation a JOIN string t ON t.id = a.name_id WHERE a.id = k.annotation_id)
+    AS annotation,                   -- innermost user annotation around the launch
+  k.correlation AS correlation,      -- as in the trace
+  (SELECT l.grid_x || ',' || l.grid_y || ',' || l.grid_z FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS grid,                         -- blocks, "x,y,z"
+  (SELECT l.block_x || ',' || l.block_y || ',' || l.block_z FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS block,                        -- threads, "x,y,z"
+  (SELECT l.registers FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS registers,                    -- per thread
+  (SELECT l.shared_memory FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS shared_memory,                -- bytes per block
+  (SELECT l.occupancy_pct FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS occupancy_pct,                -- the profiler's estimate
+  k.external_id AS external_id,      -- as in the trace
+  k.graph_id AS graph_id,            -- as in the trace
+  k.graph_node_id AS graph_node_id,  -- as in the trace
+  k.launch_id AS launch_id,          -- id in launches and runtime_call
+  k.stack_id AS stack_id             -- id in stacks
+FROM kernel k
+LEFT JOIN kernel_name n ON n.id = k.name_id;
+
+CREATE VIEW kernel_stats AS          -- kernel time by name over the whole trace
+SELECT
+  n.name AS name,
+  n.short_name AS short_name,
+  a.n AS n,                          -- executions
+  a.total AS total,                  -- ns
+  100.0 * a.total / nullif((SELECT sum(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
+  1.0 * a.total / a.n AS avg,
+  a.median AS median,                -- mean of the middle one or two
+  a.min AS min,
+  a.max AS max,
+  a.p50 AS p50,                      -- nearest rank, as p90 and p99
+  a.p90 AS p90,
+  a.p99 AS p99,
+  CASE WHEN a.n < 2 THEN 0.0
+       ELSE max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.n) / (a.n - 1)) END
+    AS variance                      -- of the sample (n - 1), ns^2
+FROM kernel_name_sum a LEFT JOIN kernel_name n ON n.id = a.name_id;
+
+CREATE VIEW steps AS                 -- one row per step, in time order
+SELECT
+  st.id AS id,
+  st.sequence AS step,               -- 0, 1, 2 ...
+  st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
+  t.value AS name,                   -- the annotation's text
+  a.ts AS ts,                        -- on the CPU
+  a.ts + a.dur AS ts_end,
+  a.dur AS dur,                      -- time the host spent in the step
+  a.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  st.context_requests AS context_requests,        -- requests in prefill
+  st.context_tokens AS context_tokens,
+  st.generation_requests AS generation_requests,  -- requests in decode
+  st.generation_tokens AS generation_tokens,
+  (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernels,                      -- how many ran in it
+  (SELECT sum(k.dur) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernel_time,                  -- sum of their dur
+  (SELECT k.ts FROM kernel k WHERE k.id = st.first_kernel_id) AS gpu_ts,  -- start of its first kernel
+  (SELECT max(k.ts + k.dur) FROM kernel k
+   WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS gpu_ts_end,                   -- end of its last kernel
+  st.first_kernel_id AS first_kernel_id,
+  st.last_kernel_id AS last_kernel_id
+FROM step st
+LEFT JOIN annotation a ON a.id = st.annotation_id
+LEFT JOIN string t ON t.id = a.name_id;
+
+CREATE VIEW launches AS              -- one row per kernel whose launching call is known
+SELECT
+  k.id AS kernel_id,
+  r.id AS launch_id,                 -- the same for all kernels of one graph launch
+  n.name AS kernel,
+  t.value AS call,                   -- name of the runtime call
+  r.kind AS kind,                    -- launch, graph_launch, copy, other
+  r.ts AS ts,                        -- of the call, on the CPU
+  r.ts + r.dur AS ts_end,
+  r.dur AS dur,                      -- time spent in the call
+  k.ts AS kernel_ts,
+  k.dur AS kernel_dur,
+  k.ts - (r.ts + r.dur) AS launch_delay,  -- from the call's return to the kernel's start; negative if it started earlier
+  CASE WHEN k.id = (SELECT min(f.id) FROM kernel f WHERE f.launch_id = r.id)
+       THEN max(0, k.ts - (r.ts + r.dur)) END
+    AS queue_delay,                  -- launch_delay, at least 0; NULL for the later kernels of a graph launch
+  k.ts - r.ts AS end_to_end,         -- from the call's start to the kernel's start
+  p.pid AS pid,
+  th.tid AS tid,                     -- launching thread
+  k.correlation AS correlation
+FROM kernel k
+JOIN runtime_call r ON r.id = k.launch_id
+LEFT JOIN kernel_name n ON n.id = k.name_id
+LEFT JOIN string t ON t.id = r.name_id
+LEFT JOIN thread th ON th.id = r.thread_id
+LEFT JOIN process p ON p.id = th.process_id;
+
+CREATE VIEW memcpys AS               -- copies and fills by the device's own engines
+SELECT
+  m.id AS id,
+  m.kind AS kind,                    -- memcpy, memset
+  m.direction AS direction,          -- HtoD, DtoH, DtoD, ...
+  t.value AS name,
+  m.bytes AS bytes,
+  m.ts AS ts,
+  m.ts + m.dur AS ts_end,
+  m.dur AS dur,
+  m.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  1.0 * m.bytes / nullif(m.dur, 0) AS gb_per_s,  -- 10^9 bytes per second
+  d.ordinal AS device,               -- device number
+  s.number AS stream,                -- stream number
+  st.sequence AS step,               -- number of the step
+  st.kind AS phase,                  -- kind of the step
+  (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = m.cpu_op_id)
+    AS cpu_op,                       -- name of the innermost operator around the launch
+  m.correlation AS correlation,
+  m.launch_id AS launch_id,          -- id in runtime_call
+  m.stack_id AS stack_id             -- id in stacks
+FROM memory_op m
+LEFT JOIN string t ON t.id = m.name_id
+LEFT JOIN stream s ON s.id = m.stream_id
+LEFT JOIN device d ON d.id = s.device_id
+LEFT JOIN step st ON st.id = m.step_id;
+
+CREATE VIEW cpu_ops AS               -- framework operators
+SELECT
+  c.id AS id,
+  t.value AS name,
+  c.ts AS ts,
+  c.ts + c.dur AS ts_end,
+  c.dur AS dur,
+  c.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  p.pid AS pid,
+  th.tid AS tid,
+  th.name AS thread,                 -- name of the thread
+  c.depth AS depth,                  -- 0: no parent
+  c.parent_id AS parent_id,          -- id in cpu_ops
+  (SELECT q.value FROM cpu_op o JOIN string q ON q.id = o.name_id WHERE o.id = c.parent_id)
+    AS parent,                       -- name of the enclosing operator
+  sh.dims AS input_dims,             -- JSON text as in the trace, as the next three
+  sh.types AS input_types,
+  sh.strides AS input_strides,
+  sh.concrete_inputs AS concrete_inputs,
+  c.external_id AS external_id,
+  c.sequence_number AS sequence_number  -- ties a backward operator to its forward one
+FROM cpu_op c
+LEFT JOIN string t ON t.id = c.name_id
+LEFT JOIN thread th ON th.id = c.thread_id
+LEFT JOIN process p ON p.id = th.process_id
+LEFT JOIN op_shape sh ON sh.id = c.shape_id;
+
+CREATE VIEW python_calls AS          -- one row per python function call
+SELECT
+  c.id AS id,
+  t.value AS name,                   -- the event's name
+  f.function AS function,
+  fi.value AS file,
+  f.line AS line,                    -- first line of the function
+  c.ts AS ts,
+  c.ts + c.dur AS ts_end,
+  c.dur AS dur,
+  c.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  p.pid AS pid,
+  th.tid AS tid,
+  s.depth AS depth,                  -- 1: outermost
+  c.stack_id AS stack_id             -- id in stacks
+FROM python_call c
+LEFT JOIN stack s ON s.id = c.stack_id
+LEFT JOIN frame f ON f.id = s.frame_id
+LEFT JOIN string t ON t.id = f.name_id
+LEFT JOIN string fi ON fi.id = f.file_id
+LEFT JOIN thread th ON th.id = c.thread_id
+LEFT JOIN process p ON p.id = th.process_id;
+
+CREATE VIEW stacks AS                -- distinct python call paths
+SELECT
+  s.id AS id,
+  s.parent_id AS parent_id,          -- id in stacks; NULL: outermost
+  s.depth AS depth,                  -- 1: outermost
+  t.value AS frame,                  -- the innermost frame
+  (WITH RECURSIVE up(parent_id, text) AS (
+     SELECT s.parent_id, t.value
+     UNION ALL
+     SELECT b.parent_id, v.value || ';' || up.text
+     FROM up JOIN stack b ON b.id = up.parent_id JOIN frame g ON g.id = b.frame_id JOIN string v ON v.id = g.name_id)
+   SELECT text FROM up WHERE parent_id IS NULL)
+    AS path                          -- all frames, outermost first, joined by ";" (the folded form flame graphs take)
+FROM stack s
+LEFT JOIN frame f ON f.id = s.frame_id
+LEFT JOIN string t ON t.id = f.name_id;
+
+CREATE VIEW collectives AS           -- communication kernels with what the trace says about them
+SELECT
+  k.id AS kernel_id,
+  c.name AS name,                    -- allreduce, ...; NULL if the trace does not say
+  n.name AS kernel,
+  k.ts AS ts,
+  k.ts + k.dur AS ts_end,
+  k.dur AS dur,                      -- includes waiting for the other ranks
+  k.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  d.ordinal AS device,               -- device number
+  s.number AS stream,                -- stream number
+  st.sequence AS step,               -- number of the step
+  st.kind AS phase,                  -- kind of the step
+  c.group_name AS group_name,        -- process group
+  c.group_description AS group_description,
+  c.group_size AS group_size,        -- ranks in the group
+  c.ranks AS ranks,                  -- JSON list
+  c.dtype AS dtype,
+  c.in_elements AS in_elements,
+  c.out_elements AS out_elements,
+  c.sequence AS sequence,            -- number of the collective within its group
+  c.comms_id AS comms_id
+FROM kernel k
+LEFT JOIN collective c ON c.kernel_id = k.id
+LEFT JOIN kernel_name n ON n.id = k.name_id
+LEFT JOIN stream s ON s.id = k.stream_id
+LEFT JOIN device d ON d.id = s.device_id
+LEFT JOIN step st ON st.id = k.step_id
+WHERE c.kernel_id IS NOT NULL OR k.kind = 'comm';
+
+CREATE VIEW gaps AS                  -- times at which a device ran neither kernel nor copy, between its first and last one
+SELECT
+  d.ordinal AS device,               -- device number
+  g.free_from AS ts,                 -- end of everything before
+  g.ts AS ts_end,                    -- start of what came next
+  g.ts - g.free_from AS dur,
+  (g.ts - g.free_from) / 1000.0 AS dur_us,  -- dur in microseconds
+  g.kernel_id AS next_kernel_id,     -- NULL: a copy or fill came next
+  (SELECT n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = g.kernel_id)
+    AS next_kernel                   -- its name
+FROM (
+  SELECT e.device_id, e.ts, e.kernel_id,
+    max(e.ts + e.dur) OVER (PARTITION BY e.device_id ORDER BY e.ts, e.dur
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_from
+  FROM (
+    SELECT s.device_id, k.ts, k.dur, k.id AS kernel_id FROM kernel k JOIN stream s ON s.id = k.stream_id
+    WHERE k.dur > 0
+    UNION ALL
+    SELECT s.device_id, m.ts, m.dur, NULL FROM memory_op m JOIN stream s ON s.id = m.stream_id
+    WHERE m.dur > 0) e) g
+LEFT JOIN device d ON d.id = g.device_id
+WHERE g.ts > g.free_from;
+
+CREATE VIEW trace_info AS            -- facts about the trace and the index, one per row
+SELECT
+  key AS key,                        -- the keys of meta, then the row count of each event table as rows.<table>
+  value AS value                     -- text or integer
+FROM meta
+UNION ALL SELECT 'rows.kernel', (SELECT count(*) FROM kernel)
+UNION ALL SELECT 'rows.memory_op', (SELECT count(*) FROM memory_op)
+UNION ALL SELECT 'rows.runtime_call', (SELECT count(*) FROM runtime_call)
+UNION ALL SELECT 'rows.cpu_op', (SELECT count(*) FROM cpu_op)
+UNION ALL SELECT 'rows.python_call', (SELECT count(*) FROM python_call)
+UNION ALL SELECT 'rows.annotation', (SELECT count(*) FROM annotation)
+UNION ALL SELECT 'rows.slice', (SELECT count(*) FROM slice)
+UNION ALL SELECT 'rows.instant', (SELECT count(*) FROM instant)
+UNION ALL SELECT 'rows.counter', (SELECT count(*) FROM counter)
+UNION ALL SELECT 'rows.flow_unmatched', (SELECT count(*) FROM flow_unmatched);
+
+CREATE VIEW issues AS                -- what was wrong with the trace, worst first
+SELECT
+  severity AS severity,              -- data_loss, warning, info
+  kind AS kind,                      -- what was wrong, e.g. kernel_without_launch
+  count AS count,                    -- how often
+  offset AS offset,                  -- first byte it was seen at, in the decompressed trace
+  sample AS sample                   -- at most 200 characters of the trace
+FROM issue
+ORDER BY CASE severity WHEN 'data_loss' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, count DESC, kind;

@@ -1,0 +1,52 @@
+#include "base/byte_source.h"
+
+#include <utility>
+
+#include "base/compressed_source.h"
+#include "base/input_file.h"
+#include "base/raw_input.h"
+#include "base/stream_decoder.h"
+
+namespace tracedb {
+namespace {
+
+class PlainSource : public ByteSource {
+ public:
+  explicit PlainSource(std::unique_ptr<RawInput> input) : input_(std::move(input)) {}
+
+  std::size_t read(char* destination, std::size_t capacity) override { return input_->read(destination, capacity); }
+  [[nodiscard]] std::uint64_t consumed() const override { return input_->consumed(); }
+  [[nodiscard]] ContentHash hash() const override { return input_->hash(); }
+  void drain() override { input_->drain(); }
+
+ private:
+  std::unique_ptr<RawInput> input_;
+};
+
+std::unique_ptr<StreamDecoder> best_gzip_decoder() {
+  auto decoder = isal_gzip_decoder();
+  return decoder ? std::move(decoder) : zlib_gzip_decoder();
+}
+
+std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) {
+  const std::string_view head = input->peek();
+  if (is_gzip(head)) return compressed_byte_source(std::move(input), best_gzip_decoder(), Compression::kGzip);
+  if (is_zstd(head)) return compressed_byte_source(std::move(input), zstd_decoder(), Compression::kZstd);
+  return std::make_unique<PlainSource>(std::move(input));
+}
+
+}  // namespace
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+bool is_zstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
+
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path) {
+  return source_for_content(file_raw_input(path == "-" ? InputFile::standard_input() : InputFile(path)));
+}
+
+std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
+  return source_for_content(memory_raw_input(data));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,48 @@
+// Bytes of a trace, read front to back into buffers of the caller, decompressed on the way where the content (never
+// the file name) says gzip or zstd. The file's own bytes are hashed as they pass (XXH3-128).
+//
+// One thread at a time. Reads with read(2), never mmap: a file that shrinks under us is a short read, not SIGBUS.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/content_hash.h"
+
+namespace tracedb {
+
+enum class Compression { kNone, kGzip, kZstd };
+
+// What became of the compressed stream; anything but kNone is reported as an issue of the trace.
+enum class StreamDamage { kNone, kTruncated, kBadChecksum, kCorrupt, kTrailingBytes };
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Fills up to `capacity` bytes; 0 only at the end. Throws Error{kInput} when the operating system reports a read
+  // error. Damage of a compressed stream is not thrown: the bytes before it are delivered, then 0, and damage() tells.
+  virtual std::size_t read(char* destination, std::size_t capacity) = 0;
+
+  [[nodiscard]] virtual StreamDamage damage() const { return StreamDamage::kNone; }
+  [[nodiscard]] virtual Compression compression() const { return Compression::kNone; }
+  // Bytes taken from the file so far (compressed bytes for a compressed file); for progress.
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;
+  // Hash over the file's own bytes. Valid once read() has returned 0 and drain() has been called.
+  [[nodiscard]] virtual ContentHash hash() const = 0;
+  // Reads (and hashes) whatever the caller left unread, e.g. what follows the JSON document.
+  virtual void drain() = 0;
+};
+
+// Opens `path` ("-" is standard input). Throws Error{kInput}: missing, a directory, unreadable.
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path);
+
+// The same over bytes in memory (not copied: `data` must outlive the source), for tests and fuzzing.
+std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);
+
+}  // namespace tracedb

@@ -1,0 +1,16 @@
+// "Did you mean": the known word nearest to a mistyped one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+// Empty when none is near (more than a third of the letters differ).
+std::string closest_name(std::string_view word, std::span<const std::string> known);
+
+// "; did you mean 'kernels'?" or nothing: to be appended to an error message.
+std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+
+}  // namespace tracedb

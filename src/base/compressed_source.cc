@@ -1,0 +1,127 @@
+#include "base/compressed_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kBufferSize = std::size_t{1} << 20;
+constexpr std::size_t kLookahead = 4;  // bytes that tell whether another member begins
+
+class CompressedSource : public ByteSource {
+ public:
+  CompressedSource(std::unique_ptr<RawInput> input, std::unique_ptr<StreamDecoder> decoder, Compression compression)
+      : input_(std::move(input)), decoder_(std::move(decoder)), compression_(compression) {}
+
+  std::size_t read(char* destination, std::size_t capacity) override {
+    std::span<char> out(destination, capacity);
+    while (!out.empty() && !finished_) {
+      if (between_members_) {
+        begin_member();
+      } else {
+        decode_some(out);
+      }
+    }
+    return capacity - out.size();
+  }
+
+  [[nodiscard]] StreamDamage damage() const override { return damage_; }
+  [[nodiscard]] Compression compression() const override { return compression_; }
+  [[nodiscard]] std::uint64_t consumed() const override { return input_->consumed(); }
+  [[nodiscard]] ContentHash hash() const override { return input_->hash(); }
+
+  // Decompresses the rest too: a checksum stands at the very end.
+  void drain() override {
+    if (!finished_) {
+      const auto scratch = std::make_unique_for_overwrite<char[]>(kBufferSize);
+      while (read(scratch.get(), kBufferSize) > 0) {
+      }
+    }
+    input_->drain();
+  }
+
+ private:
+  // Tops the buffer up; what is unread moves to its front.
+  void refill() {
+    std::copy(pending_.begin(), pending_.end(), buffer_.get());
+    const std::size_t room = kBufferSize - pending_.size();
+    const std::size_t got = input_->read(buffer_.get() + pending_.size(), room);
+    ended_ = got < room;
+    pending_ = std::span<const char>(buffer_.get(), pending_.size() + got);
+  }
+
+  void begin_member() {
+    if (pending_.size() < kLookahead && !ended_) refill();
+    if (pending_.empty()) return finish(StreamDamage::kNone);
+    const std::string_view next(pending_.data(), std::min(pending_.size(), kLookahead));
+    if (!decoder_->begins_member(next)) {
+      return finish(any_member_ ? StreamDamage::kTrailingBytes : StreamDamage::kCorrupt);
+    }
+    if (any_member_) decoder_->reset();
+    any_member_ = true;
+    between_members_ = false;
+  }
+
+  void decode_some(std::span<char>& out) {
+    if (pending_.empty() && !ended_) refill();
+    const std::size_t in_before = pending_.size();
+    const std::size_t out_before = out.size();
+    switch (decode(out)) {
+      case DecodeStatus::kMemberEnd:
+        between_members_ = true;
+        break;
+      case DecodeStatus::kBadChecksum:
+        finish(StreamDamage::kBadChecksum);
+        break;
+      case DecodeStatus::kCorrupt:
+        finish(StreamDamage::kCorrupt);
+        break;
+      case DecodeStatus::kMore:
+        // With room for output, a decoder stands still only for want of input.
+        if (pending_.size() == in_before && out.size() == out_before) {
+          finish(pending_.empty() ? StreamDamage::kTruncated : StreamDamage::kCorrupt);
+        }
+        break;
+    }
+  }
+
+  DecodeStatus decode(std::span<char>& out) {
+    try {
+      return decoder_->decode(pending_, out);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", input_->name(), error.what()));
+    }
+  }
+
+  void finish(StreamDamage damage) {
+    damage_ = damage;
+    finished_ = true;
+  }
+
+  std::unique_ptr<RawInput> input_;
+  std::unique_ptr<StreamDecoder> decoder_;
+  Compression compression_;
+  // Not zeroed: memory that is never reached is never touched.
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferSize);
+  std::span<const char> pending_;  // the part of the buffer that was not decoded yet
+  StreamDamage damage_ = StreamDamage::kNone;
+  bool ended_ = false;  // of the file
+  bool any_member_ = false;
+  bool between_members_ = true;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> compressed_byte_source(std::unique_ptr<RawInput> input,
+                                                   std::unique_ptr<StreamDecoder> decoder, Compression compression) {
+  return std::make_unique<CompressedSource>(std::move(input), std::move(decoder), compression);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,32 @@
+// The one exception of the project: what happened, to which file, and what to do about it, in one line.
+//
+// Malformed trace content is not an Error: it is counted as an issue (trace/issue.h). An Error ends the file at hand;
+// it is caught in the mains, in parallel.h and in batch.cc only.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tracedb {
+
+// Values are the process exit codes users may rely on (README, "Exit codes").
+enum class ErrorCode {
+  kAnswerIsNo = 1,  // a gate was exceeded, a verification found a difference
+  kUsage = 2,       // wrong arguments, wrong SQL
+  kInput = 3,       // input unreadable, corrupt, or not what it claims to be
+  kSalvaged = 4,    // issues were found and --strict was given
+  kResource = 5,    // disk, memory, permission to write, time limit
+  kTransient = 6,   // the source changed while being read, or another process holds the lock: try again
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,127 @@
+#include "base/input_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tracedb {
+namespace {
+
+// Linux transfers at most 0x7ffff000 bytes a call; a page-aligned limit below keeps the offsets even.
+constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+[[noreturn]] void throw_open_error(const std::string& name, int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      throw Error(ErrorCode::kInput, fmt::format("{}: no such file: check the name", name));
+    case EACCES:
+    case EPERM:
+      throw Error(ErrorCode::kInput, fmt::format("{}: permission denied: make it readable for this user", name));
+    default:
+      throw Error(ErrorCode::kInput,
+                  fmt::format("{}: cannot be opened ({}): check the name and the disk", name, reason(error_number)));
+  }
+}
+
+[[noreturn]] void throw_read_error(const std::string& name, int error_number) {
+  throw Error(ErrorCode::kInput,
+              fmt::format("{}: read error ({}): copy the file anew and try again", name, reason(error_number)));
+}
+
+// Asked before the file is opened, because opening a device can block or do something.
+void require_readable_kind(const std::filesystem::path& path, const std::string& name) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_open_error(name, errno);
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: is a directory: name a file inside it", name));
+  }
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: not a regular file: copy its content into one", name));
+  }
+}
+
+// Repeats `transfer(done)` (a read of what is missing after `done` bytes) until `capacity` bytes are there or the end.
+template <class Transfer>
+std::size_t read_fully(const std::string& name, std::size_t capacity, Transfer transfer) {
+  std::size_t done = 0;
+  while (done < capacity) {
+    const ssize_t got = transfer(done, std::min(capacity - done, kLargestTransfer));
+    if (got == 0) break;
+    if (got > 0) {
+      done += static_cast<std::size_t>(got);
+    } else if (errno != EINTR) {
+      throw_read_error(name, errno);
+    }
+  }
+  return done;
+}
+
+}  // namespace
+
+std::string printable_path(const std::filesystem::path& path) {
+  std::string text;
+  for (const char c : path.native()) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+InputFile::InputFile(const std::filesystem::path& path) : descriptor_(-1), name_(printable_path(path)) {
+  require_readable_kind(path, name_);
+  do {
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  } while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ < 0) throw_open_error(name_, errno);
+}
+
+InputFile InputFile::standard_input() { return {STDIN_FILENO, "standard input"}; }
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+
+InputFile::~InputFile() {
+  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+}
+
+std::size_t InputFile::read(char* destination, std::size_t capacity) {
+  return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
+    return ::read(descriptor_, destination + done, wanted);
+  });
+}
+
+std::size_t InputFile::read_at(std::uint64_t offset, char* destination, std::size_t capacity) const {
+  return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
+    return ::pread(descriptor_, destination + done, wanted, static_cast<off_t>(offset + done));
+  });
+}
+
+bool InputFile::is_regular() const {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+std::uint64_t InputFile::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) throw_read_error(name_, errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void InputFile::expect_sequential_reads() const { ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL); }
+
+}  // namespace tracedb

@@ -1,0 +1,47 @@
+// A file opened for reading, and the words for what can go wrong with it. Reads are complete (short only at the end)
+// and survive signals.
+//
+// Throws Error{kInput} in one line, "PATH: why: what to do". One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace tracedb {
+
+// The path as it may be printed in one line: control characters are written as \xNN, all other bytes stay.
+std::string printable_path(const std::filesystem::path& path);
+
+class InputFile {
+ public:
+  // A regular file or a FIFO, nothing else.
+  explicit InputFile(const std::filesystem::path& path);
+  static InputFile standard_input();
+  ~InputFile();
+  InputFile(InputFile&& other) noexcept;
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  InputFile& operator=(InputFile&&) = delete;
+
+  // From the current position; fewer than `capacity` bytes only at the end.
+  std::size_t read(char* destination, std::size_t capacity);
+  // The same from `offset`, leaving the position alone; for regular files.
+  std::size_t read_at(std::uint64_t offset, char* destination, std::size_t capacity) const;
+
+  [[nodiscard]] bool is_regular() const;
+  [[nodiscard]] std::uint64_t size() const;
+  // Tells the kernel to read ahead; a hint, so failure does not matter.
+  void expect_sequential_reads() const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  InputFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+
+  int descriptor_;
+  std::string name_;  // printable
+};
+
+}  // namespace tracedb

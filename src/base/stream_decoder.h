@@ -1,0 +1,33 @@
+// One decompression library behind one small interface. A decoder knows one member (gzip) or frame (zstd) at a time;
+// what stands between members, and the end of the file, is the business of compressed_source.
+//
+// One thread at a time. Damage is a status; Error is thrown only for lack of memory and for settings out of reach.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace tracedb {
+
+enum class DecodeStatus { kMore, kMemberEnd, kBadChecksum, kCorrupt };
+
+class StreamDecoder {
+ public:
+  virtual ~StreamDecoder() = default;
+  // Takes from the front of `in` and fills the front of `out`; both are advanced past what was used.
+  virtual DecodeStatus decode(std::span<const char>& in, std::span<char>& out) = 0;
+  // Forgets the member before.
+  virtual void reset() = 0;
+  // Whether `bytes`, the next of the file (4 of them, fewer at its end), begin a member.
+  [[nodiscard]] virtual bool begins_member(std::string_view bytes) const = 0;
+};
+
+bool is_gzip(std::string_view bytes);
+bool is_zstd(std::string_view bytes);
+
+std::unique_ptr<StreamDecoder> isal_gzip_decoder();  // nullptr when built without isa-l
+std::unique_ptr<StreamDecoder> zlib_gzip_decoder();
+std::unique_ptr<StreamDecoder> zstd_decoder();
+
+}  // namespace tracedb

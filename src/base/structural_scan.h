@@ -1,0 +1,34 @@
+// Finds where JSON array elements end, without parsing them: tracks strings, escapes and nesting depth over bytes that
+// arrive in pieces. Exact for every well-formed document, whatever its layout; never a heuristic on line breaks.
+//
+// Two implementations with one meaning: a scalar one, and one for CPUs with AVX2 and PCLMUL picked at run time; tests
+// hold them against each other byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracedb {
+
+// State between pieces. Depth 0 is the array whose elements are cut: '[' of that array is not fed in.
+struct ScanState {
+  std::int64_t depth = 0;
+  bool in_string = false;
+  bool escaped = false;  // the previous byte was an unescaped backslash inside a string
+};
+
+struct ScanResult {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t last_comma = kNone;  // offset in the piece of the last comma at depth 0 outside strings (before `end`)
+  std::size_t end = kNone;         // offset of the bracket that closed the array (depth went to -1); the scan stops there
+};
+
+// Scans `piece`, updating `state`. After `end` was found, state.depth is -1 and the rest of the piece is not scanned.
+ScanResult scan_structure(std::string_view piece, ScanState& state);
+
+ScanResult scan_structure_scalar(std::string_view piece, ScanState& state);
+// Returns false and does nothing where the CPU lacks the instructions.
+bool scan_structure_simd(std::string_view piece, ScanState& state, ScanResult& result);
+
+}  // namespace tracedb

@@ -1,0 +1,57 @@
+#include "base/temp_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+
+namespace tracedb {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& directory, std::string_view doing) {
+  throw Error(ErrorCode::kResource, fmt::format("{}: cannot {} a temporary file: {}; free space there or choose another "
+                                                "directory with TMPDIR or --index-dir",
+                                                directory.string(), doing, std::strerror(errno)));
+}
+
+}  // namespace
+
+TempFile::TempFile(const std::filesystem::path& directory) : directory_(directory) {
+  descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor_ >= 0) return;
+  // Not every file system has nameless files: make one with a name and take the name away.
+  std::string name = (directory / ".tracedb-spool-XXXXXX").string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) fail(directory_, "create");
+  ::unlink(name.c_str());
+}
+
+TempFile::~TempFile() { ::close(descriptor_); }
+
+void TempFile::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(directory_, "write");
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    size_ += static_cast<std::uint64_t>(count);
+  }
+}
+
+void TempFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  while (!into.empty()) {
+    const ssize_t count = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail(directory_, "read");
+    into = into.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+}  // namespace tracedb

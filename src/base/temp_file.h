@@ -1,0 +1,30 @@
+// A file without a name for data that should not live in memory: it is gone when the process ends, however it ends.
+// Append, then read anywhere. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace tracedb {
+
+class TempFile {
+ public:
+  // Throws Error{kResource} when `directory` does not let us create a file.
+  explicit TempFile(const std::filesystem::path& directory);
+  ~TempFile();
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+
+  void append(std::span<const std::byte> bytes);
+  void read(std::uint64_t offset, std::span<std::byte> into) const;  // the whole span must lie in the file
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path directory_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,23 @@
+// UTF-8 validity of text from outside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+// Length of the valid UTF-8 sequence at the start of `text` (1-4), 0 if there is none. Surrogates, overlong forms and
+// code points above U+10FFFF are not valid.
+std::size_t utf8_sequence_length(std::string_view text);
+
+struct ValidText {
+  std::string text;
+  std::size_t replaced = 0;  // broken sequences that became U+FFFD
+};
+ValidText valid_utf8(std::string_view text);
+
+void append_utf8(std::string& out, std::uint32_t code_point);  // surrogates and values out of range become U+FFFD
+
+}  // namespace tracedb

@@ -1,0 +1,107 @@
+#include "index/index.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <system_error>
+
+#include "base/decimal.h"
+#include "base/error.h"
+#include "sql/functions.h"
+#include "sql/index_format.h"
+#include "sql/safety.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 100;
+using Header = std::array<unsigned char, kHeaderBytes>;
+
+// Offsets of the SQLite file format, section 1.3; numbers are big-endian.
+constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kPageCountAt = 28;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+
+std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
+  return value;
+}
+
+std::uint64_t expected_size(const Header& header) {
+  const std::uint32_t page = big_endian(header, kPageSizeAt, 2);
+  return std::uint64_t{page == 1 ? 65536 : page} * big_endian(header, kPageCountAt, 4);
+}
+
+std::string advice(FileKind kind) {
+  switch (kind) {
+    case FileKind::kMissing:
+      return "no such file, or it cannot be read";
+    case FileKind::kNotSqlite:
+      return "not an index; make one with trace-ingest";
+    case FileKind::kOtherSqlite:
+      return "an SQLite database, but not an index of ours; make one from the trace with trace-ingest";
+    case FileKind::kOtherVersion:
+      return "an index of another version; ingest the trace again with trace-ingest";
+    case FileKind::kTruncated:
+      return "the index is cut short; ingest the trace again with trace-ingest --force";
+    case FileKind::kIndex:
+      break;
+  }
+  return "an index";
+}
+
+}  // namespace
+
+FileKind file_kind(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return FileKind::kMissing;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return FileKind::kMissing;
+  Header header{};
+  file.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
+  const std::string_view magic(reinterpret_cast<const char*>(header.data()), 16);
+  if (file.gcount() < 16 || magic != std::string_view("SQLite format 3\0", 16)) return FileKind::kNotSqlite;
+  if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {
+    return FileKind::kOtherSqlite;
+  }
+  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion)) {
+    return FileKind::kOtherVersion;
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error || size < expected_size(header) ? FileKind::kTruncated : FileKind::kIndex;
+}
+
+Index Index::open(const std::filesystem::path& path) {
+  const FileKind kind = file_kind(path);
+  if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
+  Database database(path, Database::Mode::kReadOnly);
+  harden(database);
+  register_functions(database);
+  if (!database.query_int64("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").value_or(0)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the index has no content; {}", path.string(),
+                                               "ingest the trace again with trace-ingest --force"));
+  }
+  Index index(std::move(database));
+  if (!index.meta("complete")) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the index was never finished; {}", path.string(),
+                                               "ingest the trace again with trace-ingest --force"));
+  }
+  return index;
+}
+
+std::optional<std::string> Index::meta(std::string_view key) const {
+  Statement statement(database_, "SELECT value FROM meta WHERE key = ?1");
+  statement.bind(1, key);
+  if (!statement.step() || statement.is_null(0)) return std::nullopt;
+  return std::string(statement.text(0));
+}
+
+std::optional<std::int64_t> Index::meta_int64(std::string_view key) const {
+  const auto text = meta(key);
+  return text ? parse_int64(*text) : std::nullopt;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,45 @@
+// Read-only access to one index file. Opening checks that the file is a complete index of this version (tier 0 of the
+// validity rules: its own header and seal, no look at the trace). Whether it still describes its trace is validity.h.
+//
+// Errors: kInput for whatever is not a usable index, in one line that says what to do. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sql/database.h"
+
+namespace tracedb {
+
+enum class FileKind {
+  kMissing,       // or unreadable, or not a regular file
+  kNotSqlite,     // a raw trace, perhaps
+  kOtherSqlite,   // SQLite, but not ours
+  kOtherVersion,  // an index of another schema version
+  kTruncated,     // an index whose header counts more pages than the file has
+  kIndex,
+};
+
+// Looks at the first 100 bytes only.
+FileKind file_kind(const std::filesystem::path& path);
+
+class Index {
+ public:
+  static Index open(const std::filesystem::path& path);
+
+  [[nodiscard]] std::optional<std::string> meta(std::string_view key) const;
+  [[nodiscard]] std::optional<std::int64_t> meta_int64(std::string_view key) const;
+  // False for the index of a truncated trace: everything before the damage is there.
+  [[nodiscard]] bool complete() const { return meta_int64("complete") == 1; }
+  [[nodiscard]] const std::filesystem::path& path() const { return database_.path(); }
+  [[nodiscard]] Database& database() const { return database_; }
+
+ private:
+  explicit Index(Database database) : database_(std::move(database)) {}
+  mutable Database database_;  // reading moves SQLite's own state, not the index
+};
+
+}  // namespace tracedb

@@ -1,0 +1,29 @@
+// Where the index of a trace lies, or would lie: beside the trace by appending ".tracedb" to its whole name, else in
+// the cache directory under the hash of its content.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/content_hash.h"
+
+namespace tracedb {
+
+inline constexpr const char* kIndexSuffix = ".tracedb";
+
+std::filesystem::path sidecar_path(const std::filesystem::path& trace);
+
+// $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when neither variable is set.
+std::filesystem::path cache_directory();
+
+// "<32 hex digits>-<base name>.tracedb"
+std::filesystem::path cache_path(const std::filesystem::path& directory, const ContentHash& hash,
+                                 const std::filesystem::path& trace);
+
+// Existing files that may be the index of `trace`, in look-up order: the sidecar, then those of the cache directory
+// with its base name. Which of them is valid is for check_validity to say.
+std::vector<std::filesystem::path> index_candidates(const std::filesystem::path& trace,
+                                                    const std::filesystem::path& cache);
+
+}  // namespace tracedb

@@ -1,0 +1,38 @@
+// Does an index still describe its trace? Three tiers, cheapest first:
+//   1  size, modification time and inode as stored, and the stored stat may be trusted -> valid; another size -> stale
+//   2  the sampled hash differs -> stale
+//   3  the full XXH3-128 differs -> stale; equal -> valid, and the stored stat is refreshed
+//
+// A stat is trusted (meta.stat_trusted) only if the trace had been at rest for 2 s when it was taken: a write within
+// the same clock tick would leave the modification time unchanged.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "index/index.h"
+
+namespace tracedb {
+
+enum class Validity {
+  kValid,
+  kStale,          // the trace has other bytes now
+  kSourceMissing,  // nothing to compare with: the index can still be queried
+  kUnknown,        // the source cannot be read, or the index does not say what it was made from
+};
+
+enum class Effort { kQuick, kFullHash };  // kFullHash: tier 3 whatever the stat says
+
+struct ValidityResult {
+  Validity validity = Validity::kUnknown;
+  int tier = 0;        // that decided; 0: none
+  std::string reason;  // one line for people
+};
+
+ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort);
+
+// The trace an index was made from: the file it lies beside ("x.json.tracedb" -> "x.json"), else meta.source_path.
+// Empty when neither names a file.
+std::filesystem::path source_of(const Index& index);
+
+}  // namespace tracedb

@@ -1,0 +1,25 @@
+// The slow, complete check of an index: its structure, its trace by full hash, and whether its numbers add up.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+
+namespace tracedb {
+
+struct VerifyFinding {
+  enum class Outcome { kPassed, kFailed, kNotChecked };
+  std::string check;  // integrity, source, conservation, rows, totals, references
+  Outcome outcome;
+  std::string detail;
+};
+
+std::string_view to_string(VerifyFinding::Outcome outcome);
+
+// One finding per check at least; several kFailed ones for a check that fails in several places (at most 20 each).
+// `source` may be empty: not checked against a trace.
+std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source);
+
+}  // namespace tracedb

@@ -1,0 +1,239 @@
+#include "ingest/chunk_parser.h"
+
+#include <simdjson.h>
+
+#include <cstring>
+#include <string>
+
+#include "base/utf8.h"
+#include "ingest/json_text.h"
+
+namespace tracedb {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// The bytes of a key up to its closing quote, still escaped.
+std::string_view key_text(ondemand::raw_json_string key) {
+  const char* begin = key.raw();
+  const char* end = begin;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+// Raw text of a value: scalars to the end of their token, containers whole.
+simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
+  ondemand::json_type type{};
+  if (value.type().get(type) == simdjson::SUCCESS) {
+    if (type == ondemand::json_type::array) {
+      ondemand::array array;
+      if (const auto error = value.get_array().get(array)) return error;
+      return array.raw_json().get(out);
+    }
+    if (type == ondemand::json_type::object) {
+      ondemand::object object;
+      if (const auto error = value.get_object().get(object)) return error;
+      return object.raw_json().get(out);
+    }
+  }
+  out = trim_json_space(value.raw_json_token());
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_arguments(ondemand::value& value, EventFields& fields) {
+  ondemand::object arguments;
+  if (value.get_object().get(arguments) != simdjson::SUCCESS) return simdjson::SUCCESS;  // "args": null, a list, ...
+  for (auto member : arguments) {
+    ondemand::field entry;
+    if (const auto error = std::move(member).get(entry)) return error;
+    const Field field = argument_field(key_text(entry.key()));
+    if (field == Field::kCount) continue;
+    std::string_view token;
+    if (const auto error = raw_token(entry.value(), token)) return error;
+    fields.set(field, token);
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_event(ondemand::object& object, std::string_view text, EventFields& fields) {
+  for (auto member : object) {
+    ondemand::field entry;
+    if (const auto error = std::move(member).get(entry)) return error;
+    const Field field = event_field(key_text(entry.key()));
+    if (field == Field::kCount) continue;
+    if (field == Field::kArgs) {
+      // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
+      const std::string_view start = entry.value().raw_json_token();
+      fields.set(field, text.substr(static_cast<std::size_t>(start.data() - text.data())));
+      if (const auto error = read_arguments(entry.value(), fields)) return error;
+      continue;
+    }
+    std::string_view token;
+    if (const auto error = raw_token(entry.value(), token)) return error;
+    fields.set(field, token);
+  }
+  return simdjson::SUCCESS;
+}
+
+// Calls visit(offset, text) for each element of a comma-separated list without brackets around it.
+template <class Visitor>
+void for_each_element(std::string_view list, Visitor visit) {
+  std::size_t start = 0;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const char c = list[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      visit(start, list.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  visit(start, list.substr(start));
+}
+
+// Makes an element palatable: invalid UTF-8 becomes U+FFFD, raw control characters in strings become \u escapes.
+std::string repaired(std::string_view element) {
+  std::string out;
+  bool in_string = false;
+  const std::string text = valid_utf8(element).text;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      out += c;
+      out += text[++i];
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    if (in_string && static_cast<unsigned char>(c) < 0x20) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out.append("\\u00");
+      out += kDigits[static_cast<unsigned char>(c) >> 4U];
+      out += kDigits[static_cast<unsigned char>(c) & 15U];
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+struct ChunkParser::Json {
+  ondemand::parser parser;
+  EventFields fields;
+  std::string scratch;
+};
+
+ChunkParser::ChunkParser(unsigned worker, const EventOptions& options)
+    : json_(std::make_unique<Json>()), events_(worker, options) {}
+ChunkParser::~ChunkParser() = default;
+
+void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
+  batch.clear();
+  events_.begin(batch);
+  if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
+  // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
+  EventBatch definitions;
+  std::swap(definitions.strings, batch.strings);
+  std::swap(definitions.threads, batch.threads);
+  std::swap(definitions.streams, batch.streams);
+  std::swap(definitions.configs, batch.configs);
+  std::swap(definitions.shapes, batch.shapes);
+  batch.clear();
+  std::swap(definitions.strings, batch.strings);
+  std::swap(definitions.threads, batch.threads);
+  std::swap(definitions.streams, batch.streams);
+  std::swap(definitions.configs, batch.configs);
+  std::swap(definitions.shapes, batch.shapes);
+  events_.begin(batch);
+  parse_elements(chunk, batch);
+}
+
+// `text` is one JSON array whose first byte has position `offset` in the trace. False: something in it is broken, and
+// part of it may be in the batch.
+bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch) {
+  ondemand::document document;
+  ondemand::array elements;
+  if (json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document) != simdjson::SUCCESS) return false;
+  if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  for (auto element : elements) {
+    ondemand::value value;
+    if (std::move(element).get(value) != simdjson::SUCCESS) return false;
+    const std::string_view start = value.raw_json_token();
+    const auto position = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(start.data() - text.data()));
+    ondemand::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) {
+      if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
+      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(start));
+      events_.skip(SkipReason::kNotAnObject, batch);
+      continue;
+    }
+    json_->fields.clear();
+    if (read_event(object, text, json_->fields) != simdjson::SUCCESS) return false;
+    events_.add(json_->fields, position, batch);
+  }
+  return true;
+}
+
+void ChunkParser::parse_elements(const Chunk& chunk, EventBatch& batch) {
+  for_each_element(chunk.elements(), [&](std::size_t start, std::string_view element) {
+    const std::string_view trimmed = trim_json_space(element);
+    const std::uint64_t offset = chunk.offset + start;
+    if (trimmed.empty()) {
+      batch.issues.add(IssueKind::kStrayComma, static_cast<std::int64_t>(offset), {});
+    } else {
+      parse_element(trimmed, offset + static_cast<std::uint64_t>(trimmed.data() - element.data()), batch);
+    }
+  });
+}
+
+void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  const auto position = static_cast<std::int64_t>(offset);
+  if (try_element(element, offset, batch)) return;
+  const std::string mended = repaired(element);
+  if (mended != element && try_element(mended, offset, batch)) {
+    batch.issues.add(IssueKind::kRepairedText, position, element);
+    return;
+  }
+  batch.issues.add(IssueKind::kMalformedEvent, position, element);
+  events_.skip(SkipReason::kMalformed, batch);
+}
+
+// All or nothing: a broken element must not leave half its facts behind, so it is walked once before it is added.
+bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  std::string& scratch = json_->scratch;
+  scratch.assign("[").append(element).append("]");
+  const std::size_t size = scratch.size();
+  scratch.append(Chunk::kPadding, ' ');
+  ondemand::document document;
+  ondemand::array elements;
+  ondemand::value value;
+  if (json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document) != simdjson::SUCCESS) return false;
+  if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  for (auto member : elements) {
+    if (std::move(member).get(value) != simdjson::SUCCESS) return false;
+    ondemand::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) {
+      if (element.front() == '{') return false;
+      batch.issues.add(IssueKind::kNotAnObject, static_cast<std::int64_t>(offset), element);
+      events_.skip(SkipReason::kNotAnObject, batch);
+      return true;
+    }
+    json_->fields.clear();
+    if (read_event(object, {scratch.data(), size}, json_->fields) != simdjson::SUCCESS) return false;
+    events_.add(json_->fields, static_cast<std::int64_t>(offset), batch);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tracedb

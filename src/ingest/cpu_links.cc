@@ -1,0 +1,267 @@
+#include "ingest/cpu_links.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+namespace tracedb {
+namespace {
+
+struct OpenOperator {
+  std::int64_t external_id;
+  std::uint32_t id, depth;
+};
+struct OpenFrame {
+  std::uint32_t python_id, stack;
+};
+struct OpenAnnotation {
+  std::uint32_t id, step;
+};
+
+struct ThreadState {
+  OpenIntervals<OpenOperator> operators;
+  OpenIntervals<OpenFrame> frames;
+  OpenIntervals<OpenAnnotation> annotations;
+};
+
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+
+class Sweep {
+ public:
+  Sweep(TraceStore& store, RowStream& rows, CpuLinks& links)
+      : store_(store), rows_(rows), links_(links), threads_(store.threads.size()), streams_(store.streams.size()),
+        threads_of_process_(store.processes.size()) {
+    for (std::uint32_t i = 0; i < store.threads.size(); ++i) {
+      threads_of_process_[store.threads[i].process - 1].push_back(i);
+    }
+    links_.operator_by_external_id.resize(store.processes.size());
+  }
+
+  // At equal times what encloses comes before what is enclosed: calls come last.
+  void run() {
+    store_.annotations.start();
+    store_.operators.start();
+    store_.python.start();
+    store_.calls.start();
+    while (true) {
+      const std::int64_t annotation = head(store_.annotations);
+      const std::int64_t op = head(store_.operators);
+      const std::int64_t frame = head(store_.python);
+      const std::int64_t call = head(store_.calls);
+      const std::int64_t first = std::min(std::min(annotation, op), std::min(frame, call));
+      if (first == kEnd) break;
+      if (frame == first) {
+        take(store_.python);
+      } else if (annotation == first) {
+        take(store_.annotations);
+      } else if (op == first) {
+        take(store_.operators);
+      } else {
+        take(store_.calls);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+  template <class Sorter>
+  static std::int64_t head(const Sorter& sorter) {
+    const auto* record = sorter.peek();
+    return record == nullptr ? kEnd : record->ts;
+  }
+  template <class Sorter>
+  void take(Sorter& sorter) {
+    add(*sorter.peek());
+    sorter.pop();
+  }
+
+  void add(const AnnotationRecord& record) {
+    const std::int64_t end = end_of(record.ts, record.dur);
+    const bool on_device = record.on_device != 0;
+    OpenIntervals<OpenAnnotation>& open =
+        on_device ? streams_[record.track - 1] : threads_[record.track - 1].annotations;
+    open.advance(record.ts);
+    const OpenAnnotation* parent = open.innermost(record.ts);
+    const std::uint32_t id =
+        rows_.row(EventTable::kAnnotation, record.args,
+                  {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnset : std::int64_t{record.track},
+                   on_device ? std::int64_t{record.track} : kUnset, record.name, record.external_id,
+                   parent == nullptr ? kUnset : std::int64_t{parent->id}});
+    const std::uint32_t step = step_of(record, id, end);
+    if (on_device && step != 0) links_.device_steps.push_back({record.ts, end, record.track, step});
+    open.push(end, {id, step});
+  }
+
+  // The step an annotation marks, 0 for none. An annotation and its images on the device share one step.
+  std::uint32_t step_of(const AnnotationRecord& record, std::uint32_t id, std::int64_t end) {
+    const std::optional<StepInfo>& info = step_info(record.name);
+    if (!info) return 0;
+    const bool on_device = record.on_device != 0;
+    if (const std::uint32_t known = same_step(record, end)) {
+      StepRow& step = links_.steps[known - 1];
+      if (on_device) return known;
+      if (step.from_device) {  // the clocks disagree: the image on the device came first
+        step.from_device = false;
+        step.annotation = id;
+        return known;
+      }
+    }
+    links_.steps.push_back({id, record.name, *info, record.ts, end, on_device});
+    const auto step = static_cast<std::uint32_t>(links_.steps.size());
+    if (record.external_id != kUnset) step_by_external_id_[record.external_id] = step;
+    return step;
+  }
+
+  // By External id; for a trace without a CPU side, by name and time on another stream.
+  [[nodiscard]] std::uint32_t same_step(const AnnotationRecord& record, std::int64_t end) const {
+    const auto found = step_by_external_id_.find(record.external_id);
+    if (found != step_by_external_id_.end() && links_.steps[found->second - 1].name == record.name) return found->second;
+    if (record.on_device == 0) return 0;
+    for (auto interval = links_.device_steps.rbegin(); interval != links_.device_steps.rend(); ++interval) {
+      if (interval->ts >= end || record.ts >= interval->end) break;
+      if (interval->stream != record.track && links_.steps[interval->step - 1].name == record.name) return interval->step;
+    }
+    return 0;
+  }
+
+  const std::optional<StepInfo>& step_info(std::uint32_t name) {
+    const auto [entry, is_new] = step_infos_.try_emplace(name);
+    if (is_new) entry->second = parse_step(store_.strings.text(name));
+    return entry->second;
+  }
+
+  void add(const OperatorRecord& record) {
+    ThreadState& thread = threads_[record.track - 1];
+    thread.operators.advance(record.ts);
+    const OpenOperator* parent = thread.operators.innermost(record.ts);
+    const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
+    const std::uint32_t id = rows_.row(
+        EventTable::kCpuOp, record.args, {time(record.ts), record.dur, record.track, record.name, record.external_id,
+                             parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number,
+                             cell(record.shape)});
+    if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id);
+    thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth});
+  }
+
+  void add(const PythonRecord& record) {
+    ThreadState& thread = threads_[record.track - 1];
+    thread.frames.advance(record.ts);
+    const std::uint32_t stack = links_.stacks.child(parent_stack(record), frame_id(record.name));
+    rows_.row(EventTable::kPythonCall, record.args, {time(record.ts), record.dur, record.track, stack});
+    thread.frames.push(end_of(record.ts, record.dur), {record.python_id, stack});
+  }
+
+  std::uint32_t parent_stack(const PythonRecord& record) {
+    if (record.parent_id == kRootPythonId) return 0;
+    const OpenIntervals<OpenFrame>& own = threads_[record.track - 1].frames;
+    if (record.parent_id != kNoPythonId) {
+      const auto is_parent = [&](const OpenFrame& frame) { return frame.python_id == record.parent_id; };
+      if (const OpenFrame* parent = own.find(is_parent)) return parent->stack;
+      for (const std::uint32_t other : threads_of_process_[store_.threads[record.track - 1].process - 1]) {
+        if (const OpenFrame* parent = threads_[other].frames.innermost(record.ts, is_parent)) return parent->stack;
+      }
+      store_.issues.add(IssueKind::kPythonParentMissing, -1, store_.strings.text(record.name));
+    }
+    const OpenFrame* around = own.innermost(record.ts);
+    return around == nullptr ? 0 : around->stack;
+  }
+
+  std::uint32_t frame_id(std::uint32_t name) {
+    if (frame_by_name_.size() <= name) frame_by_name_.resize(name + 1);
+    if (frame_by_name_[name] == 0) {
+      links_.frames.push_back(name);
+      frame_by_name_[name] = static_cast<std::uint32_t>(links_.frames.size());
+    }
+    return frame_by_name_[name];
+  }
+
+  void add(const CallRecord& record) {
+    ThreadState& thread = threads_[record.track - 1];
+    thread.operators.advance(record.ts);
+    thread.frames.advance(record.ts);
+    thread.annotations.advance(record.ts);
+    LaunchRecord launch{};
+    launch.correlation = record.correlation;
+    launch.ts = record.ts;
+    launch.external_id = record.external_id;
+    launch.process = store_.threads[record.track - 1].process;
+    launch.kind = kind_of(record.name);
+    launch.cpu_op = operator_of(record, thread);
+    if (const OpenFrame* frame = thread.frames.innermost(record.ts)) launch.stack = frame->stack;
+    if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) launch.annotation = annotation->id;
+    launch.step = open_step(thread, record.ts);
+    if (launch.step == 0 && launch.kind == CallKind::kGraphLaunch) launch.graph_step = process_step(launch.process, record.ts);
+    launch.call = rows_.row(EventTable::kRuntimeCall, record.args,
+                            {time(record.ts), record.dur, record.track, record.name, record.correlation,
+                             record.external_id, static_cast<std::int64_t>(launch.kind), cell(launch.cpu_op),
+                             cell(launch.stack), cell(launch.annotation), cell(launch.step)});
+    if (record.correlation != kUnset) links_.launches.push(launch);
+    auto& callers = links_.calling_processes;
+    if (std::find(callers.begin(), callers.end(), launch.process) == callers.end()) callers.push_back(launch.process);
+  }
+
+  std::uint32_t operator_of(const CallRecord& record, const ThreadState& thread) {
+    if (record.external_id != kUnset) {
+      const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
+      if (const OpenOperator* op = thread.operators.innermost(record.ts, same)) return op->id;
+      // 0 is what old profilers write for "none", though operators may be numbered from 0.
+      const std::uint32_t known = record.external_id > 0 ? external_ids(record.track).find(record.external_id) : 0;
+      if (known != 0) return known;
+    }
+    const OpenOperator* around = thread.operators.innermost(record.ts);
+    return around == nullptr ? 0 : around->id;
+  }
+
+  static std::uint32_t open_step(const ThreadState& thread, std::int64_t t) {
+    const OpenAnnotation* found = thread.annotations.innermost(t, [](const OpenAnnotation& a) { return a.step != 0; });
+    return found == nullptr ? 0 : found->step;
+  }
+
+  // The step open anywhere in the process, if there is exactly one.
+  std::uint32_t process_step(std::uint32_t process, std::int64_t t) const {
+    std::uint32_t only = 0;
+    for (const std::uint32_t thread : threads_of_process_[process - 1]) {
+      const std::uint32_t step = open_step(threads_[thread], t);
+      if (step == 0 || step == only) continue;
+      if (only != 0) return 0;
+      only = step;
+    }
+    return only;
+  }
+
+  CallKind kind_of(std::uint32_t name) {
+    const auto [entry, is_new] = call_kinds_.try_emplace(name);
+    if (is_new) entry->second = call_kind(store_.strings.text(name));
+    return entry->second;
+  }
+
+  ExternalIdTable& external_ids(std::uint32_t thread) {
+    return links_.operator_by_external_id[store_.threads[thread - 1].process - 1];
+  }
+
+  [[nodiscard]] std::int64_t time(std::int64_t ts) const { return ts - store_.first_ts; }
+
+  TraceStore& store_;
+  RowStream& rows_;
+  CpuLinks& links_;
+  std::vector<ThreadState> threads_;
+  std::vector<OpenIntervals<OpenAnnotation>> streams_;
+  std::vector<std::vector<std::uint32_t>> threads_of_process_;
+  std::vector<std::uint32_t> frame_by_name_;
+  std::unordered_map<std::uint32_t, CallKind> call_kinds_;
+  std::unordered_map<std::uint32_t, std::optional<StepInfo>> step_infos_;
+  std::unordered_map<std::int64_t, std::uint32_t> step_by_external_id_;
+};
+
+}  // namespace
+
+void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links) {
+  Sweep(store, rows, links).run();
+  store.annotations.release();
+  store.operators.release();
+  store.python.release();
+  store.calls.release();
+}
+
+}  // namespace tracedb

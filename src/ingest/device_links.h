@@ -1,0 +1,35 @@
+// Second link pass: kernels and memory operations. Joins them with the calls that launched them by (process,
+// correlation), gives each its operator, python path, annotation and step, and emits the rows of kernel and memory_op in
+// time order together with the sums over kernels.
+//
+// Rules. A correlation several processes used (merged traces) goes to the process that owns the device, see
+// device_owners.h. Several calls under one correlation of one process: the launch among them, and of those the last one
+// that starts before the kernel. Step: of the launch, else of the device annotation around the kernel on its stream, else
+// the one step open in the process while its graph was launched, else none.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ingest/cpu_links.h"
+#include "ingest/kernel_sums.h"
+#include "ingest/row_stream.h"
+#include "ingest/trace_store.h"
+
+namespace tracedb {
+
+struct CollectiveRow {
+  std::uint32_t kernel;
+  std::uint32_t record;  // position + 1 in TraceStore::collectives
+};
+
+struct DeviceLinks {
+  KernelSums sums;
+  std::vector<std::uint32_t> kernel_names;  // string ids in order of first kernel
+  std::vector<CollectiveRow> collectives;
+};
+
+void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out);
+
+}  // namespace tracedb

@@ -1,0 +1,30 @@
+// Accelerators of a trace: the devices events ran on joined with those the trace's header describes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ingest/trace_store.h"
+
+namespace tracedb {
+
+using TraceHeader = std::vector<std::pair<std::string, std::string>>;  // top-level key -> JSON text
+
+struct DeviceRow {
+  TrackKey key;            // profiler's device number (or text)
+  bool used = false;
+  std::string vendor;
+  std::string properties;  // JSON object of the header; empty: not described
+};
+
+// The used devices come first, in the order of TraceStore::devices, so that their position + 1 is their id.
+std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& header);
+
+// nvidia, amd, intel, ascend or unknown: by the header's versions and device names, else by the names of runtime calls.
+std::string vendor_of(const TraceStore& store, const TraceHeader& header);
+
+const std::string* find_header(const TraceHeader& header, std::string_view key);  // nullptr: absent; the last one wins
+
+}  // namespace tracedb

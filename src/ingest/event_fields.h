@@ -1,0 +1,48 @@
+// The fields of one event as raw tokens, before anything is made of them: keys may come in any order, so the category
+// may be known last. Views into the chunk; valid while the chunk is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tracedb {
+
+enum class Field : std::uint8_t {
+  // of the event
+  kPh, kCat, kName, kPid, kTid, kTs, kDur, kId, kArgs,
+  // of its args
+  kExternalId, kCorrelation, kStream, kDevice, kGrid, kBlock, kRegisters, kSharedMemory, kBlocksPerSm, kWarpsPerSm,
+  kOccupancy, kBytes, kGraphId, kGraphNodeId, kPythonId, kPythonParentId, kSequenceNumber, kInputDims, kInputTypes,
+  kInputStrides, kConcreteInputs, kCollectiveName, kInElements, kOutElements, kGroupSize, kDtype, kGroupName,
+  kGroupDescription, kGroupRanks, kCollectiveSequence, kCommsId, kArgName, kLabels, kSortIndex, kCopyKind,
+  kCount
+};
+
+class EventFields {
+ public:
+  void clear() {
+    for (std::uint64_t rest = present_; rest != 0; rest &= rest - 1) {
+      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
+    }
+    present_ = 0;
+  }
+  // The last one wins where a key is repeated, as in most JSON readers.
+  void set(Field field, std::string_view token) {
+    tokens_[static_cast<std::size_t>(field)] = token;
+    present_ |= 1ULL << static_cast<unsigned>(field);
+  }
+  [[nodiscard]] bool has(Field field) const { return (present_ >> static_cast<unsigned>(field) & 1U) != 0; }
+  [[nodiscard]] std::string_view operator[](Field field) const { return tokens_[static_cast<std::size_t>(field)]; }
+
+ private:
+  std::array<std::string_view, static_cast<std::size_t>(Field::kCount)> tokens_{};
+  std::uint64_t present_ = 0;
+};
+static_assert(static_cast<std::size_t>(Field::kCount) <= 64);
+
+// Which field a key names; Field::kCount for keys nobody asks for.
+Field event_field(std::string_view key);
+Field argument_field(std::string_view key);
+
+}  // namespace tracedb

@@ -1,0 +1,179 @@
+// Sorts any number of fixed-size records within a fixed amount of memory: full buffers are sorted and spilled to a
+// nameless temporary file, reading merges the spilled runs. Stable: equal records come out in the order they went in,
+// whatever the buffer size. One thread.
+//
+// Traces are nearly sorted (each thread's events come in time order), so a buffer is checked before it is sorted, and the
+// merge stays with a run as long as that run holds the smallest record.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/temp_file.h"
+
+namespace tracedb {
+
+struct SpoolOptions {
+  std::filesystem::path directory;  // for spilled runs
+  std::size_t buffer_bytes = std::size_t{16} << 20U;
+};
+
+template <class Record, class Less>
+class ExternalSorter {
+  static_assert(std::is_trivially_copyable_v<Record>);
+
+ public:
+  explicit ExternalSorter(SpoolOptions options)
+      : options_(std::move(options)), capacity_(std::max<std::size_t>(options_.buffer_bytes / sizeof(Record), 16)) {}
+
+  void push(const Record& record) {
+    if (buffer_.size() == capacity_) spill();
+    if (buffer_.size() == buffer_.capacity()) buffer_.reserve(std::min(capacity_, std::max(kFirst, 2 * buffer_.size())));
+    buffer_.push_back(record);
+    ++size_;
+  }
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  // Ends writing and starts reading from the smallest record; may be called again to read once more.
+  void start() {
+    if (!runs_.empty() && !buffer_.empty()) spill();
+    if (runs_.empty()) {
+      if (!sorted_) sort_buffer();
+      sorted_ = true;
+      next_ = 0;
+      return;
+    }
+    buffer_ = {};
+    const std::size_t piece = std::clamp<std::size_t>(capacity_ / runs_.size(), 64, kLargestPiece);
+    heap_.clear();
+    for (Run& run : runs_) {
+      run.next_record = run.first_record;
+      run.buffer.reserve(piece);
+      run.piece = piece;
+      if (load(run)) heap_.push_back(&run);
+    }
+    std::make_heap(heap_.begin(), heap_.end(), After{});
+  }
+
+  // The smallest record not popped yet; nullptr at the end. Valid until pop().
+  [[nodiscard]] const Record* peek() const {
+    if (runs_.empty()) return next_ < buffer_.size() ? &buffer_[next_] : nullptr;
+    return heap_.empty() ? nullptr : &heap_.front()->head();
+  }
+
+  void pop() {
+    if (runs_.empty()) {
+      ++next_;
+      return;
+    }
+    Run& run = *heap_.front();
+    if (++run.position == run.buffer.size() && !load(run)) {
+      std::pop_heap(heap_.begin(), heap_.end(), After{});
+      heap_.pop_back();
+      return;
+    }
+    if (!still_first()) {
+      std::pop_heap(heap_.begin(), heap_.end(), After{});
+      std::push_heap(heap_.begin(), heap_.end(), After{});
+    }
+  }
+
+  void release() {  // gives the memory back
+    buffer_ = {};
+    heap_ = {};
+    runs_ = {};
+    file_.reset();
+  }
+
+ private:
+  static constexpr std::size_t kFirst = 256;
+  static constexpr std::size_t kLargestPiece = (std::size_t{256} << 10U) / sizeof(Record) + 1;
+
+  struct Run {
+    std::size_t number = 0;
+    std::uint64_t first_record = 0, end_record = 0;
+    std::uint64_t next_record = 0;
+    std::size_t position = 0, piece = 0;
+    std::vector<Record> buffer;
+    [[nodiscard]] const Record& head() const { return buffer[position]; }
+  };
+  // Orders the heap: true if `a` comes out after `b`.
+  struct After {
+    bool operator()(const Run* a, const Run* b) const {
+      if (Less{}(b->head(), a->head())) return true;
+      return !Less{}(a->head(), b->head()) && a->number > b->number;
+    }
+  };
+
+  void sort_buffer() {
+    if (!std::is_sorted(buffer_.begin(), buffer_.end(), Less{})) std::stable_sort(buffer_.begin(), buffer_.end(), Less{});
+  }
+
+  void spill() {
+    sort_buffer();
+    if (!file_) file_ = std::make_unique<TempFile>(options_.directory);
+    const std::uint64_t first = file_->size() / sizeof(Record);
+    file_->append(std::as_bytes(std::span(buffer_)));
+    Run run;
+    run.number = runs_.size();
+    run.first_record = first;
+    run.end_record = first + buffer_.size();
+    runs_.push_back(std::move(run));
+    buffer_.clear();
+  }
+
+  bool load(Run& run) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(run.piece, run.end_record - run.next_record));
+    run.position = 0;
+    run.buffer.resize(count);
+    file_->read(run.next_record * sizeof(Record), std::as_writable_bytes(std::span(run.buffer)));
+    run.next_record += count;
+    return count > 0;
+  }
+
+  [[nodiscard]] bool still_first() const {
+    const After after;
+    return !(heap_.size() > 1 && after(heap_[0], heap_[1])) && !(heap_.size() > 2 && after(heap_[0], heap_[2]));
+  }
+
+  SpoolOptions options_;
+  std::size_t capacity_;
+  std::vector<Record> buffer_;
+  bool sorted_ = false;
+  std::size_t next_ = 0;
+  std::uint64_t size_ = 0;
+  std::unique_ptr<TempFile> file_;
+  std::vector<Run> runs_;
+  std::vector<Run*> heap_;
+};
+
+// By start, the longer one first so that an interval comes before those it encloses.
+struct ByTime {
+  template <class Record>
+  bool operator()(const Record& a, const Record& b) const {
+    return a.ts != b.ts ? a.ts < b.ts : a.dur > b.dur;
+  }
+};
+
+struct ByTimestamp {
+  template <class Record>
+  bool operator()(const Record& a, const Record& b) const {
+    return a.ts < b.ts;
+  }
+};
+
+struct ByCorrelation {
+  template <class Record>
+  bool operator()(const Record& a, const Record& b) const {
+    return a.correlation < b.correlation;
+  }
+};
+
+}  // namespace tracedb

@@ -1,0 +1,231 @@
+#include "ingest/ingest.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <ctime>
+#include <optional>
+#include <regex>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/parallel.h"
+#include "base/version.h"
+#include "ingest/cpu_links.h"
+#include "ingest/device_links.h"
+#include "ingest/devices.h"
+#include "ingest/index_writer.h"
+#include "ingest/json_text.h"
+#include "ingest/other_links.h"
+#include "ingest/pipeline.h"
+#include "sql/index_format.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SourceStat {
+  std::int64_t size = 0, mtime_ns = 0, inode = 0;
+  bool regular = false;
+  friend bool operator==(const SourceStat&, const SourceStat&) = default;
+};
+
+SourceStat stat_of(const fs::path& path) {
+  struct stat info {};
+  if (path == "-" || ::stat(path.c_str(), &info) != 0) return {};
+  constexpr std::int64_t kBillion = 1'000'000'000;
+  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
+          S_ISREG(info.st_mode)};
+}
+
+// A write within the clock's tick can leave the modification time as it was: only a file at rest may be recognised by it.
+bool at_rest(const SourceStat& stat) {
+  constexpr std::int64_t kRestNs = 2'000'000'000;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec - stat.mtime_ns > kRestNs;
+}
+
+fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+IssueKind issue_of(StreamDamage damage) {
+  switch (damage) {
+    case StreamDamage::kTruncated:
+      return IssueKind::kCompressedTruncated;
+    case StreamDamage::kBadChecksum:
+      return IssueKind::kCompressedChecksum;
+    case StreamDamage::kTrailingBytes:
+      return IssueKind::kCompressedTrailing;
+    default:
+      return IssueKind::kCompressedCorrupt;
+  }
+}
+
+// Rank of a distributed job: what the trace says, else what its name says ("worker3", "rank-70", "TP1"... do not agree
+// on a form; only "rank" followed by a number is unmistakable).
+std::optional<std::int64_t> rank_of(const TraceHeader& header, const fs::path& trace) {
+  if (const std::string* info = find_header(header, "distributedInfo")) {
+    for (const JsonMember& member : json_members(*info)) {
+      if (member.key == "rank") return parse_int64(number_text(member.value));
+    }
+  }
+  static const std::regex pattern("rank[-_]?([0-9]{1,6})", std::regex::icase);
+  std::smatch match;
+  const std::string name = trace.filename().string();
+  if (!std::regex_search(name, match, pattern)) return std::nullopt;
+  return parse_int64(match[1].str());
+}
+
+class Ingest {
+ public:
+  Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
+      : trace_(trace), options_(options), before_(stat_of(trace)), source_(open_byte_source(trace)),
+        chunks_(*source_, printable_path(trace), options.chunk_size),
+        store_({directory_of(index), options.memory_bytes}), cpu_(store_.spool(8)) {
+    result_.index = index;
+  }
+
+  IngestResult run() {
+    read_trace(chunks_, *source_, static_cast<std::uint64_t>(before_.size), options_, store_);
+    source_->drain();
+    note_source();
+    if (store_.first_ts == kUnset) store_.first_ts = 0;
+    if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
+    IndexWriter writer(result_.index);
+    link(writer);
+    write_rest(writer);
+    if (before_.regular && stat_of(trace_) != before_) {
+      throw Error(ErrorCode::kTransient,
+                  fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
+    }
+    result_.index_bytes = writer.publish();
+    result_.issues = store_.issues;
+    return result_;
+  }
+
+ private:
+  void note_source() {
+    if (source_->damage() != StreamDamage::kNone) {
+      store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});
+    }
+    std::uint64_t events = 0;
+    for (const auto& [key, count] : store_.kinds) events += count.read;
+    if (events == 0) store_.issues.add(IssueKind::kNoEvents, -1, {});
+    result_.complete = chunks_.complete() && source_->damage() != StreamDamage::kTruncated &&
+                       source_->damage() != StreamDamage::kCorrupt;
+    result_.file_bytes = source_->consumed();
+    result_.trace_bytes = chunks_.bytes();
+  }
+
+  // The link passes run on a thread of their own and send rows; this thread owns the database.
+  void link(IndexWriter& writer) {
+    RowStream rows;
+    Task linking(
+        [&] {
+          link_cpu_events(store_, rows, cpu_);
+          link_device_events(store_, rows, cpu_, devices_);
+          emit_other_events(store_, rows, text_flow_ids_);
+          rows.finish();
+        },
+        [&] { rows.cancel(); });
+    // If writing fails, the linking thread must not wait for room in the stream for ever.
+    const std::unique_ptr<RowStream, void (*)(RowStream*)> guard(&rows, [](RowStream* stream) { stream->cancel(); });
+    while (const std::optional<RowBlock> block = rows.pop()) writer.add(*block);
+    linking.join();
+    arguments_ = rows.arguments();
+    result_.kernels = rows.rows(EventTable::kKernel);
+  }
+
+  void write_rest(IndexWriter& writer) {
+    const TraceHeader& header = chunks_.header();
+    const std::vector<DeviceRow> devices = devices_of(store_, header);
+    const std::optional<std::int64_t> rank = rank_of(header, trace_);
+    for (const DeviceRow& device : devices) {
+      if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
+    }
+    writer.add_counters(store_);
+    writer.write_dictionaries(store_, cpu_, devices_);
+    writer.write_tracks(store_, devices, rank.value_or(kUnset));
+    writer.write_steps(cpu_);
+    writer.write_kernel_sums(devices_);
+    writer.write_collectives(store_, devices_);
+    writer.write_arguments(store_, arguments_);
+    writer.write_flow_ids(store_, text_flow_ids_);
+    writer.write_counts(store_);
+    writer.write_issues(store_.issues);
+    write_meta(writer, header, rank);
+  }
+
+  void write_meta(IndexWriter& writer, const TraceHeader& header, std::optional<std::int64_t> rank) {
+    for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
+    writer.meta("tool_version", kVersion);
+    writer.meta("schema_version", kSchemaVersion);
+    writer.meta("ingest_options", fmt::format("stacks={} args={}", options_.events.stacks == Keep::kYes ? "yes" : "no",
+                                              options_.events.args == Keep::kYes ? "yes" : "no"));
+    write_source_meta(writer);
+    writer.meta("format", "kineto");
+    writer.meta("vendor", vendor_of(store_, header));
+    if (rank) writer.meta("rank", *rank);
+    writer.meta("base_time_ns", base_time(header));
+    writer.meta("step_rules", step_rules_hash());
+    writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});
+    count_events();
+    writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
+    writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));
+    writer.meta("events_skipped", static_cast<std::int64_t>(result_.events_skipped));
+  }
+
+  void write_source_meta(IndexWriter& writer) {
+    std::error_code unknown;
+    const fs::path absolute = trace_ == "-" ? fs::path("-") : fs::absolute(trace_, unknown).lexically_normal();
+    writer.meta("source_path", printable_path(unknown ? trace_ : absolute));
+    writer.meta("source_size", static_cast<std::int64_t>(source_->consumed()));
+    writer.meta("source_hash_algorithm", "xxh3-128");
+    writer.meta("source_hash", to_hex(source_->hash()));
+    if (!before_.regular) return;
+    writer.meta("source_mtime_ns", before_.mtime_ns);
+    writer.meta("source_inode", before_.inode);
+    writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
+    writer.meta("stat_trusted", std::int64_t{at_rest(before_) ? 1 : 0});
+  }
+
+  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch.
+  [[nodiscard]] std::int64_t base_time(const TraceHeader& header) const {
+    const std::string* base = find_header(header, "baseTimeNanoseconds");
+    return store_.first_ts + (base == nullptr ? 0 : parse_int64(number_text(*base)).value_or(0));
+  }
+
+  void count_events() {
+    for (const auto& [key, count] : store_.kinds) {
+      result_.events_read += count.read;
+      for (const std::uint64_t skipped : count.skipped) result_.events_skipped += skipped;
+      result_.matched_flows += count.skipped[static_cast<std::size_t>(SkipReason::kMatchedFlow)];
+      result_.metadata_events += count.skipped[static_cast<std::size_t>(SkipReason::kMetadata)];
+    }
+    result_.events_stored = result_.events_read - result_.events_skipped;
+  }
+
+  fs::path trace_;
+  const IngestOptions& options_;
+  SourceStat before_;
+  std::unique_ptr<ByteSource> source_;
+  JsonChunks chunks_;
+  TraceStore store_;
+  CpuLinks cpu_;
+  DeviceLinks devices_;
+  std::vector<TextFlowId> text_flow_ids_;
+  std::vector<ArgumentRow> arguments_;
+  IngestResult result_;
+};
+
+}  // namespace
+
+IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
+  return Ingest(trace, index, options).run();
+}
+
+}  // namespace tracedb

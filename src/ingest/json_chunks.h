@@ -1,0 +1,95 @@
+// Cuts a JSON trace into chunks of whole events while it streams by. Finds the events wherever they stand: under the
+// key "traceEvents" at the top level, or in a bare array. The other top-level values are kept as text.
+//
+// Memory: one chunk, whatever the size of the trace; an event larger than kLargestEvent is passed over and counted.
+// One thread at a time (the ingest pipeline calls next() under a lock).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/structural_scan.h"
+#include "trace/issue.h"
+
+namespace tracedb {
+
+// Text of consecutive array elements, comma-separated, in brackets: "[" elements "]", followed by kPadding bytes that
+// may be read but mean nothing. `offset` is the position of the first element's bytes in the decompressed trace.
+struct Chunk {
+  static constexpr std::size_t kPadding = 64;
+  std::vector<char> buffer;
+  std::size_t size = 0;  // with the brackets, without the padding
+  std::uint64_t offset = 0;
+  [[nodiscard]] std::string_view text() const { return {buffer.data(), size}; }
+  [[nodiscard]] std::string_view elements() const { return {buffer.data() + 1, size - 2}; }
+};
+
+class JsonChunks {
+ public:
+  static constexpr std::size_t kLargestEvent = std::size_t{64} << 20U;
+  static constexpr std::size_t kLargestHeader = std::size_t{16} << 20U;
+
+  // `path` is only for messages. Borrows the source.
+  JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size);
+
+  // The next chunk into `chunk` (its buffer is reused); false at the end of the trace. Throws Error{kInput} when the
+  // file is no JSON trace at all.
+  bool next(Chunk& chunk);
+
+  // After next() returned false:
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& header() const { return header_; }
+  [[nodiscard]] const IssueLog& issues() const { return issues_; }
+  [[nodiscard]] bool complete() const { return complete_; }  // false: the end is missing
+  [[nodiscard]] std::uint64_t oversized_events() const { return oversized_; }
+  [[nodiscard]] std::uint64_t bytes() const { return base_ + window_.size(); }  // decompressed bytes read so far
+
+ private:
+  enum class Where : std::uint8_t { kStart, kTopLevel, kEvents, kEnd };
+
+  // Header scanning, byte by byte over window_.
+  void scan_to_events();
+  void scan_start();
+  void scan_top_level();
+  void scan_value(const std::string& key);
+  bool value_text(std::string& out, std::size_t limit);
+  [[nodiscard]] bool peek(char& c);
+  bool skip_space(std::string_view also = {});
+  bool refill();
+  void truncated(std::string_view where);
+  void begin_events();
+  [[noreturn]] void not_a_trace() const;
+
+  // Event cutting.
+  bool next_chunk(Chunk& chunk);
+  std::size_t read_more(Chunk& chunk, std::size_t used);
+  bool finish_array(Chunk& chunk, std::size_t used, std::size_t end, std::size_t last_comma);
+  bool finish_truncated(Chunk& chunk, std::size_t used);
+  bool emit(Chunk& chunk, std::size_t elements_end);
+  void pass_over_oversized(Chunk& chunk, std::size_t used);
+  [[nodiscard]] std::uint64_t position() const { return base_ + at_; }
+
+  ByteSource& source_;
+  std::string path_;
+  std::size_t chunk_size_;
+  Where where_ = Where::kStart;
+  bool in_object_ = false;        // the top level is an object, not a bare array
+  bool comma_pending_ = false;    // the chunk before ended at a comma: an element must follow
+  bool source_ended_ = false;
+  bool complete_ = true;
+  bool saw_events_ = false;
+  unsigned documents_ = 0;
+  std::vector<char> window_;      // bytes read but not consumed: from at_ on
+  std::size_t at_ = 0;
+  std::uint64_t base_ = 0;        // position of window_[0] in the decompressed trace
+  ScanState scan_;
+  std::size_t scanned_ = 0;       // bytes of the window behind at_ the scan has seen already
+  std::uint64_t oversized_ = 0;
+  std::vector<std::pair<std::string, std::string>> header_;
+  IssueLog issues_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,44 @@
+// Raw JSON tokens to values. A raw token is the text of one scalar, array or object as it stands in the trace, white
+// space around it removed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+std::string_view trim_json_space(std::string_view text);
+
+inline bool is_json_string(std::string_view token) { return !token.empty() && token.front() == '"'; }
+
+// Text between the quotes of a string token, still escaped; the token itself if it is no string.
+std::string_view raw_string(std::string_view token);
+
+struct Unescaped {
+  std::string text;          // valid UTF-8 if the input was
+  std::size_t replaced = 0;  // NUL characters, lone surrogates and unknown escapes that became U+FFFD
+};
+Unescaped unescape(std::string_view raw);
+
+// Number tokens, and strings that hold nothing but a number ("12.5", "stream": "7").
+std::string_view number_text(std::string_view token);
+
+// White space outside strings removed, so that the same value is the same text in pretty-printed and minified traces.
+std::string minify(std::string_view json);
+
+// Length of the value that starts at the first byte of `text`, which may run on behind it; npos if it does not end there.
+std::size_t json_value_length(std::string_view text);
+
+struct JsonMember {
+  std::string_view key;    // raw, without quotes
+  std::string_view value;  // raw token
+};
+// Members of the object that starts at the first byte of `text`. Stops quietly at anything that is no JSON.
+std::vector<JsonMember> json_members(std::string_view text);
+// Raw tokens of the array that starts at the first byte of `text`. Stops as quietly.
+std::vector<std::string_view> json_elements(std::string_view text);
+
+}  // namespace tracedb

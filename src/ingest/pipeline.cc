@@ -1,0 +1,124 @@
+#include "ingest/pipeline.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/ordered_queue.h"
+#include "base/parallel.h"
+#include "ingest/chunk_parser.h"
+
+namespace tracedb {
+namespace {
+
+using BatchPointer = std::unique_ptr<EventBatch>;
+
+// Batches that were taken into the store, to be filled again: no allocation in the steady state.
+class BatchPool {
+ public:
+  BatchPointer take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<EventBatch>();
+    BatchPointer batch = std::move(free_.back());
+    free_.pop_back();
+    return batch;
+  }
+  void give(BatchPointer batch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(batch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<BatchPointer> free_;
+};
+
+class Readers {
+ public:
+  Readers(JsonChunks& chunks, const ByteSource& source, const IngestOptions& options, unsigned workers)
+      : chunks_(chunks), source_(source), options_(options), queue_(2 * workers + 1), running_(workers) {}
+
+  void work(unsigned worker) {
+    ChunkParser parser(worker, options_.events);
+    Chunk chunk;
+    while (true) {
+      std::uint64_t sequence = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!chunks_.next(chunk)) break;
+        sequence = next_++;
+        consumed_ = source_.consumed();
+      }
+      BatchPointer batch = pool_.take();
+      parser.parse(chunk, *batch);
+      if (!queue_.push(sequence, std::move(batch))) return;
+    }
+    if (running_.fetch_sub(1) == 1) {
+      const std::lock_guard lock(mutex_);
+      queue_.finish(next_);
+    }
+  }
+
+  void cancel() { queue_.cancel(); }
+  std::optional<BatchPointer> next() { return queue_.pop(); }
+  void recycle(BatchPointer batch) { pool_.give(std::move(batch)); }
+  [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
+
+ private:
+  JsonChunks& chunks_;
+  const ByteSource& source_;
+  const IngestOptions& options_;
+  OrderedQueue<BatchPointer> queue_;
+  BatchPool pool_;
+  std::mutex mutex_;
+  std::uint64_t next_ = 0;
+  std::atomic<unsigned> running_;
+  std::atomic<std::uint64_t> consumed_ = 0;
+};
+
+std::uint64_t events_in(const EventBatch& batch) {
+  std::uint64_t count = 0;
+  for (const KindCount& kind : batch.kinds) count += kind.read;
+  return count;
+}
+
+}  // namespace
+
+unsigned worker_count(const IngestOptions& options) {
+  // Beyond three parsers the single thread that takes their batches is the limit.
+  constexpr unsigned kMostUseful = 3;
+  if (options.threads > 0) return options.threads;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
+}
+
+void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file_size, const IngestOptions& options,
+                TraceStore& store) {
+  const unsigned workers = worker_count(options);
+  Readers readers(chunks, source, options, workers);
+  std::vector<std::unique_ptr<Task>> tasks;
+  // Whatever ends this function early must wake the workers before their threads are joined.
+  const std::unique_ptr<Readers, void (*)(Readers*)> guard(&readers, [](Readers* all) { all->cancel(); });
+  for (unsigned worker = 0; worker < workers; ++worker) {
+    tasks.push_back(std::make_unique<Task>([&readers, worker] { readers.work(worker); }, [&readers] { readers.cancel(); }));
+  }
+  std::uint64_t events = 0;
+  while (std::optional<BatchPointer> batch = readers.next()) {
+    events += events_in(**batch);
+    store.add(**batch);
+    readers.recycle(std::move(*batch));
+    if (options.progress) options.progress({readers.consumed(), file_size, events, false});
+  }
+  for (const std::unique_ptr<Task>& task : tasks) task->join();
+  store.finish();
+  store.issues.merge(chunks.issues());
+  if (chunks.oversized_events() > 0) {
+    KindCount& count = store.kind(0, {});
+    count.read += chunks.oversized_events();
+    count.skipped[static_cast<std::size_t>(SkipReason::kOversized)] += chunks.oversized_events();
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,90 @@
+// The facts of one event as fixed-size records: what parse workers produce, sorters spill and link passes read.
+//
+// Times are absolute nanoseconds as in the trace; kUnset stands for "unknown" in every 64-bit field. `name`, `track` and
+// the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0 means none.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace tracedb {
+
+inline constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
+
+struct PythonRecord {
+  std::int64_t ts, dur;
+  std::uint32_t python_id, parent_id;  // folded to 32 bits; see below
+  std::uint32_t name, track, args, unused;
+};
+inline constexpr std::uint32_t kNoPythonId = 0xFFFFFFFF;    // not given
+inline constexpr std::uint32_t kRootPythonId = 0xFFFFFFFE;  // given as null: outermost frame
+
+struct OperatorRecord {
+  std::int64_t ts, dur, external_id, sequence_number;
+  std::uint32_t name, track, shape, args;
+};
+
+struct CallRecord {
+  std::int64_t ts, dur, correlation, external_id;
+  std::uint32_t name, track, args, unused;
+};
+
+enum class DeviceEventType : std::uint32_t { kKernel, kMemcpy, kMemset };
+
+struct DeviceRecord {
+  std::int64_t ts, dur, correlation, external_id, graph_id, graph_node_id, bytes;
+  std::uint32_t name, stream, config, collective, args;
+  DeviceEventType type;
+  std::uint32_t sequence;  // order in the file among device events: breaks ties
+  std::uint32_t unused;
+};
+
+struct AnnotationRecord {
+  std::int64_t ts, dur, external_id;
+  std::uint32_t name, track;  // track: thread id, or stream id where on_device
+  std::uint32_t on_device, args;
+};
+
+struct SliceRecord {
+  std::int64_t ts, dur;
+  std::uint32_t category, name, track, args;
+};
+
+struct InstantRecord {
+  std::int64_t ts, bytes;
+  std::uint32_t category, name, track, args;
+};
+
+struct CounterRecord {
+  std::int64_t ts;
+  double value;
+  std::uint32_t category, name, track, series;
+  std::uint32_t continued, unused;  // continued: not the first series of its event
+};
+
+enum class FlowIdType : std::uint8_t { kInteger, kText };
+
+struct FlowRecord {
+  std::uint64_t id;  // the number, or the string id for text
+  std::int64_t ts;
+  std::uint32_t category, track;
+  char ph;
+  FlowIdType id_type;
+  std::uint16_t unused;
+  std::uint32_t unused2;
+};
+
+// One end of a slice given as a begin/end pair.
+struct EdgeRecord {
+  std::int64_t ts;
+  std::uint32_t category, name, track, args;
+  char ph;  // B or E
+};
+
+static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 88);
+
+// end of [ts, ts+dur), with an unknown length taken as empty
+inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnset ? ts : ts + dur; }
+
+}  // namespace tracedb

@@ -1,0 +1,78 @@
+// Finished rows of the event tables on their way from the thread that makes the links to the thread that owns the
+// database. Rows travel in blocks of one table; blocks arrive in the order they were sent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/ordered_queue.h"
+
+namespace tracedb {
+
+enum class EventTable : std::uint8_t {
+  kAnnotation, kCpuOp, kPythonCall, kRuntimeCall, kKernel, kMemoryOp, kSlice, kInstant, kFlowUnmatched, kCount
+};
+inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
+
+struct RowBlock {
+  EventTable table{};
+  std::vector<std::int64_t> cells;  // row-major, in the column order of index_writer.cc
+};
+
+struct ArgumentRow {
+  EventTable table;
+  std::uint32_t row, args;
+};
+
+class RowStream {
+ public:
+  RowStream() : queue_(kBlocksAhead) {}
+
+  // Producer. Returns the row's id: 1, 2, 3 ... within its table. `args`: position + 1 of the event's arguments if they
+  // are kept, else 0.
+  std::uint32_t row(EventTable table, std::uint32_t args, std::initializer_list<std::int64_t> cells) {
+    std::vector<std::int64_t>& block = open_[index(table)];
+    block.insert(block.end(), cells);
+    const std::uint32_t id = ++rows_[index(table)];
+    if (args != 0) arguments_.push_back({table, id, args});
+    if (block.size() >= kCells) send(table);
+    return id;
+  }
+  void finish() {
+    for (std::size_t i = 0; i < kEventTables; ++i) send(static_cast<EventTable>(i));
+    queue_.finish(sent_);
+  }
+  [[nodiscard]] std::uint32_t rows(EventTable table) const { return rows_[index(table)]; }  // after finish()
+  [[nodiscard]] const std::vector<ArgumentRow>& arguments() const { return arguments_; }  // after finish()
+
+  // Consumer.
+  std::optional<RowBlock> pop() { return queue_.pop(); }
+
+  void cancel() { queue_.cancel(); }
+
+ private:
+  static constexpr std::size_t kCells = 32768;
+  static constexpr std::size_t kBlocksAhead = 8;
+  static std::size_t index(EventTable table) { return static_cast<std::size_t>(table); }
+
+  void send(EventTable table) {
+    std::vector<std::int64_t>& block = open_[index(table)];
+    if (block.empty()) return;
+    std::vector<std::int64_t> next;
+    next.reserve(kCells + 32);
+    queue_.push(sent_++, RowBlock{table, std::exchange(block, std::move(next))});
+  }
+
+  std::array<std::vector<std::int64_t>, kEventTables> open_;
+  std::array<std::uint32_t, kEventTables> rows_{};
+  std::vector<ArgumentRow> arguments_;
+  OrderedQueue<RowBlock> queue_;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace tracedb

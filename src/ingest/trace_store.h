@@ -1,0 +1,114 @@
+// Takes the batches of a trace in file order and holds everything ingest needs until the links are made: dictionaries in
+// memory (they grow with the variety of a trace, not with its length), events in external sorters.
+//
+// One thread. Ids are global from here on: numbered from 1 in order of first appearance in the file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "ingest/event_batch.h"
+#include "ingest/external_sorter.h"
+#include "ingest/interner.h"
+
+namespace tracedb {
+
+struct ProcessInfo {
+  TrackKey pid;
+  std::string name, labels;
+  std::int64_t sort_index = kUnset;
+};
+
+struct ThreadInfo {
+  std::uint32_t process = 0;
+  TrackKey tid;
+  std::string name;
+  std::int64_t sort_index = kUnset;
+};
+
+struct StreamInfo {
+  std::uint32_t device = 0;  // from 1, into devices()
+  TrackKey number;
+};
+
+struct ByFlow {
+  bool operator()(const FlowRecord& a, const FlowRecord& b) const {
+    return std::tie(a.category, a.id_type, a.id) < std::tie(b.category, b.id_type, b.id);
+  }
+};
+
+// Memory for all sorters together, and where they spill.
+struct StoreOptions {
+  std::filesystem::path spool_directory;
+  std::size_t memory_bytes = std::size_t{96} << 20U;
+};
+
+class TraceStore {
+ public:
+  explicit TraceStore(const StoreOptions& options);
+
+  void add(EventBatch& batch);  // the batch's records are rewritten on the way
+  void finish();                // after the last batch: closes open slices, starts no sorter
+
+  using Kinds = std::map<std::pair<std::uint32_t, std::string>, KindCount>;
+
+  Interner strings;
+  std::vector<ProcessInfo> processes;
+  std::vector<ThreadInfo> threads;
+  std::vector<TrackKey> devices;
+  std::vector<StreamInfo> streams;
+  std::vector<LaunchConfig> configs;
+  std::vector<ShapeDefinition> shapes;
+  std::vector<CollectiveRecord> collectives;
+  std::vector<std::string> args;
+
+  ExternalSorter<PythonRecord, ByTime> python;
+  ExternalSorter<OperatorRecord, ByTime> operators;
+  ExternalSorter<CallRecord, ByTime> calls;
+  ExternalSorter<DeviceRecord, ByCorrelation> device_events;
+  ExternalSorter<AnnotationRecord, ByTime> annotations;
+  ExternalSorter<SliceRecord, ByTime> slices;
+  ExternalSorter<InstantRecord, ByTimestamp> instants;
+  ExternalSorter<CounterRecord, ByTimestamp> counters;
+  ExternalSorter<FlowRecord, ByFlow> flows;
+
+  Kinds kinds;
+  std::int64_t first_ts = kUnset;
+  IssueLog issues;
+
+  [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
+  KindCount& kind(std::uint32_t category, std::string_view ph);
+  [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
+
+ private:
+  // From a worker's local ids (position + 1) to global ones.
+  struct WorkerIds {
+    std::vector<std::uint32_t> strings, threads, streams, configs, shapes;
+  };
+
+  void define(const EventBatch& batch, WorkerIds& ids);
+  void add_cpu_events(EventBatch& batch, const WorkerIds& ids);
+  void add_device_events(EventBatch& batch, const WorkerIds& ids);
+  void add_other_events(EventBatch& batch, const WorkerIds& ids);
+  void add_counts(const EventBatch& batch, const WorkerIds& ids);
+  void add_edge(const EdgeRecord& edge);
+  void end_slice(const EdgeRecord& edge);
+  void apply(const MetadataRecord& record);
+  std::uint32_t process_id(const TrackKey& pid);
+  std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
+  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
+  std::uint32_t config_id(const LaunchConfig& config);
+  std::uint32_t shape_id(const ShapeDefinition& shape);
+
+  StoreOptions options_;
+  std::vector<WorkerIds> workers_;
+  Interner process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
+  std::vector<std::vector<EdgeRecord>> open_slices_;  // by thread id - 1
+  std::uint32_t device_sequence_ = 0;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "report/cell_text.h"
+#include "report/sql_report.h"
+
+namespace tracedb {
+namespace {
+
+std::size_t column_index(const Report& report, const std::string& name) {
+  std::string known;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    const Column& column = report.columns[c];
+    if (strcasecmp(column.key.c_str(), name.c_str()) == 0 || strcasecmp(column.head.c_str(), name.c_str()) == 0)
+      return c;
+    known += (known.empty() ? "" : ", ") + column.key;
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("--sort: no column '{}'; there are {}", name, known));
+}
+
+// Unknown before numbers before text, as SQLite orders them.
+bool less(const Cell& a, const Cell& b) {
+  const auto x = number(a);
+  const auto y = number(b);
+  if (x && y) return *x < *y;
+  if (const auto* p = std::get_if<std::string>(&a), *q = std::get_if<std::string>(&b); p && q) return *p < *q;
+  const auto rank = [](const Cell& cell) { return cell.index() == 0 ? 0 : (cell.index() == 3 ? 2 : 1); };
+  return rank(a) < rank(b);
+}
+
+bool is_unknown(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
+
+Cell sum(std::span<const Row> rows, std::size_t column) {
+  std::int64_t integer = 0;
+  double real = 0;
+  bool whole = true;
+  for (const Row& row : rows) {
+    if (const auto* value = std::get_if<std::int64_t>(&row[column])) {
+      integer += *value;
+    } else if (const auto* fraction = std::get_if<double>(&row[column])) {
+      whole = false;
+      real += *fraction;
+    }
+  }
+  if (whole) return integer;
+  return real + static_cast<double>(integer);
+}
+
+Cell extreme(std::span<const Row> rows, std::size_t column, Rest which) {
+  Cell best;
+  for (const Row& row : rows) {
+    const Cell& cell = row[column];
+    if (is_unknown(cell)) continue;
+    if (is_unknown(best) || (which == Rest::kMin ? less(cell, best) : less(best, cell))) best = cell;
+  }
+  return best;
+}
+
+Cell mean(const Report& report, std::span<const Row> rows) {
+  double total = 0;
+  double count = 0;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    if (report.columns[c].key == "total_time") total = number(sum(rows, c)).value_or(0);
+    if (report.columns[c].key == "instances") count = number(sum(rows, c)).value_or(0);
+  }
+  if (count == 0) return std::monostate{};
+  return total / count;
+}
+
+Cell rest_cell(const Report& report, std::span<const Row> rows, std::size_t column) {
+  switch (report.columns[column].rest) {
+    case Rest::kLabel:
+      return std::string("[others]");
+    case Rest::kSum:
+      return sum(rows, column);
+    case Rest::kMin:
+    case Rest::kMax:
+      return extreme(rows, column, report.columns[column].rest);
+    case Rest::kMean:
+      return mean(report, rows);
+    case Rest::kNone:
+      break;
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+SortKey parse_sort_key(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {std::string(text), false};
+  const std::string_view order = text.substr(colon + 1);
+  if (order != "asc" && order != "desc") {
+    throw Error(ErrorCode::kUsage, fmt::format("--sort {}: the order is asc or desc", text));
+  }
+  return {std::string(text.substr(0, colon)), order == "asc"};
+}
+
+void sort_rows(Report& report, const SortKey& key) {
+  const std::size_t column = column_index(report, key.column);
+  std::stable_sort(report.rows.begin(), report.rows.end(), [&](const Row& a, const Row& b) {
+    if (is_unknown(a[column]) || is_unknown(b[column])) return !is_unknown(a[column]) && is_unknown(b[column]);
+    return key.ascending ? less(a[column], b[column]) : less(b[column], a[column]);
+  });
+}
+
+void limit_rows(Report& report, std::size_t limit) {
+  if (limit == 0 || report.rows.size() <= limit) return;
+  const std::span<const Row> cut = std::span<const Row>(report.rows).subspan(limit);
+  Row rest;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) rest.push_back(rest_cell(report, cut, c));
+  report.rows.resize(limit);
+  report.rows.push_back(std::move(rest));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,114 @@
+#include "report/cell_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/duration_text.h"
+
+namespace tracedb {
+namespace {
+
+// "-1234567.89" -> "-1,234,567.89"
+std::string with_separators(const std::string& digits) {
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  std::string out = digits.substr(0, first);
+  for (std::size_t i = first; i < point; ++i) {
+    if (i > first && (point - i) % 3 == 0) out.push_back(',');
+    out.push_back(digits[i]);
+  }
+  return out + digits.substr(point);
+}
+
+std::string real_text(double value) { return std::isfinite(value) ? fmt::format("{:.15g}", value) : std::string(); }
+
+std::string human_number(double value, Unit unit, TimeUnit time_unit) {
+  switch (unit) {
+    case Unit::kTime:
+      if (time_unit == TimeUnit::kNs) return with_separators(fmt::format("{:.1f}", value));
+      return with_separators(fmt::format("{:.3f}", value / nanoseconds_per(time_unit)));
+    case Unit::kPercent:
+      return fmt::format("{:.1f}", value);
+    case Unit::kRatio:
+    case Unit::kBandwidth:
+      return with_separators(fmt::format("{:.3f}", value));
+    case Unit::kCount:
+    case Unit::kBytes:
+      return with_separators(fmt::format("{:.1f}", value));
+    default:
+      return real_text(value);
+  }
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* kNames[] = {"bytes", "KB", "MB", "GB", "TB"};
+  std::size_t power = 0;
+  while (std::fabs(bytes) >= 1000 && power + 1 < std::size(kNames)) {
+    bytes /= 1000;
+    ++power;
+  }
+  return power == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.2f} {}", bytes, kNames[power]);
+}
+
+}  // namespace
+
+std::optional<double> number(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  return std::nullopt;
+}
+
+std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  const double per = unit == Unit::kTime ? nanoseconds_per(time_unit) : 1;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    return per == 1 ? std::to_string(*integer) : real_text(static_cast<double>(*integer) / per);
+  }
+  const auto* real = std::get_if<double>(&cell);
+  return real == nullptr ? std::string() : real_text(*real / per);
+}
+
+std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    if (unit == Unit::kAny || unit == Unit::kText) return std::to_string(*integer);
+    const bool whole =
+        unit == Unit::kCount || unit == Unit::kBytes || (unit == Unit::kTime && time_unit == TimeUnit::kNs);
+    if (whole) return with_separators(std::to_string(*integer));
+  }
+  return human_number(number(cell).value_or(0), unit, time_unit);
+}
+
+std::string head_text(const Column& column, TimeUnit time_unit) {
+  if (column.unit != Unit::kTime) return column.head;
+  return fmt::format("{} ({})", column.head, to_string(time_unit == TimeUnit::kAuto ? TimeUnit::kNs : time_unit));
+}
+
+TimeUnit fitting_unit(double largest_ns) {
+  if (largest_ns >= 1e11) return TimeUnit::kS;
+  if (largest_ns >= 1e8) return TimeUnit::kMs;
+  if (largest_ns >= 1e4) return TimeUnit::kUs;
+  return TimeUnit::kNs;
+}
+
+std::string fact_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
+  const std::optional<double> value = number(cell);
+  if (!value) return human_text(cell, unit, time_unit);
+  switch (unit) {
+    case Unit::kTime:
+      if (time_unit == TimeUnit::kAuto) return duration_text(*value);
+      return fmt::format("{} {}", human_text(cell, unit, time_unit), to_string(time_unit));
+    case Unit::kBytes:
+      return bytes_text(*value);
+    case Unit::kPercent:
+      return fmt::format("{:.1f} %", *value);
+    case Unit::kBandwidth:
+      return fmt::format("{:.3f} GB/s", *value);
+    default:
+      return human_text(cell, unit, time_unit);
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,29 @@
+// Cells as text: one place decides on digits, separators and time units.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "report/table.h"
+
+namespace tracedb {
+
+std::optional<double> number(const Cell& cell);  // nullopt for text and unknown
+
+// Exact and plain, for machines: integers in full, reals in at most 15 digits, "" for unknown. `per` divides times.
+std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+
+// For people: thousands separators, fixed decimals by unit, "-" for unknown.
+std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+
+// The head with its unit: "Total Time (ms)".
+std::string head_text(const Column& column, TimeUnit time_unit);
+
+// The unit in which the largest of a column's times has one to five digits before the point.
+TimeUnit fitting_unit(double largest_ns);
+
+// One value with its unit behind it, for lists of facts: "12.345 ms", "1.50 GB", "83.1 %".
+std::string fact_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+
+}  // namespace tracedb

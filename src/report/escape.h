@@ -1,0 +1,26 @@
+// Text from a trace, made fit for a terminal, a file or a document: nothing in the result is obeyed by whoever reads
+// it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+// Control characters (C0, DEL, C1), broken UTF-8, line and paragraph separators, and the characters that reorder or
+// hide text (U+200E/F, U+202A-E, U+2066-9, U+061C, U+FEFF) appear as \x1b or \u202e. All else is unchanged.
+std::string escape_text(std::string_view text);
+
+// The inside of a JSON string. Valid UTF-8 whatever came in: broken sequences become U+FFFD.
+std::string escape_json(std::string_view text);
+
+// escape_text, and Markdown's own marks made literal.
+std::string escape_markdown(std::string_view text);
+
+std::size_t code_points(std::string_view valid_text);
+
+// At most `width` code points, the middle replaced by an ellipsis: both ends of a kernel name tell something.
+std::string shorten_middle(const std::string& valid_text, std::size_t width);
+
+}  // namespace tracedb

@@ -1,0 +1,32 @@
+// The formats a report can be printed in. One file per renderer; this list is the only place that names them.
+#pragma once
+
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string_view>
+
+#include "report/table.h"
+
+namespace tracedb {
+
+std::unique_ptr<TableRenderer> make_table_renderer(std::ostream& out, const RenderOptions& options);
+std::unique_ptr<TableRenderer> make_csv_renderer(std::ostream& out, const RenderOptions& options);
+std::unique_ptr<TableRenderer> make_tsv_renderer(std::ostream& out, const RenderOptions& options);
+std::unique_ptr<TableRenderer> make_json_renderer(std::ostream& out, const RenderOptions& options);
+std::unique_ptr<TableRenderer> make_jsonl_renderer(std::ostream& out, const RenderOptions& options);
+std::unique_ptr<TableRenderer> make_markdown_renderer(std::ostream& out, const RenderOptions& options);
+
+enum class Audience { kPeople, kMachines };
+
+struct Renderer {
+  std::string_view name;  // --format
+  std::string_view summary;
+  Audience audience;
+  std::unique_ptr<TableRenderer> (*make)(std::ostream& out, const RenderOptions& options);
+};
+
+std::span<const Renderer> renderers();
+const Renderer* find_renderer(std::string_view name);  // nullptr: no such format
+
+}  // namespace tracedb

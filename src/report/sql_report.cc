@@ -1,0 +1,98 @@
+#include "report/sql_report.h"
+
+#include <algorithm>
+
+#include "report/cell_text.h"
+#include "sql/scripts.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kColumnMark = "-- column:";
+
+std::string trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
+}
+
+std::string next_field(std::string_view& line) {
+  const std::size_t bar = std::min(line.find('|'), line.size());
+  std::string field = trimmed(line.substr(0, bar));
+  line.remove_prefix(std::min(bar + 1, line.size()));
+  return field;
+}
+
+Column parse_column(std::string_view line) {
+  Column column;
+  column.key = next_field(line);
+  column.head = next_field(line);
+  column.unit = unit_from(next_field(line)).value();  // a wrong word is our own bug
+  column.rest = rest_from(next_field(line)).value();
+  return column;
+}
+
+}  // namespace
+
+std::vector<Column> report_columns(std::string_view script_text) {
+  std::vector<Column> columns;
+  while (!script_text.empty()) {
+    const std::size_t end = std::min(script_text.find('\n'), script_text.size());
+    const std::string_view line = script_text.substr(0, end);
+    if (line.starts_with(kColumnMark)) columns.push_back(parse_column(line.substr(kColumnMark.size())));
+    script_text.remove_prefix(std::min(end + 1, script_text.size()));
+  }
+  return columns;
+}
+
+Cell read_cell(const Statement& statement, int column) {
+  switch (statement.type(column)) {
+    case ValueType::kInteger:
+      return statement.int64(column);
+    case ValueType::kReal:
+      return statement.real(column);
+    case ValueType::kText:
+    case ValueType::kBlob:
+      return std::string(statement.text(column));
+    case ValueType::kNull:
+      break;
+  }
+  return std::monostate{};
+}
+
+void bind_cell(Statement& statement, int index, const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    statement.bind(index, *integer);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    statement.bind(index, *real);
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    statement.bind(index, std::string_view(*text));
+  } else {
+    statement.bind_null(index);
+  }
+}
+
+Report run_report(Database& database, std::string_view name, const Parameters& parameters) {
+  const std::string_view text = script("reports/" + std::string(name));
+  Report report{report_columns(text), {}};
+  Statement statement(database, text);
+  for (const auto& [parameter, value] : parameters) {
+    if (const int index = statement.parameter_index(":" + parameter)) bind_cell(statement, index, value);
+  }
+  while (statement.step()) {
+    Row row;
+    for (int c = 0; c < statement.column_count(); ++c) row.push_back(read_cell(statement, c));
+    row.resize(report.columns.size());
+    report.rows.push_back(std::move(row));
+  }
+  return report;
+}
+
+void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
+            TableRenderer& renderer) {
+  renderer.begin(head, report.columns);
+  for (const Row& row : report.rows) renderer.row(row);
+  renderer.end(warnings);
+}
+
+}  // namespace tracedb

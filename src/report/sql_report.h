@@ -1,0 +1,52 @@
+// Reports that are one SQL script. The script says itself what its columns are, in lines before the SELECT:
+//
+//   -- column: total_time | Total Time | ns | sum
+//
+// key | head | unit (text, count, ns, bytes, percent, ratio, GB/s or empty) | what [others] shows (label, sum, min,
+// max, mean or empty), in the order of the SELECT. A mean is total_time / instances of the rows it stands for.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/table.h"
+#include "sql/database.h"
+
+namespace tracedb {
+
+struct Report {
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+// Names of parameters without ':'. Parameters of the script that are missing here are NULL.
+using Parameters = std::map<std::string, Cell>;
+
+std::vector<Column> report_columns(std::string_view script_text);
+Cell read_cell(const Statement& statement, int column);
+void bind_cell(Statement& statement, int index, const Cell& cell);
+
+// Runs schema/reports/<name>.sql.
+Report run_report(Database& database, std::string_view name, const Parameters& parameters);
+
+struct SortKey {
+  std::string column;  // a key or a head, in any case
+  bool ascending = false;
+};
+SortKey parse_sort_key(std::string_view text);  // "COL", "COL:asc", "COL:desc"; Error{kUsage} for other endings
+
+// Unknown values last; equal ones keep their order. Error{kUsage} naming the columns for an unknown one.
+void sort_rows(Report& report, const SortKey& key);
+
+// Keeps the first `limit` rows and puts one [others] row for the rest, so that sums still add up. 0: all.
+void limit_rows(Report& report, std::size_t limit);
+
+// Prints the report.
+void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
+            TableRenderer& renderer);
+
+}  // namespace tracedb

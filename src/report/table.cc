@@ -1,0 +1,57 @@
+#include "report/table.h"
+
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+template <typename Value, std::size_t kSize>
+std::optional<Value> look_up(const std::pair<std::string_view, Value> (&names)[kSize], std::string_view text) {
+  for (const auto& [name, value] : names) {
+    if (name == text) return value;
+  }
+  return std::nullopt;
+}
+
+template <typename Value, std::size_t kSize>
+std::string_view name_of(const std::pair<std::string_view, Value> (&names)[kSize], Value wanted) {
+  for (const auto& [name, value] : names) {
+    if (value == wanted) return name;
+  }
+  return {};
+}
+
+constexpr std::pair<std::string_view, Unit> kUnits[] = {
+    {"", Unit::kAny},        {"text", Unit::kText},       {"count", Unit::kCount}, {"ns", Unit::kTime},
+    {"bytes", Unit::kBytes}, {"percent", Unit::kPercent}, {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth},
+};
+constexpr std::pair<std::string_view, Rest> kRests[] = {
+    {"", Rest::kNone},   {"label", Rest::kLabel}, {"sum", Rest::kSum},
+    {"min", Rest::kMin}, {"max", Rest::kMax},     {"mean", Rest::kMean},
+};
+constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
+    {"auto", TimeUnit::kAuto}, {"ns", TimeUnit::kNs}, {"us", TimeUnit::kUs}, {"ms", TimeUnit::kMs}, {"s", TimeUnit::kS},
+};
+
+}  // namespace
+
+std::string_view to_string(Unit unit) { return name_of(kUnits, unit); }
+std::optional<Unit> unit_from(std::string_view text) { return look_up(kUnits, text); }
+std::optional<Rest> rest_from(std::string_view text) { return look_up(kRests, text); }
+std::optional<TimeUnit> time_unit_from(std::string_view text) { return look_up(kTimeUnits, text); }
+std::string_view to_string(TimeUnit unit) { return name_of(kTimeUnits, unit); }
+
+double nanoseconds_per(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kUs:
+      return 1e3;
+    case TimeUnit::kMs:
+      return 1e6;
+    case TimeUnit::kS:
+      return 1e9;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,62 @@
+// What a report is made of, and the interface of everything that prints one. Values in, text out: no database here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tracedb {
+
+// How a column's numbers are meant. Times are ns whatever the renderer makes of them.
+enum class Unit { kAny, kText, kCount, kTime, kBytes, kPercent, kRatio, kBandwidth };
+std::string_view to_string(Unit unit);  // "ns", "bytes", "percent", "GB/s", ...
+std::optional<Unit> unit_from(std::string_view text);
+
+// What the [others] row says for the rows that a limit cuts off.
+enum class Rest { kNone, kLabel, kSum, kMin, kMax, kMean };
+std::optional<Rest> rest_from(std::string_view text);
+
+struct Column {
+  std::string key;   // in JSON, in --sort and in the SQL: total_time
+  std::string head;  // for people, in the words of Nsight Systems: Total Time
+  Unit unit = Unit::kAny;
+  Rest rest = Rest::kNone;
+};
+
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: unknown
+using Row = std::vector<Cell>;
+
+enum class TimeUnit { kAuto, kNs, kUs, kMs, kS };
+std::optional<TimeUnit> time_unit_from(std::string_view text);
+std::string_view to_string(TimeUnit unit);
+double nanoseconds_per(TimeUnit unit);
+
+struct RenderOptions {
+  TimeUnit time_unit = TimeUnit::kAuto;  // JSON always has ns
+  std::size_t width = 0;                 // of a terminal: longer texts lose their middle; 0: never
+  bool guard_formulas = true;            // CSV and TSV cells that a spreadsheet would compute get a leading '
+};
+
+struct ReportHead {
+  std::string name;                 // "kernels": schema "tracedb.kernels/1"
+  std::vector<std::string> inputs;  // files it was made from
+};
+
+// Called begin, row for each row, end; once.
+class TableRenderer {
+ public:
+  virtual ~TableRenderer() = default;
+  virtual void begin(const ReportHead& head, std::span<const Column> columns) = 0;
+  virtual void row(std::span<const Cell> cells) = 0;
+  // Warnings are part of a JSON document; the other formats leave them to the caller's stderr.
+  virtual void end(std::span<const std::string> warnings) = 0;
+};
+
+}  // namespace tracedb

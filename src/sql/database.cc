@@ -1,0 +1,177 @@
+#include "sql/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace tracedb {
+namespace {
+
+int open_flags(Database::Mode mode) {
+  switch (mode) {
+    case Database::Mode::kCreate:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    case Database::Mode::kReadOnly:
+      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    case Database::Mode::kReadWrite:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    case Database::Mode::kMemory:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+  }
+  return 0;
+}
+
+ErrorCode error_code(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_NOMEM:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_INTERRUPT:
+    case SQLITE_TOOBIG:
+      return ErrorCode::kResource;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::kTransient;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+      return ErrorCode::kInput;
+    default:
+      return ErrorCode::kUsage;
+  }
+}
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
+  const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(mode), nullptr);
+  if (code == SQLITE_OK) return;
+  const std::string message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  sqlite3_close_v2(std::exchange(handle_, nullptr));
+  throw Error(mode == Mode::kCreate ? ErrorCode::kResource : error_code(code),
+              fmt::format("{}: cannot open the index: {}", path.string(), message));
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+Database::Database(Database&& other) noexcept
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+
+void Database::fail(int sqlite_code, std::string_view doing) const {
+  const int kind = sqlite_code & 0xff;
+  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
+                            sqlite3_errmsg(handle_)));
+  }
+  throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, sqlite3_errmsg(handle_)));
+}
+
+void Database::execute(std::string_view sql) {
+  const std::string text(sql);
+  const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code, "SQL failed");
+}
+
+std::optional<std::int64_t> Database::query_int64(std::string_view sql) {
+  Statement statement(*this, sql);
+  if (!statement.step() || statement.is_null(0)) return std::nullopt;
+  return statement.int64(0);
+}
+
+std::optional<std::string> Database::query_text(std::string_view sql) {
+  Statement statement(*this, sql);
+  if (!statement.step() || statement.is_null(0)) return std::nullopt;
+  return std::string(statement.text(0));
+}
+
+Statement::Statement(Database& database, std::string_view sql) : database_(database) {
+  const int code = sqlite3_prepare_v3(database.handle(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
+  if (code != SQLITE_OK) database.fail(code, "cannot prepare SQL");
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  if (const int code = sqlite3_bind_int64(statement_, index, value)) database_.fail(code, "cannot bind");
+  return *this;
+}
+
+Statement& Statement::bind(int index, double value) {
+  if (const int code = sqlite3_bind_double(statement_, index, value)) database_.fail(code, "cannot bind");
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view value) {
+  const int code = sqlite3_bind_text64(statement_, index, value.data() != nullptr ? value.data() : "", value.size(),
+                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK) database_.fail(code, "cannot bind");
+  return *this;
+}
+
+Statement& Statement::bind_null(int index) {
+  if (const int code = sqlite3_bind_null(statement_, index)) database_.fail(code, "cannot bind");
+  return *this;
+}
+
+int Statement::parameter_count() const { return sqlite3_bind_parameter_count(statement_); }
+
+std::string_view Statement::parameter_name(int index) const {
+  const char* name = sqlite3_bind_parameter_name(statement_, index);
+  return name != nullptr ? name : "";
+}
+
+int Statement::parameter_index(const std::string& name) const {
+  return sqlite3_bind_parameter_index(statement_, name.c_str());
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  database_.fail(code, "SQL failed");
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+int Statement::column_count() const { return sqlite3_column_count(statement_); }
+std::string_view Statement::column_name(int column) const { return sqlite3_column_name(statement_, column); }
+
+ValueType Statement::type(int column) const {
+  switch (sqlite3_column_type(statement_, column)) {
+    case SQLITE_INTEGER:
+      return ValueType::kInteger;
+    case SQLITE_FLOAT:
+      return ValueType::kReal;
+    case SQLITE_TEXT:
+      return ValueType::kText;
+    case SQLITE_BLOB:
+      return ValueType::kBlob;
+    default:
+      return ValueType::kNull;
+  }
+}
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+std::int64_t Statement::int64(int column) const { return sqlite3_column_int64(statement_, column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::string_view Statement::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+}  // namespace tracedb

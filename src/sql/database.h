@@ -1,0 +1,94 @@
+// Thin owner types over SQLite's C interface. A Database is used by one thread at a time; a Statement must not outlive
+// its Database. Every SQLite failure becomes an Error that names the file: disk full, I/O and out of memory as
+// kResource, a corrupt file as kInput, wrong SQL as kUsage.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tracedb {
+
+class Database;
+
+enum class ValueType { kNull, kInteger, kReal, kText, kBlob };
+
+class Statement {
+ public:
+  Statement(Database& database, std::string_view sql);
+  Statement(Database& database, sqlite3_stmt* prepared) : database_(database), statement_(prepared) {}  // takes it over
+  ~Statement();
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  // Parameters and columns count as SQLite does: parameters from 1, columns from 0.
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, double value);
+  Statement& bind(int index, std::string_view value);  // copied
+  Statement& bind_null(int index);
+
+  [[nodiscard]] int parameter_count() const;
+  [[nodiscard]] std::string_view parameter_name(int index) const;    // with its ':', '@' or '$'; "" for a plain '?'
+  [[nodiscard]] int parameter_index(const std::string& name) const;  // 0: no such parameter
+
+  bool step();   // true while there is a row
+  void reset();  // also clears the bindings
+  void run() {   // step to the end and reset
+    while (step()) {
+    }
+    reset();
+  }
+
+  [[nodiscard]] int column_count() const;
+  [[nodiscard]] std::string_view column_name(int column) const;
+  [[nodiscard]] ValueType type(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::int64_t int64(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string_view text(int column) const;  // valid until the next step; may hold NUL bytes
+  [[nodiscard]] sqlite3_stmt* handle() const { return statement_; }
+
+ private:
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+class Database {
+ public:
+  enum class Mode {
+    kCreate,     // a new file that nobody else sees yet; fails if it exists
+    kReadOnly,   // an index that others may replace by rename at any time
+    kReadWrite,  // an existing file
+    kMemory,
+  };
+
+  Database(const std::filesystem::path& path, Mode mode);
+  ~Database();
+  Database(Database&& other) noexcept;
+  Database& operator=(Database&&) = delete;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  void execute(std::string_view sql);  // any number of statements, rows are thrown away
+  // First column of the first row; nullopt when there is no row or it is NULL.
+  std::optional<std::int64_t> query_int64(std::string_view sql);
+  std::optional<std::string> query_text(std::string_view sql);
+
+  [[noreturn]] void fail(int sqlite_code, std::string_view doing) const;  // throws the Error for `sqlite_code`
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] sqlite3* handle() const { return handle_; }
+
+ private:
+  std::filesystem::path path_;
+  sqlite3* handle_ = nullptr;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,166 @@
+#include "sql/functions.h"
+
+#include <regex.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/duration_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMaxPattern = 1000;  // regcomp needs memory out of proportion to the pattern
+
+// Values of one group. SQLite's aggregate context is zeroed memory, so it holds an owning pointer that final() frees.
+struct Values {
+  std::vector<double>* list;
+  double percent;
+};
+
+void collect(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  auto* values = static_cast<Values*>(sqlite3_aggregate_context(context, sizeof(Values)));
+  if (values == nullptr) return sqlite3_result_error_nomem(context);
+  const int type = sqlite3_value_numeric_type(arguments[0]);
+  if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) return;
+  if (values->list == nullptr) values->list = std::make_unique<std::vector<double>>().release();
+  values->list->push_back(sqlite3_value_double(arguments[0]));
+  if (count > 1) values->percent = sqlite3_value_double(arguments[1]);
+}
+
+// Runs `finish(values, percent)` on the collected values; NULL when there were none.
+template <typename Finish>
+void finish_group(sqlite3_context* context, Finish finish) {
+  auto* state = static_cast<Values*>(sqlite3_aggregate_context(context, 0));
+  if (state == nullptr || state->list == nullptr) return sqlite3_result_null(context);
+  const std::unique_ptr<std::vector<double>> values(state->list);
+  state->list = nullptr;
+  sqlite3_result_double(context, finish(*values, state->percent));
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+double nearest_rank(std::vector<double>& values, double percent) {
+  const double n = static_cast<double>(values.size());
+  const double rank = std::clamp(std::ceil(percent / 100.0 * n), 1.0, n);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank) - 1;
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+double sample_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  double mean = 0;
+  double squares = 0;
+  double n = 0;
+  for (const double value : values) {  // Welford: no cancellation for long, nearly equal durations
+    const double delta = value - mean;
+    mean += delta / ++n;
+    squares += delta * (value - mean);
+  }
+  return std::sqrt(squares / (n - 1));
+}
+
+void median_final(sqlite3_context* context) {
+  finish_group(context, [](std::vector<double>& values, double) { return median(values); });
+}
+
+void percentile_final(sqlite3_context* context) {
+  finish_group(context, [](std::vector<double>& values, double percent) { return nearest_rank(values, percent); });
+}
+
+void stddev_final(sqlite3_context* context) {
+  finish_group(context, [](std::vector<double>& values, double) { return sample_deviation(values); });
+}
+
+void stddev_of(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const double n = sqlite3_value_double(arguments[0]);
+  const double total = sqlite3_value_double(arguments[1]);
+  const double squares = sqlite3_value_double(arguments[2]);
+  if (sqlite3_value_type(arguments[2]) == SQLITE_NULL) return sqlite3_result_null(context);
+  if (n < 2) return sqlite3_result_double(context, 0);
+  sqlite3_result_double(context, std::sqrt(std::max(0.0, (squares - total * total / n) / (n - 1))));
+}
+
+std::string_view text_of(sqlite3_value* value) {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return data == nullptr ? std::string_view()
+                         : std::string_view(data, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+}
+
+struct CompiledPattern {
+  regex_t regex{};
+  int code = 0;
+  explicit CompiledPattern(const char* pattern) : code(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) {}
+  ~CompiledPattern() {
+    if (code == 0) regfree(&regex);
+  }
+  CompiledPattern(const CompiledPattern&) = delete;
+  CompiledPattern& operator=(const CompiledPattern&) = delete;
+};
+
+void delete_pattern(void* pattern) { std::unique_ptr<CompiledPattern>(static_cast<CompiledPattern*>(pattern)).reset(); }
+
+void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const std::string_view pattern = text_of(arguments[0]);
+  if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || sqlite3_value_type(arguments[1]) == SQLITE_NULL) return;
+  if (pattern.size() > kMaxPattern) return sqlite3_result_error(context, "regular expression is too long", -1);
+  auto* compiled = static_cast<CompiledPattern*>(sqlite3_get_auxdata(context, 0));
+  std::unique_ptr<CompiledPattern> fresh;
+  if (compiled == nullptr) {
+    fresh = std::make_unique<CompiledPattern>(pattern.data());
+    compiled = fresh.get();
+  }
+  if (compiled->code != 0) {
+    char reason[128] = {};
+    regerror(compiled->code, &compiled->regex, reason, sizeof reason);
+    const std::string message = std::string("regular expression: ") + reason;
+    return sqlite3_result_error(context, message.c_str(), -1);
+  }
+  sqlite3_result_int(context, regexec(&compiled->regex, text_of(arguments[1]).data(), 0, nullptr, 0) == 0 ? 1 : 0);
+  if (fresh != nullptr) sqlite3_set_auxdata(context, 0, fresh.release(), delete_pattern);
+}
+
+void return_text(sqlite3_context* context, const std::string& text) {
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
+  if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
+  return_text(context, duration_text(sqlite3_value_double(arguments[0])));
+}
+
+}  // namespace
+
+void register_functions(Database& database) {
+  struct Function {
+    const char* name;
+    int arguments;
+    void (*call)(sqlite3_context*, int, sqlite3_value**);
+    void (*step)(sqlite3_context*, int, sqlite3_value**);
+    void (*final)(sqlite3_context*);
+  };
+  static constexpr Function kFunctions[] = {
+      {"median", 1, nullptr, collect, median_final}, {"percentile", 2, nullptr, collect, percentile_final},
+      {"stddev", 1, nullptr, collect, stddev_final}, {"stddev_of", 3, stddev_of, nullptr, nullptr},
+      {"regexp", 2, regexp, nullptr, nullptr},       {"human_ns", 1, human_ns, nullptr, nullptr},
+  };
+  for (const Function& f : kFunctions) {
+    const int code =
+        sqlite3_create_function_v2(database.handle(), f.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                   f.call, f.step, f.final, nullptr);
+    if (code != SQLITE_OK) database.fail(code, "cannot register a function");
+  }
+}
+
+}  // namespace tracedb

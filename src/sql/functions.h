@@ -1,0 +1,19 @@
+// SQL functions of our own, for reports and ad-hoc SQL.
+//
+//   median(x)                      mean of the middle one or two; NULL over nothing
+//   percentile(x, p)               nearest rank, p in percent (0..100)
+//   stddev(x)                      of the sample (n - 1); 0 for one value
+//   stddev_of(n, total, squares)   the same from a count, a sum and a sum of squares
+//   text REGEXP pattern            POSIX extended, case-sensitive, found anywhere in the text
+//   human_ns(ns)                   '1.234 ms'
+//
+// NULLs and text do not count as values. Views never use them: those must work in any client.
+#pragma once
+
+#include "sql/database.h"
+
+namespace tracedb {
+
+void register_functions(Database& database);
+
+}  // namespace tracedb

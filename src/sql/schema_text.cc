@@ -1,0 +1,91 @@
+#include "sql/schema_text.h"
+
+#include <algorithm>
+#include <regex>
+
+namespace tracedb {
+namespace {
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// Names of the columns a line of code ends: "x AS y," in a view, "name TYPE" parts in a table.
+std::vector<std::string> columns_in(const std::string& code, bool is_view) {
+  static const std::regex kAlias(R"(\bAS (\w+),?\s*$)");
+  static const std::regex kDefinition(R"((?:^|,)\s*(\w+) (?:INTEGER|REAL|TEXT|BLOB|ANY)\b)");
+  std::vector<std::string> names;
+  const std::regex& pattern = is_view ? kAlias : kDefinition;
+  for (std::sregex_iterator at(code.begin(), code.end(), pattern), end; at != end; ++at) names.push_back((*at)[1]);
+  return names;
+}
+
+std::size_t text_after(const std::string& line, std::size_t from) {
+  return std::min(line.find_first_not_of(' ', from), line.size());
+}
+
+}  // namespace
+
+SchemaComments schema_comments(std::string_view script_text) {
+  static const std::regex kOpening(R"(^CREATE (TABLE|VIEW) (\w+))");
+  SchemaComments comments;
+  std::string object;
+  bool is_view = false;
+  for (const std::string& line : lines_of(script_text)) {
+    const std::size_t mark = line.find("-- ");
+    const std::string code = line.substr(0, mark);
+    const std::string comment = mark == std::string::npos ? "" : line.substr(text_after(line, mark + 2));
+    std::smatch opening;
+    if (std::regex_search(line, opening, kOpening)) {
+      object = opening[2];
+      is_view = opening[1] == "VIEW";
+      comments[{object, ""}] = comment;
+    } else if (!object.empty() && !comment.empty()) {
+      for (const std::string& column : columns_in(code, is_view)) comments[{object, column}] = comment;
+    }
+    if (code.ends_with(";")) object.clear();
+  }
+  return comments;
+}
+
+std::string usual_comment(const std::string& column) {
+  static const std::map<std::string, std::string> kUsual = {
+      {"id", "small integer, from 1"},
+      {"ts", "start, ns from meta.base_time_ns"},
+      {"ts_end", "end, ns from meta.base_time_ns"},
+      {"dur", "length, ns"},
+      {"pid", "process, as in the trace"},
+      {"tid", "thread, as in the trace"},
+      {"correlation", "as in the trace"},
+      {"external_id", "as in the trace"},
+  };
+  if (const auto found = kUsual.find(column); found != kUsual.end()) return found->second;
+  if (column == "name_id" || column == "category_id") return "id in string";
+  if (column.ends_with("_id")) return "id in " + column.substr(0, column.size() - 3);
+  return {};
+}
+
+std::vector<ExampleQuery> example_queries(std::string_view script_text) {
+  std::vector<ExampleQuery> examples;
+  ExampleQuery current;
+  for (const std::string& line : lines_of(script_text)) {
+    if (line.empty()) {
+      if (!current.sql.empty()) examples.push_back(current);
+      current = {};  // a comment alone is the head of the file
+    } else if (line.starts_with("-- ")) {
+      current.comment += (current.comment.empty() ? "" : " ") + line.substr(3);
+    } else {
+      current.sql += (current.sql.empty() ? "" : "\n") + line;
+    }
+  }
+  if (!current.sql.empty()) examples.push_back(current);
+  return examples;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,17 @@
+// The SQL of schema/, compiled in. A script's name is its path there without ".sql": "core", "reports/kernels".
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tracedb {
+
+struct Script {
+  std::string_view name;
+  std::string_view text;
+};
+
+std::span<const Script> scripts();               // sorted by name
+std::string_view script(std::string_view name);  // throws std::out_of_range for an unknown name: our own bug
+
+}  // namespace tracedb

@@ -1,0 +1,83 @@
+#include "sql/user_sql.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "base/decimal.h"
+#include "base/error.h"
+
+namespace tracedb {
+
+void UserSql::fail_at(std::size_t offset, const std::string& reason) const {
+  const std::string_view before = text_.substr(0, offset);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("SQL statement {}, line {}, column {}: {}", number_, line, offset - line_start + 1, reason));
+}
+
+std::optional<Statement> UserSql::next(const std::map<std::string, std::string>& parameters) {
+  while (next_ < text_.size()) {
+    start_ = std::min(text_.find_first_not_of(" \t\r\n;", next_), text_.size());
+    if (start_ == text_.size()) break;
+    ++number_;
+    sqlite3_stmt* prepared = nullptr;
+    const char* tail = nullptr;
+    const std::string_view rest = text_.substr(start_);
+    const int code =
+        sqlite3_prepare_v3(database_.handle(), rest.data(), static_cast<int>(rest.size()), 0, &prepared, &tail);
+    if (code != SQLITE_OK) {
+      const int offset = sqlite3_error_offset(database_.handle());
+      const std::string reason = sqlite3_errmsg(database_.handle());
+      if (code == SQLITE_NOMEM || code == SQLITE_CORRUPT || code == SQLITE_IOERR) database_.fail(code, "SQL failed");
+      fail_at(start_ + static_cast<std::size_t>(std::max(offset, 0)),
+              code == SQLITE_AUTH ? "only reading is allowed here (" + reason + ")" : reason);
+    }
+    next_ = static_cast<std::size_t>(tail - text_.data());
+    if (prepared == nullptr) {  // only a comment
+      --number_;
+      continue;
+    }
+    Statement statement(database_, prepared);
+    // The authorizer does not see everything that writes: VACUUM INTO passes it.
+    if (sqlite3_stmt_readonly(prepared) == 0) fail_at(start_, "only reading is allowed here");
+    bind(statement, parameters);
+    return statement;
+  }
+  return std::nullopt;
+}
+
+void UserSql::bind(Statement& statement, const std::map<std::string, std::string>& parameters) {
+  for (int index = 1; index <= statement.parameter_count(); ++index) {
+    const std::string_view name = statement.parameter_name(index);
+    if (name.empty()) fail_at(start_, "parameters must have names, such as :first");
+    const auto found = parameters.find(std::string(name.substr(1)));
+    if (found == parameters.end()) {
+      fail_at(start_, fmt::format("parameter {} has no value; give --param {}=VALUE", name, name.substr(1)));
+    }
+    bound_.insert(found->first);
+    if (const auto integer = parse_int64(found->second)) {
+      statement.bind(index, *integer);
+    } else if (const auto real = parse_double(found->second)) {
+      statement.bind(index, *real);
+    } else {
+      statement.bind(index, std::string_view(found->second));
+    }
+  }
+}
+
+bool UserSql::step(Statement& statement) {
+  const int code = sqlite3_step(statement.handle());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  const int kind = code & 0xff;
+  if (kind == SQLITE_INTERRUPT) throw Error(ErrorCode::kResource, fmt::format("SQL statement {}: time limit", number_));
+  if (kind != SQLITE_ERROR && kind != SQLITE_TOOBIG && kind != SQLITE_CONSTRAINT && kind != SQLITE_MISMATCH) {
+    database_.fail(code, fmt::format("SQL statement {}", number_));
+  }
+  fail_at(start_, sqlite3_errmsg(database_.handle()));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,43 @@
+// SQL text written by a user: split into statements, each checked to be read-only, its errors told by statement, line
+// and column. The text must outlive the object.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sql/database.h"
+
+namespace tracedb {
+
+class UserSql {
+ public:
+  UserSql(Database& database, std::string_view text) : database_(database), text_(text) {}
+
+  // The next statement, with `parameters` (names without ':') bound: integers and reals where the text reads as such.
+  // nullopt at the end. Throws Error{kUsage} for wrong SQL, for a statement that would write and for a parameter
+  // without a value.
+  std::optional<Statement> next(const std::map<std::string, std::string>& parameters);
+
+  // Throws what sqlite reported for the statement last returned, with its place. Steps it.
+  bool step(Statement& statement);
+
+  [[nodiscard]] std::size_t number() const { return number_; }                 // of the statement last returned, from 1
+  [[nodiscard]] const std::set<std::string>& bound() const { return bound_; }  // names of parameters met so far
+
+ private:
+  [[noreturn]] void fail_at(std::size_t offset, const std::string& reason) const;
+  void bind(Statement& statement, const std::map<std::string, std::string>& parameters);
+
+  Database& database_;
+  std::string_view text_;
+  std::size_t start_ = 0;  // of the statement last returned
+  std::size_t next_ = 0;
+  std::size_t number_ = 0;
+  std::set<std::string> bound_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,163 @@
+#include "trace/event_names.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+namespace tracedb {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+template <std::size_t N>
+bool contains_any(std::string_view text, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};
+constexpr std::array<std::string_view, 6> kLaunchWords = {"launchkernel",   "launchcooperative", "launchhostfunc",
+                                                          "modulelaunch",   "extlaunch",         "launchbykernel"};
+constexpr std::array<std::string_view, 2> kCopyWords = {"memcpy", "memset"};
+constexpr std::array<std::string_view, 3> kSyncWords = {"synchronize", "waitevent", "eventquery"};
+
+// Library prefixes: found anywhere in the name.
+constexpr std::array<std::string_view, 14> kCommLibraries = {
+    "nccl", "rccl",  "hccl",  "hcom_",  "oneccl",   "msccl",  "nvshmem",
+    "rocshmem", "cross_device_reduce", "quickreduce", "quick_reduce", "multimem_", "symm_mem", "deep_ep::"};
+// Words for collectives: only in the function's own name, and not about threads of one block ("blockAllReduce").
+constexpr std::array<std::string_view, 10> kCommWords = {"all_reduce", "allreduce",  "all_gather",     "allgather",
+                                                         "alltoall",   "all_to_all", "reduce_scatter", "reducescatter",
+                                                         "all2all",    "sendrecv"};
+constexpr std::array<std::string_view, 5> kBlockLocalWords = {"block", "warp", "wave", "thread", "cub::"};
+constexpr std::array<std::string_view, 3> kCopyKernelWords = {"__amd_rocclr_copybuffer", "memory_copy_",
+                                                              "__amd_rocclr_copyimage"};
+
+constexpr std::array<std::string_view, 10> kDirections = {"",     "HtoD", "DtoH", "DtoD", "HtoH",
+                                                          "PtoP", "HtoA", "AtoH", "AtoD", "DtoA"};
+// HIP spells the first four out.
+constexpr std::array<std::string_view, 4> kLongDirections = {"HostToDevice", "DeviceToHost", "DeviceToDevice", "HostToHost"};
+
+bool is_name_end(char c) { return c == '<' || c == '(' || c == ' ' || c == '['; }
+
+// Position just behind the template list that opens at `open`, or npos. Operators such as "operator<" do not occur in
+// the kernel names this sees; arrows inside arguments do ("->"), and are passed over.
+std::size_t skip_template(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '<') ++depth;
+    if (text[i] == '>' && (i == 0 || text[i - 1] != '-') && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t skip_parentheses(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view to_string(CallKind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"launch", "graph_launch", "copy", "sync", "other"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+CallKind call_kind(std::string_view name) {
+  const std::string text = lower(name);
+  if (contains_any(text, kGraphLaunchWords)) return CallKind::kGraphLaunch;
+  if (contains_any(text, kLaunchWords)) return CallKind::kLaunch;
+  if (text == "cudalaunch" || text == "culaunch" || text == "culaunchgrid") return CallKind::kLaunch;
+  if (contains_any(text, kCopyWords)) return CallKind::kCopy;
+  if (contains_any(text, kSyncWords)) return CallKind::kSync;
+  return CallKind::kOther;
+}
+
+std::string_view to_string(KernelKind kind) {
+  constexpr std::array<std::string_view, 3> kNames = {"compute", "comm", "copy_kernel"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+KernelKind kernel_kind(std::string_view name) {
+  const std::string text = lower(name);
+  if (contains_any(text, kCopyKernelWords)) return KernelKind::kCopyKernel;
+  if (contains_any(text, kCommLibraries)) return KernelKind::kComm;
+  const std::string function = lower(short_name(name));
+  const bool collective = contains_any(function, kCommWords) && !contains_any(function, kBlockLocalWords);
+  return collective ? KernelKind::kComm : KernelKind::kCompute;
+}
+
+std::span<const std::string_view> copy_directions() { return kDirections; }
+
+std::size_t copy_direction_index(std::string_view name) {
+  for (std::size_t i = 1; i < kDirections.size(); ++i) {
+    if (name.find(kDirections[i]) != std::string_view::npos) return i;
+  }
+  for (std::size_t i = 0; i < kLongDirections.size(); ++i) {
+    if (name.find(kLongDirections[i]) != std::string_view::npos) return i + 1;
+  }
+  return 0;
+}
+
+std::string demangle(std::string_view name) {
+  if (!name.starts_with("_Z")) return std::string(name);
+  // HIP appends ".kd" (kernel descriptor) to device symbols; the demangler knows nothing of it.
+  std::string symbol(name.ends_with(".kd") ? name.substr(0, name.size() - 3) : name);
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? std::string(text.get()) : std::string(name);
+}
+
+std::string short_name(std::string_view name) {
+  const std::string full = demangle(name);
+  std::string_view text = full;
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with(kAnonymous)) {
+      i += kAnonymous.size();
+    } else if (text[i] == '<') {
+      const std::size_t next = skip_template(text, i);
+      if (next == std::string_view::npos) break;
+      i = next;
+    } else if (text[i] == '(') {
+      const std::size_t next = skip_parentheses(text, i);
+      if (next == std::string_view::npos || !text.substr(next).starts_with("::")) break;
+      i = next;
+    } else if (text[i] == ' ' && !out.empty() && text.find_first_of("<(", i) != std::string_view::npos) {
+      out.clear();  // what stood before was the return type
+      ++i;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out.empty() || std::all_of(out.begin(), out.end(), is_name_end) ? full : out;
+}
+
+FrameLabel frame_label(std::string_view name) {
+  const std::size_t close = name.find("): ");
+  if (close == std::string_view::npos) return {name, {}, 0};
+  const std::size_t open = name.rfind('(', close);
+  if (open == std::string_view::npos || open + 1 >= close) return {name, {}, 0};
+  std::int64_t line = 0;
+  const char* end = name.data() + close;
+  const auto parsed = std::from_chars(name.data() + open + 1, end, line);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return {name, {}, 0};
+  return {name.substr(close + 3), name.substr(0, open), line};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,41 @@
+// What the name of an event says by itself: the kind of a runtime call, whether a kernel communicates or copies, which
+// way a copy goes, which file and line a python frame stands for. Facts of naming that ingest stores; operator classes
+// are opinions and live in schema/rules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+enum class CallKind : std::uint8_t { kLaunch, kGraphLaunch, kCopy, kSync, kOther };
+std::string_view to_string(CallKind kind);
+// CUDA runtime, CUDA driver and HIP names alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipGraphLaunch").
+CallKind call_kind(std::string_view name);
+
+enum class KernelKind : std::uint8_t { kCompute, kComm, kCopyKernel };
+std::string_view to_string(KernelKind kind);
+// COMM and COPY of the metric definitions: collectives and peer transfers; ROCm's copies done by kernels.
+KernelKind kernel_kind(std::string_view name);
+
+// Ways a copy can go: "", "HtoD", "DtoH", ... The first one, empty, stands for "the name does not say".
+std::span<const std::string_view> copy_directions();
+// Position in copy_directions(), from Kineto names such as "Memcpy HtoD (Pinned -> Device)".
+std::size_t copy_direction_index(std::string_view name);
+
+// Demangled, without return type, template and argument lists: "at::native::vectorized_elementwise_kernel".
+std::string short_name(std::string_view name);
+std::string demangle(std::string_view name);  // the name itself where it is not mangled
+
+struct FrameLabel {
+  std::string_view function;  // whole name where there is no file
+  std::string_view file;      // empty: none
+  std::int64_t line = 0;
+};
+// "vllm/model.py(12): forward" -> {forward, vllm/model.py, 12}
+FrameLabel frame_label(std::string_view name);
+
+}  // namespace tracedb

@@ -1,0 +1,109 @@
+#include "trace/issue.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kSampleBytes = 200;
+
+constexpr IssueDescription kDescriptions[] = {
+    {IssueKind::kNoEvents, "no_events", Severity::kWarning, "the trace holds no events"},
+    {IssueKind::kTruncated, "truncated", Severity::kDataLoss, "the trace ends in the middle"},
+    {IssueKind::kTrailingData, "trailing_data", Severity::kWarning, "bytes follow the end of the JSON document"},
+    {IssueKind::kDuplicateEventsArray, "duplicate_events_array", Severity::kWarning,
+     "traceEvents occurs more than once; all were read"},
+    {IssueKind::kEventsNotAnArray, "events_not_an_array", Severity::kWarning, "traceEvents is not an array"},
+    {IssueKind::kCompressedTruncated, "compressed_truncated", Severity::kDataLoss, "the compressed file is cut off"},
+    {IssueKind::kCompressedChecksum, "compressed_checksum", Severity::kDataLoss,
+     "the checksum of the compressed file is wrong"},
+    {IssueKind::kCompressedCorrupt, "compressed_corrupt", Severity::kDataLoss, "the compressed file is damaged"},
+    {IssueKind::kCompressedTrailing, "compressed_trailing", Severity::kInfo, "bytes follow the compressed data"},
+    {IssueKind::kByteOrderMark, "byte_order_mark", Severity::kInfo, "the file starts with a byte order mark"},
+    {IssueKind::kStrayComma, "stray_comma", Severity::kInfo, "a comma without an event"},
+    {IssueKind::kNotAnObject, "not_an_object", Severity::kWarning, "an element of traceEvents is no object"},
+    {IssueKind::kMalformedEvent, "malformed_event", Severity::kDataLoss, "an event that is no valid JSON, skipped"},
+    {IssueKind::kRepairedText, "repaired_text", Severity::kWarning,
+     "invalid bytes in an event were replaced and the event kept"},
+    {IssueKind::kOversizedEvent, "oversized_event", Severity::kDataLoss, "an event larger than the limit, skipped"},
+    {IssueKind::kOversizedHeader, "oversized_header", Severity::kDataLoss,
+     "a top-level value larger than the limit, skipped"},
+    {IssueKind::kMissingTimestamp, "missing_timestamp", Severity::kDataLoss, "an event without ts, skipped"},
+    {IssueKind::kBadTimestamp, "bad_timestamp", Severity::kDataLoss, "an event whose ts is no number, skipped"},
+    {IssueKind::kBadDuration, "bad_duration", Severity::kWarning, "a dur that is no number, stored as NULL"},
+    {IssueKind::kNegativeDuration, "negative_duration", Severity::kWarning, "a negative dur, stored as NULL"},
+    {IssueKind::kMissingDuration, "missing_duration", Severity::kWarning, "a slice without dur, stored as NULL"},
+    {IssueKind::kMissingName, "missing_name", Severity::kWarning, "an event without a name, stored as ''"},
+    {IssueKind::kBadNumber, "bad_number", Severity::kWarning, "an argument that should be a number is not: NULL"},
+    {IssueKind::kUnsupportedPhase, "unsupported_phase", Severity::kDataLoss, "an event of a phase (ph) not supported"},
+    {IssueKind::kEndWithoutBegin, "end_without_begin", Severity::kWarning, "an E event without its B"},
+    {IssueKind::kBeginWithoutEnd, "begin_without_end", Severity::kWarning, "a B event never closed: dur is NULL"},
+    {IssueKind::kReplacedCharacter, "replaced_character", Severity::kInfo,
+     "NUL or a lone surrogate in a text, stored as U+FFFD"},
+    {IssueKind::kUnknownDevice, "unknown_device", Severity::kInfo, "events ran on a device the trace does not describe"},
+    {IssueKind::kUnmatchedFlow, "unmatched_flow", Severity::kInfo, "a flow end without a partner"},
+    {IssueKind::kKernelWithoutLaunch, "kernel_without_launch", Severity::kInfo,
+     "a kernel or memory operation whose launch is not in the trace"},
+    {IssueKind::kAmbiguousLaunch, "ambiguous_launch", Severity::kWarning,
+     "several processes launched under this correlation: left unlinked"},
+    {IssueKind::kLaunchAfterKernel, "launch_after_kernel", Severity::kWarning,
+     "a kernel that starts before its launch: clocks disagree"},
+    {IssueKind::kPythonParentMissing, "python_parent_missing", Severity::kInfo,
+     "a python frame whose parent is not open at that time: placed by nesting"},
+    {IssueKind::kKernelWithoutStep, "kernel_without_step", Severity::kInfo,
+     "a kernel outside every step of a trace that has steps"},
+};
+
+}  // namespace
+
+const IssueDescription& describe(IssueKind kind) {
+  return *std::find_if(std::begin(kDescriptions), std::end(kDescriptions),
+                       [kind](const IssueDescription& candidate) { return candidate.kind == kind; });
+}
+
+std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kDataLoss:
+      return "data_loss";
+  }
+  return "";
+}
+
+Issue& IssueLog::entry(IssueKind kind) {
+  for (Issue& issue : issues_) {
+    if (issue.kind == kind) return issue;
+  }
+  return issues_.emplace_back(Issue{kind, 0, -1, {}});
+}
+
+void IssueLog::add(IssueKind kind, std::int64_t offset, std::string_view sample, std::uint64_t count) {
+  if (count == 0) return;
+  Issue& issue = entry(kind);
+  const bool earlier = offset >= 0 && (issue.offset < 0 || offset < issue.offset);
+  if (issue.count == 0 || earlier) {
+    issue.offset = offset;
+    issue.sample = issue_sample(sample);
+  }
+  issue.count += count;
+}
+
+void IssueLog::merge(const IssueLog& other) {
+  for (const Issue& issue : other.issues_) add(issue.kind, issue.offset, issue.sample, issue.count);
+}
+
+std::uint64_t IssueLog::count(IssueKind kind) const {
+  for (const Issue& issue : issues_) {
+    if (issue.kind == kind) return issue.count;
+  }
+  return 0;
+}
+
+std::string issue_sample(std::string_view text) { return valid_utf8(text.substr(0, kSampleBytes)).text; }
+
+}  // namespace tracedb

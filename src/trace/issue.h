@@ -1,0 +1,86 @@
+// What was wrong with a trace: bad input is data, not failure. Issues are counted by kind, with the first place they were
+// seen at and a sample, and end up in the table `issue`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+enum class IssueKind {
+  kNoEvents,
+  kTruncated,
+  kTrailingData,
+  kDuplicateEventsArray,
+  kEventsNotAnArray,
+  kCompressedTruncated,
+  kCompressedChecksum,
+  kCompressedCorrupt,
+  kCompressedTrailing,
+  kByteOrderMark,
+  kStrayComma,
+  kNotAnObject,
+  kMalformedEvent,
+  kRepairedText,
+  kOversizedEvent,
+  kOversizedHeader,
+  kMissingTimestamp,
+  kBadTimestamp,
+  kBadDuration,
+  kNegativeDuration,
+  kMissingDuration,
+  kMissingName,
+  kBadNumber,
+  kUnsupportedPhase,
+  kEndWithoutBegin,
+  kBeginWithoutEnd,
+  kReplacedCharacter,
+  kUnknownDevice,
+  kUnmatchedFlow,
+  kKernelWithoutLaunch,
+  kAmbiguousLaunch,
+  kLaunchAfterKernel,
+  kPythonParentMissing,
+  kKernelWithoutStep,
+};
+
+enum class Severity { kInfo, kWarning, kDataLoss };
+
+struct IssueDescription {
+  IssueKind kind;
+  std::string_view name;      // as stored in issue.kind
+  Severity severity;
+  std::string_view meaning;   // one line for users
+};
+
+const IssueDescription& describe(IssueKind kind);
+std::string_view to_string(Severity severity);
+
+struct Issue {
+  IssueKind kind{};
+  std::uint64_t count = 0;
+  std::int64_t offset = -1;  // first byte in the decompressed trace; -1: not tied to a place
+  std::string sample;        // at most 200 bytes of valid UTF-8
+};
+
+// Counts issues by kind; keeps the earliest offset with its sample. Merging logs in file order gives the same result
+// however the file was divided.
+class IssueLog {
+ public:
+  void add(IssueKind kind, std::int64_t offset, std::string_view sample, std::uint64_t count = 1);
+  void merge(const IssueLog& other);
+  void clear() { issues_.clear(); }
+  [[nodiscard]] const std::vector<Issue>& issues() const { return issues_; }
+  [[nodiscard]] std::uint64_t count(IssueKind kind) const;
+
+ private:
+  Issue& entry(IssueKind kind);
+  std::vector<Issue> issues_;
+};
+
+// The first 200 bytes of `text` as valid UTF-8: broken sequences become U+FFFD.
+std::string issue_sample(std::string_view text);
+
+}  // namespace tracedb

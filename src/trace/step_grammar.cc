@@ -1,0 +1,126 @@
+#include "trace/step_grammar.h"
+
+#include <array>
+#include <charconv>
+#include <regex>
+#include <vector>
+
+#include "base/content_hash.h"
+
+namespace tracedb {
+namespace {
+
+using Match = std::match_results<std::string_view::const_iterator>;
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::int64_t> group(const Match& match, std::size_t index) {
+  if (!match[index].matched) return std::nullopt;
+  return number({&*match[index].first, static_cast<std::size_t>(match[index].length())});
+}
+
+StepKind kind_of_counts(const StepInfo& info) {
+  const bool context = info.context_requests.value_or(0) > 0;
+  const bool generation = info.generation_requests.value_or(0) > 0;
+  if (context && generation) return StepKind::kMixed;
+  if (context) return StepKind::kPrefill;
+  return generation ? StepKind::kDecode : StepKind::kUnknown;
+}
+
+// vLLM: execute_context_1(888_788544)_generation_0(0); the number after "_" is a detail of patched builds.
+StepInfo from_vllm(const Match& match) {
+  StepInfo info{StepKind::kUnknown, group(match, 1), group(match, 2), group(match, 3), group(match, 4)};
+  info.kind = kind_of_counts(info);
+  return info;
+}
+
+// SGLang: step[DECODE bs=32], step[EXTEND bs=15 toks=15360]
+StepInfo from_sglang(const Match& match) {
+  const std::string mode = match[1].str();
+  StepInfo info;
+  if (mode == "DECODE" || mode == "TARGET_VERIFY" || mode == "IDLE") {
+    info.kind = mode == "IDLE" ? StepKind::kOther : StepKind::kDecode;
+    info.generation_requests = group(match, 2);
+    info.generation_tokens = match[3].matched ? group(match, 3) : group(match, 2);
+  } else {
+    info.kind = mode == "MIXED" ? StepKind::kMixed : StepKind::kPrefill;
+    info.context_requests = group(match, 2);
+    info.context_tokens = group(match, 3);
+  }
+  return info;
+}
+
+// ATOM: prefill[bs=2 tok=300 ...], decode[bs=117/128 tok=117 ...]
+StepInfo from_atom(const Match& match) {
+  StepInfo info;
+  if (match[1].str() == "decode") {
+    info.kind = StepKind::kDecode;
+    info.generation_requests = group(match, 2);
+    info.generation_tokens = group(match, 3);
+  } else {
+    info.kind = StepKind::kPrefill;
+    info.context_requests = group(match, 2);
+    info.context_tokens = group(match, 3);
+  }
+  return info;
+}
+
+StepInfo of_unknown_kind(const Match& /*match*/) { return {}; }
+StepInfo of_other_kind(const Match& /*match*/) { return {StepKind::kOther, {}, {}, {}, {}}; }
+
+struct Rule {
+  const char* name;
+  std::string_view needle;  // must occur in the name: keeps the regular expressions off ordinary annotations
+  const char* pattern;      // ECMAScript, matched from the start of the name
+  StepInfo (*build)(const Match&);
+};
+
+constexpr std::array<Rule, 6> kRules = {{
+    {"vllm_detailed", "generation_",
+     R"(^execute_\d+_context_(\d+)\(sq(\d+)[^)]*\)_generation_(\d+)\(sq(\d+)[^)]*\))", &from_vllm},
+    {"vllm", "generation_", R"(^execute_context_(\d+)\((\d+)[^)]*\)_generation_(\d+)\((\d+)[^)]*\))", &from_vllm},
+    {"sglang", "step[", R"(^step\[([A-Z_]+)(?:[^\]]*?\bbs=(\d+))?(?:[^\]]*?\btoks=(\d+))?)", &from_sglang},
+    {"atom", "[bs=", R"(^(prefill|decode)\[bs=(\d+)(?:/\d+)?(?:[^\]]*?\btok=(\d+))?)", &from_atom},
+    {"diffusion", "execute_diffusion_", R"(^execute_diffusion_\d+)", &of_other_kind},
+    {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind},
+}};
+
+const std::vector<std::regex>& compiled() {
+  static const std::vector<std::regex> patterns = [] {
+    std::vector<std::regex> out;
+    for (const Rule& rule : kRules) out.emplace_back(rule.pattern, std::regex::ECMAScript | std::regex::optimize);
+    return out;
+  }();
+  return patterns;
+}
+
+}  // namespace
+
+std::string_view to_string(StepKind kind) {
+  constexpr std::array<std::string_view, 6> kNames = {"prefill", "decode", "mixed", "train", "other", "unknown"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<StepInfo> parse_step(std::string_view annotation) {
+  // The longest real step name is a few hundred bytes; the library's matcher recurses per character.
+  constexpr std::size_t kLongestName = 1000;
+  if (annotation.size() > kLongestName) return std::nullopt;
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (annotation.find(kRules[i].needle) == std::string_view::npos) continue;
+    Match match;
+    if (std::regex_search(annotation.begin(), annotation.end(), match, compiled()[i])) return kRules[i].build(match);
+  }
+  return std::nullopt;
+}
+
+std::string step_rules_hash() {
+  std::string text;
+  for (const Rule& rule : kRules) text.append(rule.name).append("\t").append(rule.pattern).append("\n");
+  return to_hex(hash_bytes(text));
+}
+
+}  // namespace tracedb

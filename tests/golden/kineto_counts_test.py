@@ -1,0 +1,192 @@
+"""Every real Kineto trace: counts, conservation and links of our index against an independent reading in Python."""
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from kineto_reference import Reference  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, open_index, read_trace, require,  # noqa: E402
+                         scratch_folder, skip_without_traces)
+
+COUNTS = {
+    "kernel": "SELECT count(*), coalesce(sum(dur), 0) FROM kernel",
+    "cpu_op": "SELECT count(*), coalesce(sum(dur), 0) FROM cpu_op",
+    "python_call": "SELECT count(*), coalesce(sum(dur), 0) FROM python_call",
+    "runtime_call": "SELECT count(*), coalesce(sum(dur), 0) FROM runtime_call",
+    "memcpy": "SELECT count(*), coalesce(sum(dur), 0) FROM memory_op WHERE kind = 'memcpy'",
+    "memset": "SELECT count(*), coalesce(sum(dur), 0) FROM memory_op WHERE kind = 'memset'",
+    "annotation_user": "SELECT count(*), coalesce(sum(dur), 0) FROM annotation WHERE kind = 'user'",
+    "annotation_gpu": "SELECT count(*), coalesce(sum(dur), 0) FROM annotation WHERE kind = 'gpu'",
+}
+EVENT_TABLES = ("kernel", "memory_op", "runtime_call", "cpu_op", "python_call", "annotation", "slice", "instant",
+                "counter", "flow_unmatched")
+
+
+def check_counts(reference, database):
+    for kind, query in COUNTS.items():
+        events = reference.events[kind]
+        expected = (len(events), sum(event.dur or 0 for event in events))
+        equal(database.execute(query).fetchone(), expected, f"{kind} (count, total ns)")
+
+
+def check_kernel_rows(reference, database):
+    """Each kernel's name, time and duration, exactly. Only the common zero of all times is the index's own choice."""
+    rows = database.execute("SELECT ts, dur, name FROM kernel k JOIN kernel_name n ON n.id = k.name_id").fetchall()
+    kernels = reference.events["kernel"]
+    if not kernels:
+        return
+    zero = min(event.ts for event in kernels) - min(row[0] for row in rows)
+    expected = Counter((event.ts - zero, event.dur, event.name) for event in kernels)
+    difference = Counter(rows) - expected
+    require(not difference, f"{sum(difference.values())} kernels differ, e.g. {next(iter(difference), None)}")
+
+
+def check_conservation(reference, database):
+    rows = database.execute("SELECT category, ph, read, stored, skipped FROM event_count").fetchall()
+    for category, ph, read, stored, skipped in rows:
+        equal(stored + skipped, read, f"stored + skipped of category {category}, ph {ph}")
+    equal(sum(row[2] for row in rows), reference.elements, "events read")
+    read = Counter()
+    for category, ph, count, _, _ in rows:
+        read[category, ph] += count
+    equal(dict(read), dict(reference.read), "events read by (category, ph)")
+    equal(sum(n for (_, ph), n in read.items() if ph in ("s", "t", "f")), reference.flows, "flow events read")
+    stored = sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in EVENT_TABLES)
+    equal(stored, sum(row[3] for row in rows), "rows in the event tables")
+
+
+def report(mismatches, checked, what):
+    require(not mismatches, f"{len(mismatches)} of {checked} {what} differ; first: {mismatches[:2]}")
+
+
+class Links:
+    """The links of one trace: its kernels and runtime calls, found again in the index by time and correlation."""
+
+    def __init__(self, reference, database):
+        self.reference, self.database = reference, database
+        ours = database.execute("SELECT min(ts) FROM (SELECT ts FROM kernel UNION ALL SELECT ts FROM runtime_call)")
+        timed = reference.events["kernel"] + reference.events["runtime_call"]
+        self.zero = min(event.ts for event in timed) - ours.fetchone()[0] if timed else 0
+
+    def kernels(self):
+        """(event, row) pairs. Kernels alike in name, time and correlation are interchangeable."""
+        rows = {}
+        for row in self.database.execute(
+                "SELECT k.ts, k.dur, n.name, k.correlation, k.launch_id, r.ts, r.correlation, k.cpu_op_id, r.cpu_op_id,"
+                " k.stack_id, r.stack_id, s.value FROM kernel k JOIN kernel_name n ON n.id = k.name_id"
+                " LEFT JOIN runtime_call r ON r.id = k.launch_id LEFT JOIN step ON step.id = k.step_id"
+                " LEFT JOIN annotation a ON a.id = step.annotation_id LEFT JOIN string s ON s.id = a.name_id"):
+            rows.setdefault(row[:4], []).append(row)
+        for event in self.reference.events["kernel"]:
+            yield event, self.take(rows, event)
+
+    def take(self, rows, event):
+        same = rows.get((event.ts - self.zero, event.dur, event.name, event.correlation))
+        require(same, f"not in the index: {event.kind} {event.name[:80]!r}, correlation {event.correlation}")
+        return same.pop()
+
+    def check_launches(self):
+        mismatches, checked = [], 0
+        for event, row in self.kernels():
+            calls = self.reference.runtime_by_correlation.get(event.correlation, []) if event.correlation else []
+            expected = {call.ts - self.zero for call in calls}
+            checked += 1
+            if (row[5] not in expected) if expected else (row[4] is not None):
+                mismatches.append((event.name[:60], event.correlation, row[5], sorted(expected)))
+        report(mismatches, checked, "kernels' launches")
+
+    def runtime_calls(self):
+        rows = {}
+        for row in self.database.execute(
+                "SELECT r.ts, r.dur, n.value, r.correlation, o.external_id, o.ts, m.value, r.stack_id"
+                " FROM runtime_call r JOIN string n ON n.id = r.name_id LEFT JOIN cpu_op o ON o.id = r.cpu_op_id"
+                " LEFT JOIN string m ON m.id = o.name_id"):
+            rows.setdefault(row[:4], []).append(row)
+        for event in self.reference.events["runtime_call"]:
+            yield event, self.take(rows, event)
+
+    def check_operators(self):
+        mismatches, checked = [], 0
+        for call, row in self.runtime_calls():
+            checked += 1
+            expected = {(name, ts - self.zero) for name, ts in self.reference.op_names(call)}
+            if ((row[6], row[5]) not in expected) if expected else (row[5] is not None):
+                mismatches.append((call.name, call.correlation, call.external_id, row[4:7]))
+        report(mismatches, checked, "runtime calls' operators")
+
+    def check_kernel_inherits(self):
+        """A kernel's operator and stack are those of its launch."""
+        mismatches, checked = [], 0
+        for event, row in self.kernels():
+            if row[4] is not None:
+                checked += 1
+                if row[7] != row[8] or row[9] != row[10]:
+                    mismatches.append((event.name[:60], event.correlation, row[7:11]))
+        report(mismatches, checked, "kernels' operators and stacks")
+
+    def stack_paths(self):
+        """Path of names by stack id; a parent's id is smaller than its children's."""
+        paths = {None: ()}
+        for stack, parent, name in self.database.execute(
+                "SELECT stack.id, stack.parent_id, string.value FROM stack JOIN frame ON frame.id = stack.frame_id"
+                " JOIN string ON string.id = frame.name_id ORDER BY stack.id"):
+            paths[stack] = paths[parent] + (name,)
+        return paths
+
+    def check_stacks(self):
+        paths = self.stack_paths()
+        launching = {event.correlation for event in self.reference.events["kernel"] if event.correlation}
+        mismatches, checked = [], 0
+        for call, row in self.runtime_calls():
+            if call.correlation not in launching:
+                continue
+            checked += 1
+            expected = self.reference.stack_paths(call.track, call.ts)
+            if paths[row[7]] not in expected:
+                mismatches.append((call.name, call.correlation, paths[row[7]][-3:],
+                                   [path[-3:] for path in list(expected)[:2]]))
+        report(mismatches, checked, "launches' python stacks")
+
+    def check_steps(self):
+        mismatches, checked = [], 0
+        for event, row in self.kernels():
+            calls = self.reference.runtime_by_correlation.get(event.correlation, []) if event.correlation else []
+            expected = self.reference.step_names(event, calls[0] if calls else None)
+            checked += 1
+            if (row[11] not in expected) if expected else (row[11] is not None):
+                mismatches.append((event.name[:60], event.correlation, row[11], sorted(expected)))
+        report(mismatches, checked, "kernels' steps")
+
+
+def check_trace(cases, trace, folder):
+    name = str(trace.relative_to(TRACES))
+    reference = Reference(read_trace(trace)[0])
+    index = cases.run(f"{name} ingest", ingest, trace, folder / "index.tracedb", "--force")
+    if index is None:
+        return
+    database = open_index(index)
+    cases.run(f"{name} counts", check_counts, reference, database)
+    cases.run(f"{name} conservation", check_conservation, reference, database)
+    cases.run(f"{name} kernel rows", check_kernel_rows, reference, database)
+    if reference.events["kernel"] or reference.events["runtime_call"]:
+        links = Links(reference, database)
+        for check in (links.check_launches, links.check_operators, links.check_kernel_inherits, links.check_stacks,
+                      links.check_steps):
+            cases.run(f"{name} {check.__name__.removeprefix('check_')}", check)
+    database.close()
+    index.unlink()
+
+
+def main():
+    cases = Cases()
+    if not skip_without_traces(cases, TRACES / "kineto"):
+        only = sys.argv[1:]
+        for trace in kineto_traces():
+            if not only or any(part in trace.name for part in only):
+                with scratch_folder() as folder:
+                    check_trace(cases, trace, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Runs what the documentation says: the marked blocks of README.md and the examples of `trace-query schema`.
+
+A block is marked by a line `<!-- executed -->` right above it. ```sh blocks run, in order, in one folder that holds the
+synthetic traces mi300x.json and h100.json; ```sql blocks run on the index of the first one, statement by statement,
+in Python's sqlite3 and in the stock sqlite3 shell, and must give the same rows, at least one. The examples of the schema
+may give none: not every trace has collectives, or issues.
+"""
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import (BIN, ROOT, Cases, Skip, equal, ingest, make_trace, open_index, require, run,  # noqa: E402
+                         scratch_folder)
+
+BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MINIMUM_QUERIES = 10
+
+
+def statements(text):
+    """The SQL statements of a text, with the comments before them."""
+    found, statement = [], ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            found.append(statement.strip())
+            statement = ""
+    require(not statement.strip() or not re.sub(r"--.*", "", statement).strip(), f"unfinished statement: {statement!r}")
+    return found
+
+
+def title(statement):
+    return " ".join(statement.split())[:70]
+
+
+def check_shell_block(text, folder):
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    result = subprocess.run(["sh", "-eu", "-c", text], cwd=folder, env=environment, capture_output=True, text=True,
+                            timeout=120)
+    require(result.returncode == 0, f"exit {result.returncode}: {result.stderr.strip()}")
+
+
+def check_query(statement, index, least_rows):
+    database = open_index(index)
+    rows = database.execute(statement).fetchall()
+    database.close()
+    require(len(rows) >= least_rows, "no rows")
+    if not shutil.which("sqlite3"):
+        raise Skip("the sqlite3 shell is not installed")
+    # One JSON object a line: names with separators or line breaks in them cannot confuse the count.
+    shell = subprocess.run(["sqlite3", "-batch", "-bail", "-readonly", "-json", str(index)], input=statement,
+                           capture_output=True, text=True, timeout=120)
+    require(shell.returncode == 0 and not shell.stderr, f"sqlite3 shell: {shell.stderr.strip()}")
+    equal(shell.stdout.count("\n{") + shell.stdout.startswith("[{"), len(rows), "rows of the sqlite3 shell")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
+        cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
+        index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
+        if index:
+            blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+            queries = 0
+            for number, (language, text) in enumerate(blocks, 1):
+                if language == "sh":
+                    cases.run(f"README block {number}", check_shell_block, text, folder)
+                    continue
+                for statement in statements(text):
+                    queries += 1
+                    cases.run(f"README query: {title(statement)}", check_query, statement, index, 1)
+            cases.run("README has ten queries", require, queries >= MINIMUM_QUERIES, f"only {queries}")
+            examples = cases.run("schema --examples", run, "trace-query", "schema", "--examples")
+            for statement in statements(examples.stdout) if examples else []:
+                cases.run(f"example: {title(statement)}", check_query, statement, index, 0)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

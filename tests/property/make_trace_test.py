@@ -1,0 +1,235 @@
+"""make-trace: its ground truth equals an independent count of the file it wrote, and the file is well formed.
+
+Usage: make_trace_test.py PATH_TO_MAKE_TRACE
+"""
+import collections
+import decimal
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ALL_FUSIONS = "add+rmsnorm,rmsnorm+quant,silu+quant,rope+kvcache,qk_norm+rope,moe_routing,moe_gemm+silu,allreduce+rmsnorm"
+SMALL = ["--layers", "4", "--steps", "7", "--prefill-fraction", "0.2", "--mixed-fraction", "0.2"]
+VARIANTS = [
+    [],
+    ["--vendor", "nvidia"],
+    ["--vendor", "nvidia", "--graphs", "off", "--shapes", "on", "--streams", "3", "--idle", "150000"],
+    ["--graphs", "off", "--tensor-parallel", "4", "--rank", "2", "--moe", "on", "--orphans", "5"],
+    ["--tensor-parallel", "8", "--fuse", ALL_FUSIONS, "--vendor", "nvidia", "--streams", "1"],
+    ["--moe", "on", "--fuse", ALL_FUSIONS, "--insert", "elementwise", "--slow", "dense_gemm@2=1.5", "--clock", "1.1"],
+    ["--python-stacks", "off", "--annotations", "off", "--quantise", "off", "--qk-norm", "off", "--jitter", "0"],
+    ["--dialect", "old", "--vendor", "nvidia", "--graphs", "off", "--shapes", "on"],
+    ["--dialect", "old", "--idle", "70000", "--streams", "3"],
+]
+KERNEL = {"kernel", "Kernel"}
+DEVICE = KERNEL | {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
+RUNTIME = {"cuda_runtime", "cuda_driver", "Runtime"}
+HOST = {"cpu_op", "Operator", "user_annotation", "python_function"} | RUNTIME
+
+
+def make(program, path, options):
+    subprocess.run([program, *options, "--output", str(path)], check=True, capture_output=True)
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file, parse_float=decimal.Decimal)
+    truth = json.loads(pathlib.Path(str(path) + ".truth.json").read_text(encoding="utf-8"))
+    return trace, truth
+
+
+def ns(value):
+    exact = decimal.Decimal(value) * 1000
+    assert exact == int(exact), value
+    return int(exact)
+
+
+def span(event):
+    begin = ns(event["ts"])
+    return begin, begin + ns(event["dur"])
+
+
+def union(spans):
+    length, reached = 0, None
+    for begin, end in sorted(spans):
+        if reached is None or begin > reached:
+            reached = begin
+        if end > reached:
+            length += end - reached
+            reached = end
+    return length
+
+
+def check_counts(events, truth):
+    counted = collections.defaultdict(collections.Counter)
+    for event in events:
+        counted[event["ph"]][event.get("cat", "")] += 1
+    assert {ph: dict(categories) for ph, categories in counted.items()} == truth["events"], (counted, truth["events"])
+    names, classes = collections.defaultdict(lambda: [0, 0]), collections.defaultdict(lambda: [0, 0])
+    for event in (event for event in events if event.get("cat") in KERNEL):
+        for table, key in ((names, event["name"]), (classes, truth["names"][event["name"]]["class"])):
+            table[key][0] += 1
+            table[key][1] += ns(event["dur"])
+    assert {name: [value["count"], value["ns"]] for name, value in truth["names"].items()} == names
+    assert {name: [value["count"], value["ns"]] for name, value in truth["classes"].items()} == classes
+    total = [sum(values[at] for values in names.values()) for at in (0, 1)]
+    assert total == [truth["kernels"]["count"], truth["kernels"]["ns"]]
+    parts = truth["layers"] + [truth["head"], truth["tail"]]
+    assert total == [sum(part["count"] for part in parts), sum(part["ns"] for part in parts)]
+    assert total == [sum(step["kernels"] for step in truth["steps"]), sum(step["kernel_ns"] for step in truth["steps"])]
+
+
+def check_nesting(events):
+    rows = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X" and event.get("cat") in HOST:
+            begin, end = span(event)
+            rows[event["pid"], event["tid"]].append((begin, -end, event["name"]))
+    for row in rows.values():
+        open_ends = []
+        for begin, negative_end, name in sorted(row):
+            while open_ends and open_ends[-1] <= begin:
+                open_ends.pop()
+            assert not open_ends or -negative_end <= open_ends[-1], name
+            open_ends.append(-negative_end)
+
+
+def check_python(events, truth):
+    calls = {e["args"]["Python id"]: e for e in events if e.get("cat") == "python_function"}
+    depth = {None: 0}
+    for number in sorted(calls):
+        parent = calls[number]["args"]["Python parent id"]
+        depth[number] = depth[parent] + 1
+        if parent is not None:
+            outer, inner = span(calls[parent]), span(calls[number])
+            assert outer[0] <= inner[0] and inner[1] <= outer[1], calls[number]
+    assert max(depth.values()) == truth["max_python_depth"]
+
+
+def check_launches(events, truth):
+    calls, started, ended = {}, collections.Counter(), collections.Counter()
+    for event in events:
+        if event.get("cat") in RUNTIME:
+            calls[event["args"]["correlation"]] = event
+        if event["ph"] in "sf":
+            (started if event["ph"] == "s" else ended)[event["id"]] += 1
+    kernels = [event for event in events if event.get("cat") in KERNEL]
+    linked = [event for event in kernels if event["args"]["correlation"] in calls]
+    assert len(linked) == truth["kernels_with_launch"]
+    assert len(kernels) - len(linked) == truth["kernels_without_launch"]
+    assert len(calls) == truth["runtime_calls"] and sum(started.values()) == truth["launching_calls"]
+    for event in (event for event in events if event.get("cat") in DEVICE):
+        call = calls.get(event["args"]["correlation"])
+        assert call is None or ns(event["ts"]) >= span(call)[1 if "Graph" not in call["name"] else 0], event["name"]
+        assert call is None or started[event["args"]["correlation"]] == 1
+    graph = [event for event in linked if "GraphLaunch" in calls[event["args"]["correlation"]]["name"]]
+    assert len(graph) == truth["graph_kernels"]
+    assert not any("External id" in event["args"] for event in graph)
+    assert sum("GraphLaunch" in call["name"] for call in calls.values()) == truth["graph_launches"]
+
+
+def check_device_time(events, truth):
+    streams, sets = collections.defaultdict(list), collections.defaultdict(list)
+    for event in (event for event in events if event.get("cat") in DEVICE):
+        streams[event["tid"]].append(span(event))
+        name = truth["names"][event["name"]]["class"] if event["cat"] in KERNEL else ""
+        copy = event["cat"] in ("gpu_memcpy", "Memcpy") or name == "copy"
+        sets["comm" if name.startswith("communication") else "copy" if copy else "computation"].append(span(event))
+    for row in streams.values():
+        row.sort()
+        assert all(before[1] <= after[0] for before, after in zip(row, row[1:])), "events of a stream overlap"
+    everything = [item for row in streams.values() for item in row]
+    expected = truth["device_time"]
+    for name in ("computation", "comm", "copy"):
+        assert union(sets[name]) == expected[name], name
+    without_copy = union(sets["computation"] + sets["comm"])
+    assert without_copy - expected["computation"] == expected["exposed_comm"]
+    assert union(everything) - without_copy == expected["exposed_copy"]
+    assert union(everything) == expected["busy"]
+    assert max(e for _, e in everything) - min(b for b, _ in everything) == expected["span"]
+    parts = ("computation", "exposed_comm", "exposed_copy", "idle")
+    assert sum(expected[part] for part in parts) == expected["span"]
+    for step in truth["steps"]:
+        begin, end = step["planted_idle_ts"], step["planted_idle_ts"] + step["planted_idle_ns"]
+        assert not any(b < end and begin < e for b, e in everything if begin < end), step
+        assert step["planted_idle_ns"] >= truth["options"]["idle_ns"] - 1000
+
+
+def check_steps(events, truth):
+    annotations = sorted((span(e), e["name"]) for e in events if e.get("cat") == "user_annotation")
+    for ((begin, end), name), step in zip(annotations, truth["steps"]):
+        assert [begin, end - begin] == [step["ts"], step["dur"]]
+        assert name == "execute_context_{context_requests}({context_tokens})_generation_{generation_requests}(" \
+                       "{generation_tokens})".format(**step)
+    assert len(annotations) in (0, len(truth["steps"]))
+
+
+def check_all(trace, truth):
+    events = trace["traceEvents"]
+    check_counts(events, truth)
+    check_nesting(events)
+    if truth["options"]["python_stacks"]:
+        check_python(events, truth)
+    check_launches(events, truth)
+    check_device_time(events, truth)
+    check_steps(events, truth)
+
+
+def check_variants(program, folder):
+    for number, variant in enumerate(VARIANTS):
+        for seed in (1, 99):
+            path = folder / f"variant{number}_{seed}.json"
+            try:
+                check_all(*make(program, path, [*SMALL, "--seed", str(seed), *variant]))
+            except AssertionError:
+                print("failed:", variant, "seed", seed)
+                raise
+
+
+def check_determinism(program, folder):
+    one, same, other, packed = (folder / name for name in ("a.json", "b.json", "c.json", "d.json.gz"))
+    for path, seed in ((one, "5"), (same, "5"), (other, "6"), (packed, "5")):
+        make(program, path, [*SMALL, "--seed", seed])
+    assert one.read_bytes() == same.read_bytes() == gzip.decompress(packed.read_bytes())
+    assert one.read_bytes() != other.read_bytes()
+
+
+def check_planted(program, folder):
+    base = [*SMALL, "--seed", "3", "--jitter", "0"]
+    _, plain = make(program, folder / "plain.json", base)
+    _, fused = make(program, folder / "fused.json", [*base, "--fuse", "silu+quant"])
+    steps = len(plain["steps"])
+    assert [f["count"] for f in fused["fusions"]] == [4 * steps] and not plain["fusions"]
+    assert plain["kernels"]["count"] - fused["kernels"]["count"] == 4 * steps
+    _, slow = make(program, folder / "slow.json", [*base, "--slow", "norm=2"])
+    assert slow["classes"]["norm"]["ns"] == 2 * plain["classes"]["norm"]["ns"]
+    assert slow["classes"]["dense_gemm"] == plain["classes"]["dense_gemm"]
+    _, more = make(program, folder / "more.json", [*base, "--insert", "sort@1"])
+    assert more["inserted"]["count"] == steps and more["classes"]["sort"]["count"] == steps
+    assert more["layers"][0] == plain["layers"][0]
+
+
+def check_target_size(program, folder):
+    path = folder / "sized.json"
+    make(program, path, ["--layers", "4", "--target-size", "3M"])
+    assert 0.95 < path.stat().st_size / 3e6 < 1.1, path.stat().st_size
+
+
+def check_usage_errors(program, folder):
+    for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"]):
+        result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
+        assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
+    assert not (folder / "bad.json").exists()
+    assert b"example:" in subprocess.run([program, "--help"], capture_output=True, check=True).stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for check in (check_variants, check_determinism, check_planted, check_target_size, check_usage_errors):
+            check(sys.argv[1], pathlib.Path(name))
+            print("ok", check.__name__)
+
+
+if __name__ == "__main__":
+    main()

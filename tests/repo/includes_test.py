@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Checks that #include lines keep to the layers: which directory may use which, and where each library may appear.
+
+Usage: includes_test.py REPOSITORY
+"""
+import pathlib
+import re
+import sys
+
+# directory of src -> the directories it may use besides itself
+LAYERS = {
+    "base": set(),
+    "sql": {"base"},
+    "trace": {"base"},
+    "index": {"base", "sql"},
+    "passes": {"base", "sql", "trace", "index"},
+    "ingest": {"base", "sql", "trace"},
+    "compare": {"base", "sql", "index", "passes"},
+    "report": {"base", "sql"},
+}
+# third-party header -> the places in src and tools that may include it. libfmt and the C++ and POSIX headers may be
+# used everywhere.
+LIBRARIES = {
+    r"xxh\w*\.h": ["src/base/content_hash.cc"],
+    r"zlib\.h": ["src/base/zlib_decoder.cc"],
+    r"zstd\w*\.h": ["src/base/zstd_decoder.cc"],
+    r"isa-l.*": ["src/base/isal_decoder.cc"],
+    r"sqlite3\.h": ["src/sql/"],
+    r"simdjson\.h": ["src/ingest/"],
+    r"boost/.*": ["tools/"],
+    r"doctest/.*": [],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match[1] == "<", match[2]
+
+
+def library_problem(name, header):
+    for pattern, places in LIBRARIES.items():
+        if re.fullmatch(pattern, header) and not any(name.startswith(place) for place in places):
+            return f"<{header}> may be included by {' '.join(places) or 'tests'} only"
+    return None
+
+
+def layer_problem(name, header):
+    if not name.startswith("src/"):
+        return None
+    layer, _, rest = name.removeprefix("src/").partition("/")
+    used = header.split("/")[0]
+    if not rest or layer not in LAYERS:
+        return f"{name} is in no known directory of src: enter it into LAYERS"
+    if "/" not in header:
+        # Generated headers of the schema and the like have no directory.
+        return None
+    if used in LAYERS and used != layer and used not in LAYERS[layer]:
+        return f"{layer} may not include {used} ({header})"
+    if used in ("tools", "tests", "benchmarks") or ".." in header.split("/"):
+        return f'"{header}": name headers from src on, and nothing outside it'
+    return None
+
+
+def find_problems(root):
+    for folder in ("src", "tools"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".cc", ".h"):
+                continue
+            name = path.relative_to(root).as_posix()
+            for number, is_library, header in includes(path):
+                problem = library_problem(name, header) or (None if is_library else layer_problem(name, header))
+                if problem:
+                    yield f"{name}:{number}: {problem}"
+
+
+def find_cycles():
+    """The table itself must not allow a cycle."""
+    for start in LAYERS:
+        seen, pending = set(), list(LAYERS[start])
+        while pending:
+            layer = pending.pop()
+            if layer == start:
+                yield f"the table of layers lets {start} include itself through others"
+                break
+            if layer not in seen:
+                seen.add(layer)
+                pending += LAYERS[layer]
+
+
+def main():
+    problems = list(find_cycles()) + list(find_problems(pathlib.Path(sys.argv[1])))
+    print("\n".join(problems) or "includes keep to the layers")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

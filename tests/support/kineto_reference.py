@@ -1,0 +1,159 @@
+"""What a Kineto trace says, worked out slowly and independently of our programs: counts, and which launch, operator,
+python stack and step a kernel belongs to. Written from the README's definitions; plain searches, no clever structure.
+"""
+import bisect
+import re
+from collections import Counter, defaultdict
+
+from trace_cases import nanoseconds
+
+CATEGORIES = {
+    "kernel": ("kernel", "Kernel"),
+    "cpu_op": ("cpu_op", "Operator"),
+    "python_call": ("python_function",),
+    "runtime_call": ("cuda_runtime", "cuda_driver", "Runtime"),
+    "memcpy": ("gpu_memcpy", "Memcpy"),
+    "memset": ("gpu_memset", "Memset"),
+    "annotation_user": ("user_annotation",),
+    "annotation_gpu": ("gpu_user_annotation",),
+}
+KIND = {category: kind for kind, categories in CATEGORIES.items() for category in categories}
+STEP_NAME = re.compile(r"ProfilerStep#\d+$|execute_(\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)$|execute_diffusion_|"
+                       r"step\[(EXTEND|DECODE|MIXED)\b|(prefill|decode)\[")
+
+
+class Event:
+    """One complete event (ph X) of a known category."""
+    __slots__ = ("kind", "name", "ts", "dur", "end", "track", "correlation", "external_id", "python_id", "parent_id",
+                 "position")
+
+    def __init__(self, kind, raw, position):
+        arguments = raw.get("args") or {}
+        self.kind = kind
+        self.name = raw.get("name")
+        self.ts = nanoseconds(raw.get("ts"))
+        self.dur = nanoseconds(raw.get("dur"))
+        self.end = self.ts + (self.dur or 0)
+        self.track = (raw.get("pid"), raw.get("tid"))
+        self.correlation = arguments.get("correlation")
+        self.external_id = arguments.get("External id", arguments.get("external id"))
+        self.python_id = arguments.get("Python id")
+        self.parent_id = arguments.get("Python parent id")
+        self.position = position
+
+
+class Track:
+    """Events of one thread or stream, to be asked for the innermost one at a time."""
+
+    def __init__(self, events):
+        self.events = sorted(events, key=lambda event: (event.ts, -event.end, event.position))
+        self.starts = [event.ts for event in self.events]
+        self.latest_end = []  # of this event and all before it: where a search may stop
+        for event in self.events:
+            self.latest_end.append(max(event.end, self.latest_end[-1]) if self.latest_end else event.end)
+
+    def innermost(self, time):
+        """All events that hold [ts, end) around time and start last and are shortest: more than one if equal."""
+        found = []
+        for i in range(bisect.bisect_right(self.starts, time) - 1, -1, -1):
+            if self.latest_end[i] <= time:
+                break
+            event = self.events[i]
+            if found and (event.ts, event.end) != (found[0].ts, found[0].end):
+                break
+            if event.end > time:
+                found.append(event)
+        return found
+
+
+def tracks(events):
+    grouped = defaultdict(list)
+    for event in events:
+        grouped[event.track].append(event)
+    return {track: Track(group) for track, group in grouped.items()}
+
+
+class Reference:
+    """The whole trace, read with Python."""
+
+    def __init__(self, raw_events):
+        self.elements = len(raw_events)
+        self.read = Counter()  # elements by (category, ph)
+        self.events = defaultdict(list)
+        for position, raw in enumerate(raw_events):
+            if not isinstance(raw, dict):
+                self.read[None, None] += 1
+                continue
+            category, phase = raw.get("cat"), raw.get("ph")
+            self.read[category, phase] += 1
+            kind = KIND.get(category)
+            if phase == "X" and kind:
+                self.events[kind].append(Event(kind, raw, position))
+        self.flows = sum(n for (_, phase), n in self.read.items() if phase in ("s", "t", "f"))
+        self.runtime_by_correlation = defaultdict(list)
+        for call in self.events["runtime_call"]:
+            if call.correlation is not None:
+                self.runtime_by_correlation[call.correlation].append(call)
+        self.op_by_external_id = {op.external_id: op for op in self.events["cpu_op"] if op.external_id}
+        self.op_tracks = tracks(self.events["cpu_op"])
+        self.python_tracks = tracks(self.events["python_call"])
+        self.python_by_id = {call.python_id: call for call in self.events["python_call"] if call.python_id is not None}
+        self.step_tracks = tracks(e for e in self.events["annotation_user"] if STEP_NAME.match(e.name or ""))
+        self.gpu_step_tracks = tracks(e for e in self.events["annotation_gpu"] if STEP_NAME.match(e.name or ""))
+        self.paths = {}
+
+    def python_path(self, call):
+        """Names from the root to this call."""
+        path = self.paths.get(call.position)
+        if path is None:
+            names = []
+            at = call
+            while at is not None:
+                names.append(at.name)
+                at = self.python_parent(at)
+            path = self.paths[call.position] = tuple(reversed(names))
+        return path
+
+    def python_parent(self, call):
+        """The frame its parent id names if that is open when the call starts, else the innermost one around it."""
+        parent = self.python_by_id.get(call.parent_id)
+        if parent is not None and parent is not call and parent.ts <= call.ts < parent.end:
+            return parent
+        track = self.python_tracks[call.track]
+        before = (call.ts, -call.end, call.position)
+        for i in range(bisect.bisect_right(track.starts, call.ts) - 1, -1, -1):
+            if track.latest_end[i] <= call.ts:
+                return None
+            other = track.events[i]
+            if (other.ts, -other.end, other.position) < before and other.end > call.ts:
+                return other
+        return None
+
+    def stack_paths(self, thread, time):
+        """The possible stacks at a time: () if no frame is open; the deepest where calls coincide exactly."""
+        track = self.python_tracks.get(thread)
+        found = track.innermost(time) if track else []
+        paths = [self.python_path(call) for call in found]
+        deepest = max((len(path) for path in paths), default=0)
+        return {path for path in paths if len(path) == deepest} or {()}
+
+    def op_names(self, call):
+        """Names and starts the operator of this runtime call may have: the one with its External id if that is open on
+        its thread (some profilers write the correlation there, which names another operator), else by nesting."""
+        op = self.op_by_external_id.get(call.external_id)
+        if op is not None and op.track == call.track and op.ts <= call.ts < op.end:
+            return {(op.name, op.ts)}
+        track = self.op_tracks.get(call.track)
+        return {(op.name, op.ts) for op in track.innermost(call.ts)} if track else set()
+
+    def step_names(self, kernel, launch):
+        """Names of the step a kernel belongs to: empty if none."""
+        track = self.step_tracks.get(launch.track) if launch else None
+        found = track.innermost(launch.ts) if track else []
+        if not found:
+            track = self.gpu_step_tracks.get(kernel.track)
+            found = track.innermost(kernel.ts) if track else []
+        if not found and launch and "GraphLaunch" in launch.name:  # replayed from a thread outside the step's own
+            found = [event for (pid, _), other in self.step_tracks.items() if pid == launch.track[0]
+                     for event in other.innermost(launch.ts)]
+        return {event.name for event in found}

@@ -1,0 +1,65 @@
+// A hand-made index for tests of what reads indexes: three kernels of two names on two streams of one device, a prefill
+// step, a copy, a stack of three frames, an issue. Every number a test expects can be read off here.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
+#include "sql/database.h"
+#include "sql/index_format.h"
+#include "sql/scripts.h"
+
+namespace tracedb {
+
+inline constexpr const char* kSmallIndexRows = R"sql(
+INSERT INTO string VALUES (1,'gemm<float>'), (2,'ncclAllReduce'), (3,'main.py(1): main'), (4,'nn.Module: Linear_0'),
+  (5,'linear.py(7): forward'), (6,'aten::linear'), (7,'hipLaunchKernel'), (8,'step'), (9,'Memcpy HtoD');
+INSERT INTO device (id, ordinal, vendor, used) VALUES (1, 0, 'amd', 1);
+INSERT INTO process (id, pid) VALUES (1, 77);
+INSERT INTO thread (id, process_id, tid) VALUES (1, 1, 78);
+INSERT INTO stream VALUES (1, 1, 7), (2, 1, 'default');
+INSERT INTO kernel_name VALUES (1, 'gemm<float>', 'gemm'), (2, 'ncclAllReduce', 'ncclAllReduce');
+INSERT INTO frame (id, name_id) VALUES (1, 3), (2, 4), (3, 5);
+INSERT INTO stack VALUES (1, NULL, 1, 1), (2, 1, 2, 2), (3, 2, 3, 3);
+INSERT INTO python_call VALUES (1, 0, 9000, 1, 1), (2, 1, 8000, 1, 2), (3, 2, 7000, 1, 3);
+INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, depth) VALUES (1, 10, 500, 1, 6, 0);
+INSERT INTO runtime_call (id, ts, dur, thread_id, name_id, correlation, kind) VALUES (1, 20, 30, 1, 7, 5, 'launch');
+INSERT INTO annotation (id, ts, dur, kind, thread_id, name_id) VALUES (1, 5, 900, 'user', 1, 8);
+INSERT INTO step (id, annotation_id, sequence, kind, first_kernel_id, last_kernel_id) VALUES (1, 1, 0, 'prefill', 1, 2);
+INSERT INTO kernel (id, ts, dur, name_id, stream_id, correlation, launch_id, cpu_op_id, stack_id, step_id, kind) VALUES
+  (1, 100, 100, 1, 1, 5, 1, 1, 3, 1, 'compute'), (2, 150, 300, 2, 2, NULL, NULL, NULL, NULL, 1, 'comm'),
+  (3, 600, 50, 1, 1, NULL, NULL, NULL, NULL, NULL, 'compute');
+INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) VALUES
+  (1, 460, 40, 'memcpy', 'HtoD', 9, 80, 1);
+INSERT INTO kernel_name_sum VALUES (1, 2, 150, 50, 100, 12500.0, 75, 50, 100, 100), (2, 1, 300, 300, 300, 90000.0, 300, 300, 300, 300);
+INSERT INTO kernel_sum VALUES (1, 'prefill', 1, 1, 100, 100, 100, 1.0, 100, 100, 100),
+  (1, NULL, 1, 1, 50, 50, 50, 1.0, 50, 50, 50), (2, 'prefill', 2, 1, 300, 300, 300, 1.0, 300, 300, 300);
+INSERT INTO event_count VALUES ('kernel', 'X', 10, 10, 0, NULL), (NULL, 'M', 2, 0, 2, 'metadata');
+INSERT INTO issue VALUES ('kernel_without_launch', 'warning', 2, NULL, 'ncclAllReduce');
+)sql";
+
+enum class SmallIndexContent { kEmpty, kRows };
+
+inline void fill_small_index(Database& database, SmallIndexContent content) {
+  const bool empty = content == SmallIndexContent::kEmpty;
+  database.execute(script("core"));
+  database.execute(script("views"));
+  if (!empty) database.execute(kSmallIndexRows);
+  const int read = empty ? 0 : 12;
+  const int stored = empty ? 0 : 10;
+  database.execute(
+      fmt::format("INSERT INTO meta VALUES ('complete', '1'), ('events_read', '{}'), ('events_stored', "
+                  "'{}'), ('events_skipped', '{}')",
+                  read, stored, read - stored));
+}
+
+inline void write_small_index(const std::filesystem::path& path, SmallIndexContent content = SmallIndexContent::kRows) {
+  Database database(path, Database::Mode::kCreate);
+  database.execute(fmt::format("PRAGMA page_size = 16384; PRAGMA application_id = {}; PRAGMA user_version = {}",
+                               kApplicationId, kSchemaVersion));
+  fill_small_index(database, content);
+}
+
+}  // namespace tracedb

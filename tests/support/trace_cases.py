@@ -1,0 +1,152 @@
+"""Shared by the Python tests: where things are, running our programs, and counting cases.
+
+Each test file makes one Cases object, reports every case to it as ok, failed or skipped, and exits with finish():
+0 passed, 1 something failed, 77 everything was skipped (ctest's SKIP_RETURN_CODE). Standard library only.
+"""
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import traceback
+from decimal import Decimal
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("TRACEDB_BIN", ROOT / "build/release/bin")).resolve()
+TRACES = Path(os.environ.get("TRACEDB_TRACES", ROOT / "../shared/traces"))
+REFERENCE = Path(os.environ.get("TRACEDB_REFERENCE", ROOT / "../shared/reference"))
+
+
+class Skip(Exception):
+    """Raised by a case that cannot run here; the text is the reason."""
+
+
+class Cases:
+    """Counts cases and prints one line for each."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def run(self, name, function, *arguments):
+        """One case: it passes unless the function raises. Returns what the function returned."""
+        try:
+            result = function(*arguments)
+        except Skip as reason:
+            return self.skip(name, str(reason))
+        except AssertionError as error:
+            return self.fail(name, str(error) or "assertion failed")
+        except Exception:  # a broken case must not hide the others
+            return self.fail(name, traceback.format_exc())
+        self.passed += 1
+        print(f"ok {name}", flush=True)
+        return result
+
+    def fail(self, name, text):
+        self.failed += 1
+        print(f"failed {name}: {text}", flush=True)
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f"skipped {name}: {reason}", flush=True)
+
+    def finish(self):
+        print(f"[cases] {self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        if self.failed:
+            sys.exit(1)
+        sys.exit(0 if self.passed else 77)
+
+
+def require(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def equal(actual, expected, what):
+    require(actual == expected, f"{what}: got {actual!r}, expected {expected!r}")
+
+
+def program(name):
+    path = BIN / name
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not built (TRACEDB_BIN names the folder of the programs)")
+    return str(path)
+
+
+def run(name, *arguments, check=True, **options):
+    """Runs one of our programs; output is captured as text."""
+    result = subprocess.run([program(name), *map(str, arguments)], capture_output=True, text=True,
+                            timeout=600, **options)
+    if check:
+        require(result.returncode == 0, f"{name} {' '.join(map(str, arguments))}: exit {result.returncode}\n"
+                                        f"{result.stderr.strip()}")
+    return result
+
+
+def ingest(trace, index, *options):
+    run("trace-ingest", "-q", *options, "-o", index, trace)
+    return index
+
+
+def open_index(index):
+    return sqlite3.connect(f"{Path(index).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def kineto_traces():
+    """Every real Kineto trace, by name; empty where the folder is not there."""
+    folder = TRACES / "kineto"
+    files = [path for pattern in ("*.json", "*.json.gz") for path in folder.rglob(pattern)]
+    return sorted(files)
+
+
+def skip_without_traces(cases, folder):
+    """True, and one skipped case, where the folder of real traces is absent."""
+    if folder.is_dir():
+        return False
+    cases.skip(str(folder.name), f"no real traces here: {folder} does not exist (TRACEDB_TRACES names the folder)")
+    return True
+
+
+def read_bytes(path):
+    data = Path(path).read_bytes()
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+def read_trace(path):
+    """(events, top-level object or {}), numbers with a fraction as exact decimals."""
+    document = json.loads(read_bytes(path), parse_float=Decimal, strict=False)
+    if isinstance(document, list):
+        return document, {}
+    return document.get("traceEvents") or [], document
+
+
+def nanoseconds(value):
+    """Microseconds, as number or text, to whole nanoseconds, truncated towards zero; None if unusable."""
+    if isinstance(value, str):
+        try:
+            value = Decimal(value.strip())
+        except ArithmeticError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        return None
+    return int(value * 1000)
+
+
+def make_trace(path, *options):
+    """A synthetic trace: a few steps of a small model, with whatever else the options ask for."""
+    run("make-trace", *options, "--output", path)
+    return path
+
+
+class scratch_folder:
+    """A temporary folder, removed at the end."""
+
+    def __enter__(self):
+        self.path = Path(tempfile.mkdtemp(prefix="tracedb-test-"))
+        return self.path
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,73 @@
+#include "index/index.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "support/small_index.h"
+#include "support/temp_directory.h"
+
+namespace tracedb {
+namespace {
+
+std::string refusal(const std::filesystem::path& path) {
+  try {
+    Index::open(path);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::kInput);
+    return error.what();
+  }
+  return "opened";
+}
+
+void run_sql(const std::filesystem::path& path, const std::string& sql) {
+  Database(path, Database::Mode::kReadWrite).execute(sql);
+}
+
+}  // namespace
+
+TEST_CASE("a whole index opens, read-only") {
+  const TempDirectory directory;
+  write_small_index(directory / "a.tracedb");
+  const Index index = Index::open(directory / "a.tracedb");
+  CHECK(index.complete());
+  CHECK(index.meta_int64("events_read") == 12);
+  CHECK_FALSE(index.meta("nothing"));
+  CHECK_THROWS_AS(index.database().execute("DELETE FROM meta"), Error);
+}
+
+TEST_CASE("what is no usable index is refused with advice") {
+  const TempDirectory directory;
+  const auto path = directory / "a.tracedb";
+  CHECK(refusal(path).find("no such file") != std::string::npos);
+  CHECK(refusal(directory.path()).find("no such file") != std::string::npos);
+  CHECK(refusal(directory.write("empty", "")).find("not an index") != std::string::npos);
+  CHECK(refusal(directory.write("json", "{}")).find("not an index") != std::string::npos);
+  CHECK(refusal(directory.write("head", std::string_view("SQLite format 3\0", 16))).find("not an index of ours") !=
+        std::string::npos);
+  write_small_index(path);
+  SUBCASE("another application") {
+    run_sql(path, "PRAGMA application_id = 1");
+    CHECK(refusal(path).find("not an index of ours") != std::string::npos);
+  }
+  SUBCASE("another version") {
+    run_sql(path, "PRAGMA user_version = 99");
+    CHECK(refusal(path).find("another version") != std::string::npos);
+  }
+  SUBCASE("never finished") {
+    run_sql(path, "DELETE FROM meta WHERE key = 'complete'");
+    CHECK(refusal(path).find("never finished") != std::string::npos);
+  }
+  SUBCASE("without content") {
+    run_sql(path, "DROP VIEW trace_info; DROP TABLE meta");
+    CHECK(refusal(path).find("no content") != std::string::npos);
+  }
+  SUBCASE("cut at any page") {
+    const auto size = std::filesystem::file_size(path);
+    for (std::uintmax_t keep = 16384; keep < size; keep += 16384) {
+      std::filesystem::resize_file(path, size - keep);
+      CHECK(refusal(path) != "opened");
+    }
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,29 @@
+#include "index/locate.h"
+
+#include <doctest/doctest.h>
+
+#include "support/temp_directory.h"
+
+namespace tracedb {
+
+TEST_CASE("the sidecar's name is the trace's whole name and a suffix") {
+  CHECK(sidecar_path("d/x.pt.trace.json.gz") == "d/x.pt.trace.json.gz.tracedb");
+}
+
+TEST_CASE("candidates: the sidecar first, then cached indexes of the same base name") {
+  const TempDirectory directory;
+  const auto trace = directory.write("t.json", "{}");
+  const TempDirectory cache;
+  CHECK(index_candidates(trace, cache.path()).empty());
+  CHECK(index_candidates(trace, cache / "missing").empty());
+  const auto cached = cache_path(cache.path(), ContentHash{1, 2}, trace);
+  CHECK(cached.filename() == "00000000000000010000000000000002-t.json.tracedb");
+  (void)cache.write(cached.filename().string(), "");
+  (void)cache.write("00000000000000010000000000000002-other.json.tracedb", "");
+  (void)cache.write("zz-t.json.tracedb", "");
+  CHECK(index_candidates(trace, cache.path()) == std::vector<std::filesystem::path>{cached});
+  const auto sidecar = directory.write("t.json.tracedb", "");
+  CHECK(index_candidates(trace, cache.path()) == std::vector<std::filesystem::path>{sidecar, cached});
+}
+
+}  // namespace tracedb

@@ -1,0 +1,109 @@
+#include "index/validity.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+
+#include "base/content_hash.h"
+#include "support/small_index.h"
+#include "support/temp_directory.h"
+
+namespace tracedb {
+namespace {
+
+// A trace of 10 MB, at rest for an hour, and its index.
+struct Pair {
+  TempDirectory directory;
+  std::filesystem::path trace = directory.write("t.json", std::string(10 << 20, 'x'));
+  std::filesystem::path path = directory / "t.json.tracedb";
+
+  Pair() {
+    rest();
+    struct stat status {};
+    REQUIRE(stat(trace.c_str(), &status) == 0);
+    write_small_index(path);
+    Database database(path, Database::Mode::kReadWrite);
+    Statement insert(database, "INSERT INTO meta VALUES (?1, ?2)");
+    const auto put = [&](std::string_view key, const std::string& value) {
+      insert.bind(1, key).bind(2, std::string_view(value)).run();
+    };
+    put("source_path", trace.string());
+    put("source_size", std::to_string(status.st_size));
+    put("source_mtime_ns", std::to_string(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec));
+    put("source_inode", std::to_string(status.st_ino));
+    put("source_hash", to_hex(hash_file(trace)));
+    put("source_sample_hash", to_hex(sample_hash_file(trace)));
+    put("stat_trusted", "1");
+  }
+  void rest(int hours = 1) const {
+    std::filesystem::last_write_time(trace, std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours));
+  }
+  void poke(std::streamoff at) const {
+    std::fstream file(trace, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file.put('y');
+  }
+  [[nodiscard]] ValidityResult check(Effort effort = Effort::kQuick) const {
+    return check_validity(Index::open(path), trace, effort);
+  }
+};
+
+bool is(const ValidityResult& result, Validity validity, int tier) {
+  return result.validity == validity && result.tier == tier;
+}
+
+}  // namespace
+
+TEST_CASE("an untouched trace is valid by its stat") {
+  const Pair pair;
+  CHECK(is(pair.check(), Validity::kValid, 1));
+  CHECK(is(pair.check(Effort::kFullHash), Validity::kValid, 3));
+}
+
+TEST_CASE("a touched trace is hashed once, then trusted again") {
+  const Pair pair;
+  pair.rest(2);
+  CHECK(is(pair.check(), Validity::kValid, 3));
+  CHECK(is(pair.check(), Validity::kValid, 1));
+}
+
+TEST_CASE("a stat taken too early is not trusted") {
+  const Pair pair;
+  Database(pair.path, Database::Mode::kReadWrite).execute("UPDATE meta SET value = '0' WHERE key = 'stat_trusted'");
+  CHECK(is(pair.check(), Validity::kValid, 3));
+}
+
+TEST_CASE("changes are found by the cheapest tier that can see them") {
+  const Pair pair;
+  SUBCASE("size") {
+    std::filesystem::resize_file(pair.trace, 5);
+    CHECK(is(pair.check(), Validity::kStale, 1));
+  }
+  SUBCASE("a byte at the head") {
+    pair.poke(0);
+    CHECK(is(pair.check(), Validity::kStale, 2));
+  }
+  SUBCASE("a byte somewhere, with the old time put back") {
+    pair.poke((3 << 20) + 12345);
+    pair.rest();
+    CHECK(pair.check(Effort::kFullHash).validity == Validity::kStale);
+  }
+}
+
+TEST_CASE("no trace, no answer, but the index stays usable") {
+  const Pair pair;
+  std::filesystem::remove(pair.trace);
+  CHECK(pair.check().validity == Validity::kSourceMissing);
+  CHECK(check_validity(Index::open(pair.path), pair.directory.path(), Effort::kQuick).validity == Validity::kUnknown);
+}
+
+TEST_CASE("the trace of an index is the file beside it, else the recorded one") {
+  const Pair pair;
+  CHECK(source_of(Index::open(pair.path)) == pair.trace);
+  const auto moved = pair.directory / "other.tracedb";
+  std::filesystem::copy_file(pair.path, moved);
+  CHECK(source_of(Index::open(moved)) == pair.trace);
+}
+
+}  // namespace tracedb

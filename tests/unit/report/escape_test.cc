@@ -1,0 +1,39 @@
+#include "report/escape.h"
+
+#include <doctest/doctest.h>
+
+namespace tracedb {
+
+TEST_CASE("escape_text leaves ordinary text alone") {
+  CHECK(escape_text("void k<float, 4>(a\\b) \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80") ==
+        "void k<float, 4>(a\\b) \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80");
+}
+
+TEST_CASE("escape_text disarms what terminals and readers obey") {
+  CHECK(escape_text("\x1b[31m\n\t\r\x7f") == "\\x1b[31m\\x0a\\x09\\x0d\\x7f");
+  CHECK(escape_text(std::string_view("\0", 1)) == "\\x00");
+  CHECK(escape_text("\xC2\x9B") == "\\x9b");        // U+009B, the one-character CSI
+  CHECK(escape_text("\xE2\x80\xAE") == "\\u202e");  // right-to-left override
+  CHECK(escape_text("\xE2\x81\xA6\xE2\x80\x8F") == "\\u2066\\u200f");
+  CHECK(escape_text("a\xFFz\xC3") == "a\\xffz\\xc3");       // broken UTF-8
+  CHECK(escape_text("\xED\xA0\x80") == "\\xed\\xa0\\x80");  // a lone surrogate
+}
+
+TEST_CASE("escape_json yields the inside of a JSON string") {
+  CHECK(escape_json("a\"b\\c\n\t\x01") == "a\\\"b\\\\c\\n\\t\\u0001");
+  CHECK(escape_json("\xE2\x80\xAE\xFF") == "\\u202e\xEF\xBF\xBD");
+}
+
+TEST_CASE("escape_markdown makes marks and HTML literal") {
+  CHECK(escape_markdown("a|b<i>&_x_") == "a\\|b&lt;i>&amp;\\_x\\_");
+  CHECK(escape_markdown("\x1b") == "\\\\x1b");
+}
+
+TEST_CASE("shorten_middle keeps both ends") {
+  CHECK(shorten_middle("abcdefghij", 10) == "abcdefghij");
+  CHECK(shorten_middle("abcdefghij", 5) == "ab\xE2\x80\xA6ij");
+  CHECK(shorten_middle("abcdefghij", 6) == "abc\xE2\x80\xA6ij");
+  CHECK(code_points(shorten_middle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4)) == 4);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,101 @@
+#include "report/renderers.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+namespace tracedb {
+namespace {
+
+const std::vector<Column> kColumns = {{"total_time", "Total Time", Unit::kTime, Rest::kSum},
+                                      {"instances", "Instances", Unit::kCount, Rest::kSum},
+                                      {"name", "Name", Unit::kText, Rest::kLabel}};
+
+std::string rendered(std::string_view format, const std::vector<Row>& rows, const RenderOptions& options = {}) {
+  std::ostringstream out;
+  const auto renderer = find_renderer(format)->make(out, options);
+  renderer->begin({"kernels", {"a.json"}}, kColumns);
+  for (const Row& row : rows) renderer->row(row);
+  const std::vector<std::string> warnings = {"careful"};
+  renderer->end(warnings);
+  return out.str();
+}
+
+Row make_row(std::int64_t total, std::int64_t n, std::string name) { return {total, n, std::move(name)}; }
+
+}  // namespace
+
+TEST_CASE("table") {
+  CHECK(rendered("table", {make_row(1234567, 1200, "a\x1b"), {std::monostate{}, std::int64_t{3}, std::string("b")}}) ==
+        "Total Time (us)  Instances  Name\n"
+        "---------------  ---------  -----\n"
+        "      1,234.567      1,200  a\\x1b\n"
+        "              -          3  b\n");
+  SUBCASE("one unit for all columns") {
+    RenderOptions options;
+    options.time_unit = TimeUnit::kNs;
+    CHECK(rendered("table", {make_row(1234567, 1, "a")}, options).find("1,234,567") != std::string::npos);
+  }
+  SUBCASE("names give way to the width of a terminal, others never") {
+    RenderOptions options;
+    options.width = 50;
+    const std::string text = rendered("table", {make_row(1, 1, "void " + std::string(80, 'x') + "(int)")}, options);
+    CHECK(text.find("\xE2\x80\xA6") != std::string::npos);
+    CHECK(text.find("(int)\n") != std::string::npos);
+    CHECK(rendered("table", {make_row(1, 1, std::string(300, 'x'))}).find(std::string(300, 'x')) != std::string::npos);
+  }
+}
+
+TEST_CASE("csv") {
+  CHECK(rendered("csv", {make_row(5, 1, "a,\"b\""), {2.5, std::int64_t{3}, std::monostate{}}}) ==
+        "Total Time (ns),Instances,Name\r\n5,1,\"a,\"\"b\"\"\"\r\n2.5,3,\r\n");
+  SUBCASE("cells a spreadsheet would compute are disarmed, numbers are not") {
+    CHECK(rendered("csv", {make_row(-5, 1, "=cmd()")}).find("-5,1,'=cmd()") != std::string::npos);
+    RenderOptions options;
+    options.guard_formulas = false;
+    CHECK(rendered("csv", {make_row(5, 1, "@x")}, options).find(",@x\r\n") != std::string::npos);
+  }
+  SUBCASE("the asked-for time unit") {
+    RenderOptions options;
+    options.time_unit = TimeUnit::kUs;
+    CHECK(rendered("csv", {make_row(1234567, 1, "a")}, options) ==
+          "Total Time (us),Instances,Name\r\n1234.567,1,a\r\n");
+  }
+}
+
+TEST_CASE("tsv") {
+  CHECK(rendered("tsv", {make_row(5, 1, "a\tb")}) == "Total Time (ns)\tInstances\tName\n5\t1\ta\\x09b\n");
+}
+
+TEST_CASE("json") {
+  CHECK(rendered("json", {make_row(5, 1, "a\"")}) ==
+        "{\"schema\": \"tracedb.kernels/1\",\n \"inputs\": [\"a.json\"],\n"
+        " \"units\": {\"total_time\": \"ns\", \"instances\": \"count\"},\n \"rows\": [\n"
+        "  {\"total_time\": 5, \"instances\": 1, \"name\": \"a\\\"\"}\n ],\n \"warnings\": [\"careful\"]}\n");
+  CHECK(rendered("json", {}).find("\"rows\": []") != std::string::npos);
+}
+
+TEST_CASE("jsonl") {
+  CHECK(rendered("jsonl", {{std::monostate{}, 0.0 / 0.0, std::string("n")}}) ==
+        "{\"total_time\": null, \"instances\": null, \"name\": \"n\"}\n");
+}
+
+TEST_CASE("markdown") {
+  CHECK(rendered("markdown", {make_row(5, 1, "a|b")}) ==
+        "| Total Time (ns) | Instances | Name |\n| ---: | ---: | --- |\n| 5 | 1 | a\\|b |\n");
+}
+
+TEST_CASE("no renderer lets a control character or a bidi control through") {
+  for (const Renderer& renderer : renderers()) {
+    CAPTURE(renderer.name);
+    for (const char c : rendered(renderer.name, {make_row(1, 1, "\x1b[2J\x07\r\n\t\x7f\xC2\x9B\xE2\x80\xAE\xFF")})) {
+      const auto byte = static_cast<unsigned char>(c);
+      const bool layout = c == '\n' || (c == '\t' && renderer.name == "tsv") || (c == '\r' && renderer.name == "csv");
+      CHECK((layout || (byte >= 0x20 && byte != 0x7f)));
+      CHECK(byte != 0x9b);
+      CHECK(byte != 0xae);
+    }
+  }
+}
+
+}  // namespace tracedb

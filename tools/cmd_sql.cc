@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "base/decimal.h"
+#include "base/error.h"
+#include "query_command.h"
+#include "query_open.h"
+#include "query_output.h"
+#include "sql/safety.h"
+#include "sql/user_sql.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMaxSqlBytes = 1 << 20;
+
+struct Request {
+  std::string input;
+  std::string sql;
+};
+
+std::string read_all(std::istream& in, const std::string& name) {
+  std::string text(kMaxSqlBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) throw Error(ErrorCode::kInput, name + ": cannot be read");
+  if (text.size() > kMaxSqlBytes) throw Error(ErrorCode::kUsage, name + ": more than 1 MiB of SQL");
+  return text;
+}
+
+Request request(const CommandLine& line) {
+  const auto file = line.text("file");
+  const auto inputs = line.inputs();
+  const std::size_t wanted = file ? 1 : 2;
+  if (inputs.size() != wanted) {
+    throw Error(ErrorCode::kUsage, fmt::format("sql: {} arguments, expected {}: trace-query {}", inputs.size(), wanted,
+                                               line.command().usage));
+  }
+  if (file && *file != "-") {
+    std::ifstream in(*file, std::ios::binary);
+    if (!in) throw Error(ErrorCode::kInput, *file + ": cannot be opened");
+    return {inputs[0], read_all(in, *file)};
+  }
+  if (file || inputs[1] == "-") return {inputs[0], read_all(std::cin, "standard input")};
+  return {inputs[0], inputs[1]};
+}
+
+std::map<std::string, std::string> parameters(const CommandLine& line) {
+  std::map<std::string, std::string> values;
+  for (const std::string& text : line.list("param")) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(ErrorCode::kUsage, fmt::format("--param {}: give name=value", text));
+    }
+    values[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return values;
+}
+
+std::chrono::milliseconds timeout(const CommandLine& line) {
+  const auto text = line.text("timeout");
+  if (!text) return std::chrono::milliseconds(0);
+  const auto seconds = parse_double(*text);
+  if (!seconds || *seconds <= 0 || *seconds > 1e6) {
+    throw Error(ErrorCode::kUsage, fmt::format("--timeout {}: give seconds", *text));
+  }
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
+}
+
+Cell printable_cell(const Statement& statement, int column) {
+  if (statement.type(column) != ValueType::kBlob) return read_cell(statement, column);
+  std::string hex = "X'";
+  for (const char byte : statement.text(column)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return hex + '\'';
+}
+
+// Rows go out as they come; nothing here grows with their number.
+void print_rows(UserSql& sql, Statement& statement, const ReportHead& head, std::size_t max_rows, Output& output,
+                std::vector<std::string> warnings) {
+  std::vector<Column> columns;
+  for (int c = 0; c < statement.column_count(); ++c) {
+    const std::string name(statement.column_name(c));
+    columns.push_back({name, name, Unit::kAny, Rest::kNone});
+  }
+  const auto renderer = output.renderer();
+  renderer->begin(head, columns);
+  std::size_t rows = 0;
+  while (sql.step(statement)) {
+    if (max_rows != 0 && rows == max_rows) {
+      warnings.push_back(fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), max_rows));
+      break;
+    }
+    Row row;
+    for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
+    renderer->row(row);
+    ++rows;
+  }
+  renderer->end(warnings);
+  for (const std::string& warning : warnings) output.note(warning);
+}
+
+void check_all_used(const std::map<std::string, std::string>& values, const UserSql& sql) {
+  for (const auto& [name, value] : values) {
+    if (!sql.bound().contains(name)) {
+      throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
+    }
+  }
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kSqlCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
+  line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
+  line.add("timeout", OptionKind::kValue, "give up after this many seconds (exit code 5)");
+  line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
+  if (!line.parse(args)) return 0;
+  const Request asked = request(line);
+  const auto values = parameters(line);
+  const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
+  SqlLimits limits;
+  limits.timeout = timeout(line);
+  Output output(line);
+  OpenedTrace trace = open_trace(asked.input, line);
+  {
+    const SqlGuard guard(trace.index.database(), limits);
+    UserSql sql(trace.index.database(), asked.sql);
+    while (auto statement = sql.next(values)) {
+      if (statement->column_count() == 0) continue;
+      output.separate("");
+      print_rows(sql, *statement, {"sql", {asked.input}}, max_rows, output, trace.notes);
+      trace.notes.clear();  // once is enough
+    }
+    if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
+    check_all_used(values, sql);
+  }
+  output.finish();
+  return 0;
+}
+
+}  // namespace
+
+const Command kSqlCommand = {
+    "sql", "ad-hoc SQL over one index, read-only; 'trace-query schema' tells what there is to ask",
+    "sql [options] TRACE|INDEX \"SQL\" | -f FILE | -",
+    "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
+    "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv",
+    run};
+
+}  // namespace tracedb

@@ -1,0 +1,84 @@
+// Runs the model step by step on an imaginary host and GPU: one host thread that launches, streams that execute in
+// order. The same options give the same events however often it runs, which is how the parts of a trace are written
+// one after the other without keeping it in memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "make_trace/model.h"
+#include "make_trace/random.h"
+#include "make_trace/step.h"
+
+namespace tracedb {
+
+// Roles of the streams; several share one stream where --streams allows fewer.
+enum class StreamRole : std::size_t { kCompute, kCommunication, kCopy };
+
+constexpr std::uint64_t kBaseFrames = 4;  // python frames that span the trace
+
+std::array<int, 3> stream_numbers(const TraceOptions& options);
+
+class Schedule {
+ public:
+  // Both must outlive the schedule.
+  Schedule(const TraceOptions& options, const Model& model);
+
+  // Replaces the content of `step` by the next step.
+  void next(Step& step);
+
+  [[nodiscard]] std::int64_t start() const { return start_; }
+
+ private:
+  void begin_step(Step& step);
+  void prepare_inputs();
+  void run_forward_eager();
+  void run_forward_graph();
+  void run_operation(const Operation& operation, int layer);
+  void run_layer(int layer);
+  void plant_idle();
+  void run_tail();
+  void return_tokens();
+  void end_step();
+  void mirror_annotation();
+
+  std::size_t enter(std::string_view name, int module_index = -1);
+  void leave();
+  void open_modules(const std::vector<ModuleRef>& modules, int layer);
+  std::size_t begin_op(std::string_view name);
+  void end_op(std::size_t op);
+  RuntimeCall& call(std::string_view name, int callback_id, std::int64_t cost, std::uint64_t external_id);
+  void copy(DeviceEventKind kind, std::int64_t bytes);
+  void launch(const Operation& operation, int layer, std::uint64_t external_id);
+  DeviceEvent& place(StreamRole role, std::int64_t ready, std::int64_t dur, std::int64_t gap);
+  DeviceEvent& place_kernel(const Operation& operation, int layer, std::int64_t ready, bool in_graph);
+  [[nodiscard]] bool takes_part(const Operation& operation) const;
+  [[nodiscard]] std::int64_t duration(const Operation& operation, std::uint64_t noise) const;
+  [[nodiscard]] std::int64_t tokens_of(const Operation& operation) const;
+  [[nodiscard]] std::int64_t drained() const;
+  void spend(std::int64_t cost) { clock_ += cost + random_.below(cost / 2 + 1); }
+  [[nodiscard]] std::string_view pick(std::string_view amd, std::string_view nvidia) const {
+    return options_.vendor == Vendor::kAmd ? amd : nvidia;
+  }
+
+  const TraceOptions& options_;
+  const Model& model_;
+  std::array<int, 3> streams_;
+  Step* step_ = nullptr;
+  Random random_{0};
+  std::int64_t start_ = 0;
+  std::int64_t clock_ = 0;
+  std::int64_t next_step_ = 0;
+  std::uint64_t next_external_ = 1;
+  std::uint64_t next_python_ = kBaseFrames + 1;
+  std::uint64_t next_correlation_ = 1;
+  int orphans_left_ = 0;
+  std::array<std::int64_t, 3> free_{};  // by position in streams_: when its last event ends
+  std::int64_t compute_gate_ = 0;       // earliest start of the next compute kernel
+  std::vector<std::size_t> open_frames_;
+  std::vector<ModuleRef> open_modules_;
+};
+
+}  // namespace tracedb

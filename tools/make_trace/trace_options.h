@@ -1,0 +1,75 @@
+// What kind of trace to make: plain values, checked and parsed from their text forms here. Fractions and factors are
+// integers in parts per million, so that every time in a trace comes from integer arithmetic alone.
+// Errors: Error{kUsage} naming the option.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+enum class Vendor { kAmd, kNvidia };
+enum class Dialect { kNew, kOld };
+enum class StepKind { kPrefill, kDecode, kMixed };
+
+std::string_view to_text(Vendor vendor);
+std::string_view to_text(Dialect dialect);
+std::string_view to_text(StepKind kind);
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+// "CLASS", "CLASS@LAYER" or "ROLE@LAYER", with a factor where the option takes one.
+struct LayerTarget {
+  std::string name;          // an op class or a kernel role
+  std::optional<int> layer;  // all layers when empty
+  std::int64_t factor_ppm = kMillion;
+};
+
+struct TraceOptions {
+  std::uint64_t seed = 1;
+  Vendor vendor = Vendor::kAmd;
+  Dialect dialect = Dialect::kNew;
+  int layers = 24;
+  int steps = 12;
+  std::vector<StepKind> mix;  // repeated cyclically; empty: from the two fractions
+  std::int64_t prefill_ppm = 200'000;
+  std::int64_t mixed_ppm = 0;
+  int batch = 32;
+  int prompt_tokens = 1024;
+  bool graphs = true;
+  int streams = 2;
+  int tensor_parallel = 1;
+  int rank = 0;
+  bool python_stacks = true;
+  bool moe = false;
+  bool quantised = true;
+  bool qk_norm = true;
+  bool shapes = false;
+  bool annotations = true;
+  std::set<std::string> fusions;
+  std::vector<LayerTarget> inserts;
+  std::vector<LayerTarget> slow;
+  std::int64_t clock_ppm = kMillion;
+  std::int64_t idle_ns = 0;
+  std::int64_t jitter_ppm = 30'000;
+  int orphans = 0;  // kernels at the start of the trace whose launch call is missing
+  std::uint64_t target_size = 0;
+};
+
+StepKind step_kind(const TraceOptions& options, std::int64_t step);
+
+// "1.25" -> 1250000. At most six fraction digits count.
+std::int64_t parse_ppm(std::string_view option, std::string_view text);
+// "512K", "200M", "1G" (powers of 1000), or bytes.
+std::uint64_t parse_size(std::string_view option, std::string_view text);
+bool parse_switch(std::string_view option, std::string_view text);
+std::vector<std::string> split_list(std::string_view text);
+// "P,D*8,M": prefill, eight decodes, mixed.
+std::vector<StepKind> parse_mix(std::string_view text);
+LayerTarget parse_target(std::string_view option, std::string_view text, bool with_factor);
+
+}  // namespace tracedb

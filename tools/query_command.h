@@ -1,0 +1,27 @@
+// One command of trace-query: its help and its function. The commands are defined in cmd_<name>.cc and listed in
+// trace_query.cc, in the order help shows them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;                         // after "trace-query "
+  std::string_view example;                       // one or more lines, shown by --help
+  int (*run)(std::span<const std::string> args);  // the exit code; throws Error
+};
+
+extern const Command kInfoCommand;
+extern const Command kKernelsCommand;
+extern const Command kMemcpysCommand;
+extern const Command kIssuesCommand;
+extern const Command kSqlCommand;
+extern const Command kSchemaCommand;
+extern const Command kVerifyCommand;
+
+}  // namespace tracedb

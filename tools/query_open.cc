@@ -1,0 +1,83 @@
+#include "query_open.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <optional>
+
+#include "base/content_hash.h"
+#include "base/error.h"
+#include "index/locate.h"
+#include "index/validity.h"
+#include "ingest/ingest.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+OpenedTrace with_notes(Index index) {
+  OpenedTrace opened{std::move(index), {}};
+  if (!opened.index.complete())
+    opened.notes.emplace_back("the trace is cut short: this is what came before the damage");
+  return opened;
+}
+
+OpenedTrace open_index(const std::filesystem::path& path) {
+  OpenedTrace opened = with_notes(Index::open(path));
+  const std::filesystem::path source = source_of(opened.index);
+  const ValidityResult result = check_validity(opened.index, source, Effort::kQuick);
+  if (result.validity == Validity::kStale) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: out of date: {}; run trace-ingest {}", path.string(), result.reason, source.string()));
+  }
+  if (result.validity != Validity::kValid) opened.notes.push_back("not compared with its trace: " + result.reason);
+  return opened;
+}
+
+std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
+  for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
+    if (file_kind(candidate) != FileKind::kIndex) continue;
+    Index index = Index::open(candidate);
+    if (check_validity(index, trace, Effort::kQuick).validity == Validity::kValid) return with_notes(std::move(index));
+  }
+  return std::nullopt;
+}
+
+std::filesystem::path new_index_path(const std::filesystem::path& trace) {
+  const std::filesystem::path directory = std::filesystem::absolute(trace).parent_path();
+  if (access(directory.c_str(), W_OK) == 0) return sidecar_path(trace);
+  const std::filesystem::path cache = cache_directory();
+  std::error_code error;
+  if (!cache.empty()) std::filesystem::create_directories(cache, error);
+  if (cache.empty() || error) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: cannot write beside it, and there is no cache directory; use "
+                                                  "trace-ingest -o FILE",
+                                                  trace.string()));
+  }
+  return cache_path(cache, hash_file(trace), trace);
+}
+
+OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
+  if (line.has("no-ingest")) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
+                                               trace.string(), trace.string()));
+  }
+  const std::filesystem::path path = new_index_path(trace);
+  if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
+  ingest_trace(trace, path, IngestOptions{});
+  return with_notes(Index::open(path));
+}
+
+}  // namespace
+
+OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
+  const FileKind kind = file_kind(given);
+  if (kind == FileKind::kNotSqlite && given.extension() != kIndexSuffix) {
+    if (auto found = find_valid(given)) return std::move(*found);
+    return build(given, line);
+  }
+  return open_index(given);  // says what is wrong with anything that is no index
+}
+
+}  // namespace tracedb

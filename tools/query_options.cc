@@ -1,0 +1,170 @@
+#include "query_options.h"
+
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <iostream>
+
+#include "base/closest_name.h"
+#include "base/decimal.h"
+#include "base/error.h"
+
+namespace tracedb {
+namespace {
+
+namespace po = boost::program_options;
+
+std::string format_names() {
+  std::string names;
+  for (const Renderer& renderer : renderers()) names += (names.empty() ? "" : ", ") + std::string(renderer.name);
+  return names;
+}
+
+}  // namespace
+
+struct CommandLine::Options {
+  po::options_description described{"Options"};
+  po::variables_map values;
+};
+
+CommandLine::~CommandLine() = default;
+
+CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGroup> groups)
+    : command_(command), options_(std::make_unique<Options>()) {
+  for (const OptionGroup group : groups) {
+    switch (group) {
+      case OptionGroup::kOutput:
+        add("format", OptionKind::kValue, ("table (default), or one of " + format_names()).c_str());
+        for (const Renderer& renderer : renderers()) {
+          const std::string help = fmt::format("short for --format {}", renderer.name);
+          add(std::string(renderer.name).c_str(), OptionKind::kFlag, help.c_str());
+        }
+        add("output,o", OptionKind::kValue, "write to this file instead of standard output");
+        add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
+        add("wide", OptionKind::kFlag, "never shorten names to the width of the terminal");
+        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before cells a spreadsheet would compute");
+        break;
+      case OptionGroup::kRows:
+        add("limit", OptionKind::kValue, "first N rows, the rest in one [others] row; 0 (default): all");
+        add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
+        break;
+      case OptionGroup::kSelection:
+        add("device", OptionKind::kValue, "only this device number");
+        add("stream", OptionKind::kValue, "only this stream");
+        add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
+        add("phase", OptionKind::kValue,
+            "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
+            "none: in no step");
+        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
+        add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");
+        add("to", OptionKind::kValue, "only what starts before this time");
+        break;
+      case OptionGroup::kInput:
+        add("no-ingest", OptionKind::kFlag, "never build an index: a trace without a valid one is an error");
+        break;
+    }
+  }
+  add("quiet,q", OptionKind::kFlag, "no notes on standard error");
+  add("help,h", OptionKind::kFlag, "show this help");
+}
+
+void CommandLine::add(const char* names, OptionKind kind, const char* help) {
+  auto adder = options_->described.add_options();
+  switch (kind) {
+    case OptionKind::kFlag:
+      adder(names, help);
+      break;
+    case OptionKind::kValue:
+      adder(names, po::value<std::string>()->value_name("X"), help);
+      break;
+    case OptionKind::kList:
+      adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
+      break;
+  }
+}
+
+bool CommandLine::parse(std::span<const std::string> args) {
+  po::options_description all;
+  all.add(options_->described);
+  all.add_options()("positional", po::value<std::vector<std::string>>());
+  po::positional_options_description positions;
+  positions.add("positional", -1);
+  std::vector<std::string> known;
+  for (const auto& option : options_->described.options()) known.push_back("--" + option->long_name());
+  constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  const std::vector<std::string> words(args.begin(), args.end());
+  // Boost's exceptions become ours here, where the message can name what is known.
+  try {
+    po::store(po::command_line_parser(words).options(all).positional(positions).style(kStyle).run(), options_->values);
+  } catch (const po::unknown_option& error) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: unknown option {}{}", command_.name, error.get_option_name(),
+                                               did_you_mean(error.get_option_name(), known)));
+  } catch (const po::error& error) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", command_.name, error.what()));
+  }
+  positional_ = list("positional");
+  if (!has("help")) return true;
+  print_help();
+  return false;
+}
+
+void CommandLine::print_help() const {
+  std::cout << fmt::format("Usage: trace-query {}\n\n{}\n\n", command_.usage, command_.summary) << options_->described
+            << fmt::format("\nExample:\n{}\n", command_.example);
+}
+
+bool CommandLine::has(const std::string& name) const { return options_->values.count(name) > 0; }
+
+std::optional<std::string> CommandLine::text(const std::string& name) const {
+  if (!has(name)) return std::nullopt;
+  return options_->values[name].as<std::string>();
+}
+
+std::vector<std::string> CommandLine::list(const std::string& name) const {
+  if (!has(name)) return {};
+  return options_->values[name].as<std::vector<std::string>>();
+}
+
+std::optional<std::int64_t> CommandLine::number(const std::string& name) const {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  const auto parsed = parse_int64(*value);
+  if (!parsed || *parsed < 0) {
+    throw Error(ErrorCode::kUsage, fmt::format("--{} {}: not a number, or a negative one", name, *value));
+  }
+  return parsed;
+}
+
+std::span<const std::string> CommandLine::inputs() const {
+  if (positional_.empty()) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: no trace or index given; usage: trace-query {}", command_.name, command_.usage));
+  }
+  return positional_;
+}
+
+const Renderer& CommandLine::renderer() const {
+  std::string wanted = text("format").value_or("");
+  std::vector<std::string> known;
+  for (const Renderer& renderer : renderers()) {
+    known.emplace_back(renderer.name);
+    if (!has(known.back())) continue;
+    if (!wanted.empty() && wanted != renderer.name) {
+      throw Error(ErrorCode::kUsage, fmt::format("two formats: {} and {}", wanted, renderer.name));
+    }
+    wanted = renderer.name;
+  }
+  if (wanted.empty()) return renderers()[0];
+  if (const Renderer* found = find_renderer(wanted)) return *found;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--format {}: there are {}{}", wanted, format_names(), did_you_mean(wanted, known)));
+}
+
+TimeUnit CommandLine::time_unit() const {
+  const auto wanted = text("timeunit");
+  if (!wanted) return TimeUnit::kAuto;
+  if (const auto unit = time_unit_from(*wanted)) return *unit;
+  throw Error(ErrorCode::kUsage, fmt::format("--timeunit {}: there are auto, ns, us, ms and s", *wanted));
+}
+
+}  // namespace tracedb

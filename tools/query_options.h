@@ -1,0 +1,62 @@
+// Command lines of trace-query: options shared by the commands, help, and errors with a suggestion. Wrong use is
+// Error{kUsage}.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "query_command.h"
+#include "report/renderers.h"
+#include "report/sql_report.h"
+
+namespace tracedb {
+
+enum class OptionGroup {
+  kOutput,     // --format --csv ... -o --timeunit --wide
+  kRows,       // --limit --sort
+  kSelection,  // --device --stream --step --phase --name --from --to
+  kInput,      // --no-ingest
+};
+
+enum class OptionKind { kFlag, kValue, kList };
+
+class CommandLine {
+ public:
+  CommandLine(const Command& command, std::initializer_list<OptionGroup> groups);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // `names`: "timeout" or "file,f".
+  void add(const char* names, OptionKind kind, const char* help);
+
+  // False when help was asked for and printed.
+  bool parse(std::span<const std::string> args);
+
+  [[nodiscard]] bool has(const std::string& name) const;
+  [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
+  [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
+  // The inputs; Error when there is none.
+  [[nodiscard]] std::span<const std::string> inputs() const;
+
+  [[nodiscard]] const Renderer& renderer() const;
+  [[nodiscard]] TimeUnit time_unit() const;
+  [[nodiscard]] bool quiet() const { return has("quiet"); }
+  [[nodiscard]] const Command& command() const { return command_; }
+
+ private:
+  void print_help() const;
+
+  struct Options;
+  const Command& command_;
+  std::unique_ptr<Options> options_;
+  std::vector<std::string> positional_;
+};
+
+}  // namespace tracedb

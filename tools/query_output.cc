@@ -1,0 +1,65 @@
+#include "query_output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "base/error.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kUsualWidth = 100;
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kUsualWidth;
+}
+
+}  // namespace
+
+Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
+  const auto path = line.text("output");
+  if (!path || *path == "-") return;
+  path_ = *path;
+  file_.open(path_, std::ios::binary | std::ios::trunc);
+  if (!file_) throw Error(ErrorCode::kResource, fmt::format("{}: cannot be written", path_));
+}
+
+std::unique_ptr<TableRenderer> Output::renderer() {
+  RenderOptions options;
+  options.time_unit = line_.time_unit();
+  options.guard_formulas = !line_.has("raw-cells");
+  const bool shorten = !file_.is_open() && isatty(STDOUT_FILENO) == 1 && !line_.has("wide");
+  if (shorten) options.width = terminal_width();
+  return line_.renderer().make(stream(), options);
+}
+
+void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
+  if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
+  limit_rows(report, static_cast<std::size_t>(line_.number("limit").value_or(0)));
+  render(report, head, warnings, *renderer());
+  for (const std::string& warning : warnings) note(warning);
+}
+
+void Output::note(const std::string& text) const {
+  if (!line_.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
+}
+
+void Output::separate(const std::string& title) {
+  const bool people = line_.renderer().audience == Audience::kPeople;
+  if (any_ && (people || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
+  if (people && !title.empty()) stream() << escape_text(title) << "\n\n";
+  any_ = true;
+}
+
+void Output::finish() {
+  stream().flush();
+  if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,23 @@
+// The frame of a per-trace report: every input opened in turn, its tables separated, the output finished.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "query_open.h"
+#include "query_options.h"
+#include "query_output.h"
+
+namespace tracedb {
+
+struct TraceReport {
+  Report report;
+  std::vector<std::string> warnings;  // why it is empty, what it leaves out
+};
+
+// Prints `make(index)` for each input; `name` is the report's name in JSON.
+int run_trace_reports(const CommandLine& line, const std::string& name,
+                      const std::function<TraceReport(const Index&)>& make);
+
+}  // namespace tracedb

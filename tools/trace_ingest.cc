@@ -1,0 +1,110 @@
+// trace-ingest: converts traces into SQLite indexes, once each.
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "ingest_run.h"
+#include "report/escape.h"
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kUsage =
+    "Usage: trace-ingest [options] TRACE...\n"
+    "Converts profiler traces (PyTorch/Kineto JSON, plain or gzip or zstd) into SQLite indexes.\n"
+    "The index of x.json is x.json.tracedb beside it, or in the cache directory where that cannot be written.\n"
+    "A trace whose index is still valid is left alone.\n\n"
+    "Example: trace-ingest run1/rank0.pt.trace.json.gz\n\n";
+
+po::options_description visible_options() {
+  po::options_description options("Options");
+  auto add = options.add_options();
+  add("output,o", po::value<std::string>()->value_name("FILE"), "write the index to FILE (one trace only)");
+  add("index-dir", po::value<std::string>()->value_name("DIR"), "write indexes into DIR");
+  add("force", "rebuild even if a valid index exists");
+  add("verify", "compare the full hash of the trace instead of size and time");
+  add("threads", po::value<unsigned>()->value_name("N"), "parse workers (default: cores, at most 3)");
+  add("max-memory", po::value<std::string>()->value_name("SIZE"), "memory for sorting, e.g. 200M (default 96M)");
+  add("no-stacks", "leave python calls out");
+  add("keep-args", "keep all arguments of all events as JSON");
+  add("strict", "exit 4 if the trace had issues that lost data");
+  add("quiet,q", "print errors only");
+  add("help,h", "this text");
+  add("version", "print the version");
+  return options;
+}
+
+tracedb::IngestCommand parse(const po::variables_map& values) {
+  tracedb::IngestCommand command;
+  const auto text = [&](const char* name) { return values.count(name) > 0 ? values[name].as<std::string>() : std::string(); };
+  command.output = text("output");
+  command.index_directory = text("index-dir");
+  command.force = values.count("force") > 0;
+  command.verify = values.count("verify") > 0;
+  command.strict = values.count("strict") > 0;
+  command.quiet = values.count("quiet") > 0;
+  if (values.count("no-stacks") > 0) command.options.events.stacks = tracedb::Keep::kNo;
+  if (values.count("keep-args") > 0) command.options.events.args = tracedb::Keep::kYes;
+  if (values.count("threads") > 0) command.options.threads = values["threads"].as<unsigned>();
+  if (values.count("max-memory") > 0) command.options.memory_bytes = tracedb::parse_size(text("max-memory"));
+  if (values.count("chunk-size") > 0) command.options.chunk_size = tracedb::parse_size(text("chunk-size"));
+  for (const std::string& trace : values["trace"].as<std::vector<std::string>>()) command.traces.emplace_back(trace);
+  if (!command.output.empty() && command.traces.size() != 1) {
+    throw tracedb::Error(tracedb::ErrorCode::kUsage, "--output takes exactly one trace");
+  }
+  return command;
+}
+
+int run(int argc, char** argv) {
+  const po::options_description visible = visible_options();
+  po::options_description all;
+  all.add(visible);
+  auto hidden = all.add_options();
+  hidden("chunk-size", po::value<std::string>(), "");  // for tests: the index must not depend on it
+  hidden("trace", po::value<std::vector<std::string>>(), "");
+  po::positional_options_description positional;
+  positional.add("trace", -1);
+  po::variables_map values;
+  po::store(po::command_line_parser(argc, argv).options(all).positional(positional).run(), values);
+  if (values.count("help") > 0) {
+    std::cout << kUsage << visible;
+    return 0;
+  }
+  if (values.count("version") > 0) {
+    std::cout << "trace-ingest " << tracedb::kVersion << '\n';
+    return 0;
+  }
+  if (values.count("trace") == 0) {
+    std::cerr << "trace-ingest: no trace given; see trace-ingest --help\n";
+    return static_cast<int>(tracedb::ErrorCode::kUsage);
+  }
+  return tracedb::run_ingest(parse(values));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const tracedb::Error& error) {
+    std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << '\n';
+    return static_cast<int>(error.code());
+  } catch (const po::error& error) {
+    std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << "; see trace-ingest --help\n";
+    return static_cast<int>(tracedb::ErrorCode::kUsage);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "trace-ingest: out of memory\n";
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  } catch (const std::exception& error) {
+    std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << '\n';
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}
