@@ -277,16 +277,16 @@ SELECT
   key AS key,                        -- the keys of meta, then the row count of each event table as rows.<table>
   value AS value                     -- text or integer
 FROM meta
-UNION ALL SELECT 'rows.kernel', (SELECT count(*) FROM kernel)
-UNION ALL SELECT 'rows.memory_op', (SELECT count(*) FROM memory_op)
-UNION ALL SELECT 'rows.runtime_call', (SELECT count(*) FROM runtime_call)
-UNION ALL SELECT 'rows.cpu_op', (SELECT count(*) FROM cpu_op)
-UNION ALL SELECT 'rows.python_call', (SELECT count(*) FROM python_call)
-UNION ALL SELECT 'rows.annotation', (SELECT count(*) FROM annotation)
-UNION ALL SELECT 'rows.slice', (SELECT count(*) FROM slice)
-UNION ALL SELECT 'rows.instant', (SELECT count(*) FROM instant)
-UNION ALL SELECT 'rows.counter', (SELECT count(*) FROM counter)
-UNION ALL SELECT 'rows.flow_unmatched', (SELECT count(*) FROM flow_unmatched);
+UNION ALL SELECT 'rows.kernel', (SELECT coalesce(max(id), 0) FROM kernel)
+UNION ALL SELECT 'rows.memory_op', (SELECT coalesce(max(id), 0) FROM memory_op)
+UNION ALL SELECT 'rows.runtime_call', (SELECT coalesce(max(id), 0) FROM runtime_call)
+UNION ALL SELECT 'rows.cpu_op', (SELECT coalesce(max(id), 0) FROM cpu_op)
+UNION ALL SELECT 'rows.python_call', (SELECT coalesce(max(id), 0) FROM python_call)
+UNION ALL SELECT 'rows.annotation', (SELECT coalesce(max(id), 0) FROM annotation)
+UNION ALL SELECT 'rows.slice', (SELECT coalesce(max(id), 0) FROM slice)
+UNION ALL SELECT 'rows.instant', (SELECT coalesce(max(id), 0) FROM instant)
+UNION ALL SELECT 'rows.counter', (SELECT coalesce(max(id), 0) FROM counter)
+UNION ALL SELECT 'rows.flow_unmatched', (SELECT coalesce(max(id), 0) FROM flow_unmatched);
 
 CREATE VIEW issues AS                -- what was wrong with the trace, worst first
 SELECT

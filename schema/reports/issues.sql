@@ -1,7 +1,7 @@
--- What was wrong with the trace, worst first.
+-- What was wrong with the trace, worst first. The command puts the meaning of the kind behind it.
 -- column: severity | Severity | text  |
 -- column: count    | Count    | count | sum
--- column: offset   | Offset   |       | min
 -- column: kind     | Kind     | text  | label
+-- column: offset   | Offset   |       | min
 -- column: sample   | Sample   | text  |
-SELECT severity, count, offset, kind, sample FROM issues;
+SELECT severity, count, kind, offset, sample FROM issues;

@@ -12,15 +12,41 @@ present AS (
        + (SELECT count(*) FROM cpu_op) + (SELECT count(*) FROM python_call) + (SELECT count(*) FROM annotation)
        + (SELECT count(*) FROM slice) + (SELECT count(*) FROM instant) + (SELECT count(*) FROM flow_unmatched) AS plain,
          (SELECT count(*) FROM counter) AS counters),
-kernels AS (SELECT count(*) AS n, coalesce(sum(dur), 0) AS total FROM kernel)
+-- Reports take the number of rows for the largest id.
+largest AS (
+  SELECT (SELECT coalesce(max(id), 0) FROM kernel) + (SELECT coalesce(max(id), 0) FROM memory_op)
+       + (SELECT coalesce(max(id), 0) FROM runtime_call) + (SELECT coalesce(max(id), 0) FROM cpu_op)
+       + (SELECT coalesce(max(id), 0) FROM python_call) + (SELECT coalesce(max(id), 0) FROM annotation)
+       + (SELECT coalesce(max(id), 0) FROM slice) + (SELECT coalesce(max(id), 0) FROM instant)
+       + (SELECT coalesce(max(id), 0) FROM flow_unmatched) AS plain,
+         (SELECT coalesce(max(id), 0) FROM counter) AS counters),
+kernels AS (
+  SELECT count(*) AS n, coalesce(sum(dur), 0) AS total,
+         count(launch_id) AS n_launch, coalesce(sum(dur) FILTER (WHERE launch_id IS NOT NULL), 0) AS ns_launch,
+         count(cpu_op_id) AS n_operator, coalesce(sum(dur) FILTER (WHERE cpu_op_id IS NOT NULL), 0) AS ns_operator,
+         count(stack_id) AS n_stack, coalesce(sum(dur) FILTER (WHERE stack_id IS NOT NULL), 0) AS ns_stack,
+         count(step_id) AS n_step, coalesce(sum(dur) FILTER (WHERE step_id IS NOT NULL), 0) AS ns_step
+  FROM kernel),
+covered(meta_key, value) AS (
+  SELECT 'kernels', n FROM kernels
+  UNION ALL SELECT 'kernel_ns', total FROM kernels
+  UNION ALL SELECT 'kernels_with_launch', n_launch FROM kernels
+  UNION ALL SELECT 'kernel_ns_with_launch', ns_launch FROM kernels
+  UNION ALL SELECT 'kernels_with_operator', n_operator FROM kernels
+  UNION ALL SELECT 'kernel_ns_with_operator', ns_operator FROM kernels
+  UNION ALL SELECT 'kernels_with_stack', n_stack FROM kernels
+  UNION ALL SELECT 'kernel_ns_with_stack', ns_stack FROM kernels
+  UNION ALL SELECT 'kernels_with_step', n_step FROM kernels
+  UNION ALL SELECT 'kernel_ns_with_step', ns_step FROM kernels)
 SELECT 'conservation' AS "check", broken = 0 AS ok,
        format('%,d events read = %,d stored + %,d skipped', read, stored, skipped)
        || iif(broken = 0, '', format('; %,d rows of event_count do not add up', broken)) AS detail
 FROM counted
 UNION ALL
-SELECT 'rows', stored_plain = plain AND stored_counters <= counters,
-       format('%,d rows in the event tables for %,d events stored', plain + counters, stored_plain + stored_counters)
-FROM counted, present
+SELECT 'rows', stored_plain = p.plain AND stored_counters <= p.counters AND p.plain = l.plain AND p.counters = l.counters,
+       format('%,d rows in the event tables for %,d events stored', p.plain + p.counters, stored_plain + stored_counters)
+       || iif(p.plain = l.plain AND p.counters = l.counters, '', '; ids have holes')
+FROM counted, present p, largest l
 UNION ALL
 SELECT 'meta', coalesce(CAST((SELECT value FROM meta WHERE key = 'events_read') AS INTEGER) = read, 0)
            AND coalesce(CAST((SELECT value FROM meta WHERE key = 'events_stored') AS INTEGER) = stored, 0)
@@ -34,6 +60,11 @@ SELECT 'totals', n = (SELECT coalesce(sum(n), 0) FROM kernel_name_sum)
              AND total = (SELECT coalesce(sum(total), 0) FROM kernel_sum),
        format('%,d kernels of %,d ns in both aggregates', n, total)
 FROM kernels
+UNION ALL
+SELECT 'coverage', count(*) FILTER (WHERE CAST(m.value AS INTEGER) IS NOT c.value) = 0,
+       coalesce('not as in the tables: ' || group_concat(c.meta_key, ', ') FILTER (WHERE CAST(m.value AS INTEGER) IS NOT c.value),
+                'kernel counts and times in meta as in the tables')
+FROM covered c LEFT JOIN meta m ON m.key = c.meta_key
 UNION ALL
 SELECT 'references', count(*) = 0, format('%,d kernels with a name, stream, launch or step that is not there', count(*))
 FROM kernel k

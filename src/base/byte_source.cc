@@ -41,8 +41,8 @@ bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 bool is_zstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
 
-std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path) {
-  return source_for_content(file_raw_input(path == "-" ? InputFile::standard_input() : InputFile(path)));
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
+  return source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel)));
 }
 
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {

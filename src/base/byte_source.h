@@ -4,6 +4,7 @@
 // One thread at a time. Reads with read(2), never mmap: a file that shrinks under us is a short read, not SIGBUS.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -39,8 +40,10 @@ class ByteSource {
   virtual void drain() = 0;
 };
 
-// Opens `path` ("-" is standard input). Throws Error{kInput}: missing, a directory, unreadable.
-std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path);
+// Opens `path` ("-" is standard input). Throws Error{kInput}: missing, a directory, unreadable. `cancel`: see
+// InputFile.
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path,
+                                             const std::atomic<bool>* cancel = nullptr);
 
 // The same over bytes in memory (not copied: `data` must outlive the source), for tests and fuzzing.
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);

@@ -1,10 +1,14 @@
-// Nanoseconds as people read them.
+// Times as people read them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tracedb {
 
 std::string duration_text(double ns);  // "512 ns", "1.234 us", "56.789 ms", "1.234 s", "-3 ns"
+
+// "2025-05-14 06:27:24.851617869 UTC"; "1234 ns" before 1980: the clock of a machine that counts from its start.
+std::string moment_text(std::int64_t ns_since_epoch);
 
 }  // namespace tracedb

@@ -12,12 +12,13 @@ namespace tracedb {
 
 // Values are the process exit codes users may rely on (README, "Exit codes").
 enum class ErrorCode {
-  kAnswerIsNo = 1,  // a gate was exceeded, a verification found a difference
-  kUsage = 2,       // wrong arguments, wrong SQL
-  kInput = 3,       // input unreadable, corrupt, or not what it claims to be
-  kSalvaged = 4,    // issues were found and --strict was given
-  kResource = 5,    // disk, memory, permission to write, time limit
-  kTransient = 6,   // the source changed while being read, or another process holds the lock: try again
+  kAnswerIsNo = 1,     // a gate was exceeded, a verification found a difference
+  kUsage = 2,          // wrong arguments, wrong SQL
+  kInput = 3,          // input unreadable, corrupt, or not what it claims to be
+  kSalvaged = 4,       // issues were found and --strict was given
+  kResource = 5,       // disk, memory, permission to write, time limit
+  kTransient = 6,      // the source changed while being read, or another process holds the lock: try again
+  kInterrupted = 130,  // by a signal; the program exits with 128 + its number
 };
 
 class Error : public std::runtime_error {

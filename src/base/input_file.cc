@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,7 +61,7 @@ std::size_t read_fully(const std::string& name, std::size_t capacity, Transfer t
     if (got == 0) break;
     if (got > 0) {
       done += static_cast<std::size_t>(got);
-    } else if (errno != EINTR) {
+    } else if (errno != EINTR && errno != EAGAIN) {
       throw_read_error(name, errno);
     }
   }
@@ -82,18 +83,26 @@ std::string printable_path(const std::filesystem::path& path) {
   return text;
 }
 
-InputFile::InputFile(const std::filesystem::path& path) : descriptor_(-1), name_(printable_path(path)) {
+InputFile::InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel)
+    : descriptor_(-1), cancel_(cancel), name_(printable_path(path)) {
   require_readable_kind(path, name_);
   do {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Opening a FIFO would wait for its writer, where nothing can cancel it.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (cancel != nullptr ? O_NONBLOCK : 0));
   } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0) throw_open_error(name_, errno);
+  may_block_ = !is_regular();
 }
 
-InputFile InputFile::standard_input() { return {STDIN_FILENO, "standard input"}; }
+InputFile InputFile::standard_input(const std::atomic<bool>* cancel) {
+  return {STDIN_FILENO, "standard input", cancel};
+}
 
 InputFile::InputFile(InputFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      cancel_(other.cancel_),
+      may_block_(other.may_block_),
+      name_(std::move(other.name_)) {}
 
 InputFile::~InputFile() {
   if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
@@ -101,8 +110,18 @@ InputFile::~InputFile() {
 
 std::size_t InputFile::read(char* destination, std::size_t capacity) {
   return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
+    if (may_block_ && cancel_ != nullptr) wait_for_bytes();
     return ::read(descriptor_, destination + done, wanted);
   });
+}
+
+// Looks at the flag again and again: the signal behind it may have been delivered to another thread.
+void InputFile::wait_for_bytes() const {
+  constexpr int kMilliseconds = 100;
+  pollfd wanted{descriptor_, POLLIN, 0};
+  do {
+    if (cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+  } while (::poll(&wanted, 1, kMilliseconds) <= 0);
 }
 
 std::size_t InputFile::read_at(std::uint64_t offset, char* destination, std::size_t capacity) const {

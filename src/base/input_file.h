@@ -4,6 +4,7 @@
 // Throws Error{kInput} in one line, "PATH: why: what to do". One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +18,10 @@ std::string printable_path(const std::filesystem::path& path);
 
 class InputFile {
  public:
-  // A regular file or a FIFO, nothing else.
-  explicit InputFile(const std::filesystem::path& path);
-  static InputFile standard_input();
+  // A regular file or a FIFO, nothing else. Waiting for bytes of a FIFO ends with Error{kInterrupted} once `cancel`
+  // (may be null; must outlive the file) is true.
+  explicit InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel = nullptr);
+  static InputFile standard_input(const std::atomic<bool>* cancel = nullptr);
   ~InputFile();
   InputFile(InputFile&& other) noexcept;
   InputFile(const InputFile&) = delete;
@@ -38,9 +40,13 @@ class InputFile {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  InputFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  InputFile(int descriptor, std::string name, const std::atomic<bool>* cancel)
+      : descriptor_(descriptor), cancel_(cancel), name_(std::move(name)) {}
+  void wait_for_bytes() const;
 
   int descriptor_;
+  const std::atomic<bool>* cancel_;
+  bool may_block_ = true;
   std::string name_;  // printable
 };
 

@@ -21,7 +21,7 @@ struct ScanState {
 struct ScanResult {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t last_comma = kNone;  // offset in the piece of the last comma at depth 0 outside strings (before `end`)
-  std::size_t end = kNone;         // offset of the bracket that closed the array (depth went to -1); the scan stops there
+  std::size_t end = kNone;  // offset of the bracket that closed the array (depth went to -1); the scan stops there
 };
 
 // Scans `piece`, updating `state`. After `end` was found, state.depth is -1 and the rest of the piece is not scanned.

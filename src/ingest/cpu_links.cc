@@ -29,7 +29,11 @@ std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}
 class Sweep {
  public:
   Sweep(TraceStore& store, RowStream& rows, CpuLinks& links)
-      : store_(store), rows_(rows), links_(links), threads_(store.threads.size()), streams_(store.streams.size()),
+      : store_(store),
+        rows_(rows),
+        links_(links),
+        threads_(store.threads.size()),
+        streams_(store.streams.size()),
         threads_of_process_(store.processes.size()) {
     for (std::uint32_t i = 0; i < store.threads.size(); ++i) {
       threads_of_process_[store.threads[i].process - 1].push_back(i);
@@ -116,11 +120,13 @@ class Sweep {
   // By External id; for a trace without a CPU side, by name and time on another stream.
   [[nodiscard]] std::uint32_t same_step(const AnnotationRecord& record, std::int64_t end) const {
     const auto found = step_by_external_id_.find(record.external_id);
-    if (found != step_by_external_id_.end() && links_.steps[found->second - 1].name == record.name) return found->second;
+    if (found != step_by_external_id_.end() && links_.steps[found->second - 1].name == record.name)
+      return found->second;
     if (record.on_device == 0) return 0;
     for (auto interval = links_.device_steps.rbegin(); interval != links_.device_steps.rend(); ++interval) {
       if (interval->ts >= end || record.ts >= interval->end) break;
-      if (interval->stream != record.track && links_.steps[interval->step - 1].name == record.name) return interval->step;
+      if (interval->stream != record.track && links_.steps[interval->step - 1].name == record.name)
+        return interval->step;
     }
     return 0;
   }
@@ -137,9 +143,9 @@ class Sweep {
     const OpenOperator* parent = thread.operators.innermost(record.ts);
     const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
     const std::uint32_t id = rows_.row(
-        EventTable::kCpuOp, record.args, {time(record.ts), record.dur, record.track, record.name, record.external_id,
-                             parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number,
-                             cell(record.shape)});
+        EventTable::kCpuOp, record.args,
+        {time(record.ts), record.dur, record.track, record.name, record.external_id,
+         parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
     if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id);
     thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth});
   }
@@ -157,7 +163,7 @@ class Sweep {
     const OpenIntervals<OpenFrame>& own = threads_[record.track - 1].frames;
     if (record.parent_id != kNoPythonId) {
       const auto is_parent = [&](const OpenFrame& frame) { return frame.python_id == record.parent_id; };
-      if (const OpenFrame* parent = own.find(is_parent)) return parent->stack;
+      if (const OpenFrame* parent = own.find(record.ts, is_parent)) return parent->stack;
       for (const std::uint32_t other : threads_of_process_[store_.threads[record.track - 1].process - 1]) {
         if (const OpenFrame* parent = threads_[other].frames.innermost(record.ts, is_parent)) return parent->stack;
       }
@@ -191,23 +197,23 @@ class Sweep {
     if (const OpenFrame* frame = thread.frames.innermost(record.ts)) launch.stack = frame->stack;
     if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) launch.annotation = annotation->id;
     launch.step = open_step(thread, record.ts);
-    if (launch.step == 0 && launch.kind == CallKind::kGraphLaunch) launch.graph_step = process_step(launch.process, record.ts);
+    if (launch.step == 0 && launch.kind == CallKind::kGraphLaunch)
+      launch.graph_step = process_step(launch.process, record.ts);
     launch.call = rows_.row(EventTable::kRuntimeCall, record.args,
                             {time(record.ts), record.dur, record.track, record.name, record.correlation,
                              record.external_id, static_cast<std::int64_t>(launch.kind), cell(launch.cpu_op),
                              cell(launch.stack), cell(launch.annotation), cell(launch.step)});
-    if (record.correlation != kUnset) links_.launches.push(launch);
+    // Profilers number correlations from 1; 0 stands for none.
+    if (record.correlation != kUnset && record.correlation != 0) links_.launches.push(launch);
     auto& callers = links_.calling_processes;
     if (std::find(callers.begin(), callers.end(), launch.process) == callers.end()) callers.push_back(launch.process);
   }
 
-  std::uint32_t operator_of(const CallRecord& record, const ThreadState& thread) {
+  // Some profilers write the correlation as External id: only an operator that is open counts.
+  static std::uint32_t operator_of(const CallRecord& record, const ThreadState& thread) {
     if (record.external_id != kUnset) {
       const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
       if (const OpenOperator* op = thread.operators.innermost(record.ts, same)) return op->id;
-      // 0 is what old profilers write for "none", though operators may be numbered from 0.
-      const std::uint32_t known = record.external_id > 0 ? external_ids(record.track).find(record.external_id) : 0;
-      if (known != 0) return known;
     }
     const OpenOperator* around = thread.operators.innermost(record.ts);
     return around == nullptr ? 0 : around->id;

@@ -2,10 +2,10 @@
 // parent, for each python call its path, for each runtime call the operator, the python path, the annotation and the
 // step around it, and emits the rows of annotation, cpu_op, python_call and runtime_call.
 //
-// Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime call
-// belongs to the operator with its External id, else to the innermost one. A python frame's parent is the open frame with
-// its `Python parent id` (on its own thread first, then on the process's other threads: hooks run there), else the
-// innermost open frame.
+// Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime
+// call belongs to the open operator with its External id, else to the innermost one. A python frame's parent is the
+// open frame with its `Python parent id` (on its own thread first, then on the process's other threads: hooks run
+// there), else the innermost open frame.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "ingest/device_owners.h"
 
@@ -78,7 +79,9 @@ class Join {
     }
   }
 
-  [[nodiscard]] std::uint32_t device_of(const DeviceRecord& event) const { return store_.streams[event.stream - 1].device; }
+  [[nodiscard]] std::uint32_t device_of(const DeviceRecord& event) const {
+    return store_.streams[event.stream - 1].device;
+  }
 
   void vote(const DeviceRecord& event) {
     for (const LaunchRecord& launch : group_) {
@@ -124,7 +127,8 @@ class Join {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
     } else {
       store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
-      linked.cpu_op = operator_by_external_id(event.external_id);
+      // Where External id is a copy of the correlation it says nothing about operators.
+      if (event.external_id != event.correlation) linked.cpu_op = operator_by_external_id(event.external_id);
     }
     out_.push(linked);
   }
@@ -188,11 +192,12 @@ class Emit {
   void kernel(const LinkedDeviceRecord& linked, std::uint32_t step) {
     const DeviceRecord& event = linked.event;
     const KernelKind kind = kind_of(event);
+    cover(linked, step);
     const std::uint32_t id = rows_.row(
         EventTable::kKernel, event.args,
         {linked.ts - store_.first_ts, linked.dur, event.name, event.stream, event.correlation, event.external_id,
-         cell(linked.call), cell(linked.cpu_op), cell(linked.stack), cell(linked.annotation), cell(step), event.graph_id,
-         event.graph_node_id, cell(event.config), static_cast<std::int64_t>(kind)});
+         cell(linked.call), cell(linked.cpu_op), cell(linked.stack), cell(linked.annotation), cell(step),
+         event.graph_id, event.graph_node_id, cell(event.config), static_cast<std::int64_t>(kind)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
     if (step != 0) {
@@ -202,6 +207,21 @@ class Emit {
       row.last_kernel = id;
     }
     out_.sums.add({event.name, step_kind, event.stream}, linked.dur);
+  }
+
+  void cover(const LinkedDeviceRecord& linked, std::uint32_t step) {
+    const std::int64_t dur = linked.dur == kUnset ? 0 : linked.dur;
+    const auto count = [dur](Coverage& coverage, bool known) {
+      coverage.kernels += known ? 1 : 0;
+      if (__builtin_add_overflow(coverage.ns, known ? dur : 0, &coverage.ns)) {
+        coverage.ns = std::numeric_limits<std::int64_t>::max();
+      }
+    };
+    count(out_.all, true);
+    count(out_.with_launch, linked.call != 0);
+    count(out_.with_operator, linked.cpu_op != 0);
+    count(out_.with_stack, linked.stack != 0);
+    count(out_.with_step, step != 0);
   }
 
   void memory_op(const LinkedDeviceRecord& linked, std::uint32_t step) {

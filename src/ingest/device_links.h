@@ -1,11 +1,11 @@
 // Second link pass: kernels and memory operations. Joins them with the calls that launched them by (process,
-// correlation), gives each its operator, python path, annotation and step, and emits the rows of kernel and memory_op in
-// time order together with the sums over kernels.
+// correlation), gives each its operator, python path, annotation and step, and emits the rows of kernel and memory_op
+// in time order together with the sums over kernels.
 //
 // Rules. A correlation several processes used (merged traces) goes to the process that owns the device, see
 // device_owners.h. Several calls under one correlation of one process: the launch among them, and of those the last one
-// that starts before the kernel. Step: of the launch, else of the device annotation around the kernel on its stream, else
-// the one step open in the process while its graph was launched, else none.
+// that starts before the kernel. Step: of the launch, else of the device annotation around the kernel on its stream,
+// else the one step open in the process while its graph was launched, else none.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,13 @@ struct CollectiveRow {
   std::uint32_t record;  // position + 1 in TraceStore::collectives
 };
 
+// Kernels of which something is known, and the time they hold.
+struct Coverage {
+  std::int64_t kernels = 0, ns = 0;
+};
+
 struct DeviceLinks {
+  Coverage all, with_launch, with_operator, with_stack, with_step;
   KernelSums sums;
   std::vector<std::uint32_t> kernel_names;  // string ids in order of first kernel
   std::vector<CollectiveRow> collectives;

@@ -1,9 +1,9 @@
 // Which process drives which device, for traces merged from several processes, where correlation numbers repeat.
 //
 // Evidence is what a launch must satisfy: it comes before its kernel. For every kernel whose correlation occurs in a
-// process, that process gains a point if its call starts before the kernel and loses one if it does not; a process whose
-// call also carries the kernel's External id gains another. The process with the most points owns the device; between
-// equals, the one whose calls come closest before the kernels.
+// process, that process gains a point if its call starts before the kernel and loses one if it does not; a process
+// whose call also carries the kernel's External id gains another. The process with the most points owns the device;
+// between equals, the one whose calls come closest before the kernels.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class DeviceOwners {
     std::uint32_t best = 0;
     Score best_score;
     bool tie = false;
-    for (auto entry = scores_.lower_bound({device, 0}); entry != scores_.end() && entry->first.first == device; ++entry) {
+    for (auto entry = scores_.lower_bound({device, 0}); entry != scores_.end() && entry->first.first == device;
+         ++entry) {
       const Score& score = entry->second;
       const bool better = best == 0 || score.points > best_score.points ||
                           (score.points == best_score.points && score.delay < best_score.delay);

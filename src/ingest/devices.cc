@@ -13,7 +13,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -22,15 +23,20 @@ struct VendorWord {
 };
 
 constexpr std::array<VendorWord, 19> kDeviceWords = {{
-    {"nvidia", "nvidia"}, {"tesla", "nvidia"},   {"geforce", "nvidia"}, {"quadro", "nvidia"}, {"a100", "nvidia"},
-    {"h100", "nvidia"},   {"h200", "nvidia"},    {"h800", "nvidia"},    {"b200", "nvidia"},   {"b300", "nvidia"},
-    {"v100", "nvidia"},   {"rtx", "nvidia"},     {"amd", "amd"},        {"instinct", "amd"},  {"radeon", "amd"},
-    {"gfx9", "amd"},      {"intel", "intel"},    {"ascend", "ascend"},  {"npu", "ascend"},
+    {"nvidia", "nvidia"}, {"tesla", "nvidia"}, {"geforce", "nvidia"}, {"quadro", "nvidia"}, {"a100", "nvidia"},
+    {"h100", "nvidia"},   {"h200", "nvidia"},  {"h800", "nvidia"},    {"b200", "nvidia"},   {"b300", "nvidia"},
+    {"v100", "nvidia"},   {"rtx", "nvidia"},   {"amd", "amd"},        {"instinct", "amd"},  {"radeon", "amd"},
+    {"gfx9", "amd"},      {"intel", "intel"},  {"ascend", "ascend"},  {"npu", "ascend"},
 }};
 
 constexpr std::array<VendorWord, 7> kHeaderWords = {{
-    {"roctracer", "amd"}, {"rocprofiler", "amd"}, {"hip_", "amd"}, {"cuda_", "nvidia"}, {"cupti", "nvidia"},
-    {"xpu", "intel"},     {"cann", "ascend"},
+    {"roctracer", "amd"},
+    {"rocprofiler", "amd"},
+    {"hip_", "amd"},
+    {"cuda_", "nvidia"},
+    {"cupti", "nvidia"},
+    {"xpu", "intel"},
+    {"cann", "ascend"},
 }};
 
 std::string_view vendor_of_name(std::string_view name) {
@@ -76,7 +82,8 @@ std::vector<std::string_view> described(const TraceHeader& header) {
 }  // namespace
 
 const std::string* find_header(const TraceHeader& header, std::string_view key) {
-  const auto found = std::find_if(header.rbegin(), header.rend(), [key](const auto& entry) { return entry.first == key; });
+  const auto found =
+      std::find_if(header.rbegin(), header.rend(), [key](const auto& entry) { return entry.first == key; });
   return found == header.rend() ? nullptr : &found->second;
 }
 
@@ -101,9 +108,10 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& he
   for (const std::string_view properties : described(header)) {
     const auto id = parse_int64(member_text(properties, "id").value_or(""));
     const std::string_view named = vendor_of_device(properties);
-    DeviceRow row{{id.value_or(kUnset), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};
-    const auto used = std::find_if(rows.begin(), rows.end(),
-                                   [&](const DeviceRow& known) { return id && known.key == row.key; });
+    DeviceRow row{
+        {id.value_or(kUnset), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};
+    const auto used =
+        std::find_if(rows.begin(), rows.end(), [&](const DeviceRow& known) { return id && known.key == row.key; });
     if (used == rows.end()) {
       rows.push_back(std::move(row));
     } else {

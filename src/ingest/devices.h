@@ -13,7 +13,7 @@ namespace tracedb {
 using TraceHeader = std::vector<std::pair<std::string, std::string>>;  // top-level key -> JSON text
 
 struct DeviceRow {
-  TrackKey key;            // profiler's device number (or text)
+  TrackKey key;  // profiler's device number (or text)
   bool used = false;
   std::string vendor;
   std::string properties;  // JSON object of the header; empty: not described

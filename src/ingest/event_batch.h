@@ -40,7 +40,14 @@ struct CollectiveRecord {
 };
 
 // Metadata ("M") events: names and order of processes and threads.
-enum class MetadataKind : std::uint8_t { kProcessName, kProcessLabels, kProcessSortIndex, kThreadName, kThreadSortIndex, kOther };
+enum class MetadataKind : std::uint8_t {
+  kProcessName,
+  kProcessLabels,
+  kProcessSortIndex,
+  kThreadName,
+  kThreadSortIndex,
+  kOther
+};
 struct MetadataRecord {
   MetadataKind kind;
   TrackKey pid, tid;
@@ -49,8 +56,18 @@ struct MetadataRecord {
 };
 
 enum class SkipReason : std::uint8_t {
-  kNone, kMatchedFlow, kMetadata, kEndOfSlice, kEndWithoutBegin, kNotAnObject, kMalformed, kNoTimestamp,
-  kUnsupportedPhase, kOption, kOversized, kCount
+  kNone,
+  kMatchedFlow,
+  kMetadata,
+  kEndOfSlice,
+  kEndWithoutBegin,
+  kNotAnObject,
+  kMalformed,
+  kNoTimestamp,
+  kUnsupportedPhase,
+  kOption,
+  kOversized,
+  kCount
 };
 
 // Events of one category and phase.

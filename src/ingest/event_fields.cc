@@ -12,7 +12,7 @@ struct Key {
 };
 
 constexpr Key kEventKeys[] = {
-    {"ph", Field::kPh}, {"id", Field::kId},     {"ts", Field::kTs},     {"cat", Field::kCat},  {"pid", Field::kPid},
+    {"ph", Field::kPh},   {"id", Field::kId},   {"ts", Field::kTs},     {"cat", Field::kCat},   {"pid", Field::kPid},
     {"tid", Field::kTid}, {"dur", Field::kDur}, {"name", Field::kName}, {"args", Field::kArgs},
 };
 

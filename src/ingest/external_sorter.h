@@ -2,8 +2,8 @@
 // nameless temporary file, reading merges the spilled runs. Stable: equal records come out in the order they went in,
 // whatever the buffer size. One thread.
 //
-// Traces are nearly sorted (each thread's events come in time order), so a buffer is checked before it is sorted, and the
-// merge stays with a run as long as that run holds the smallest record.
+// Traces are nearly sorted (each thread's events come in time order), so a buffer is checked before it is sorted, and
+// the merge stays with a run as long as that run holds the smallest record.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class ExternalSorter {
 
   void push(const Record& record) {
     if (buffer_.size() == capacity_) spill();
-    if (buffer_.size() == buffer_.capacity()) buffer_.reserve(std::min(capacity_, std::max(kFirst, 2 * buffer_.size())));
+    if (buffer_.size() == buffer_.capacity())
+      buffer_.reserve(std::min(capacity_, std::max(kFirst, 2 * buffer_.size())));
     buffer_.push_back(record);
     ++size_;
   }
@@ -113,7 +114,8 @@ class ExternalSorter {
   };
 
   void sort_buffer() {
-    if (!std::is_sorted(buffer_.begin(), buffer_.end(), Less{})) std::stable_sort(buffer_.begin(), buffer_.end(), Less{});
+    if (!std::is_sorted(buffer_.begin(), buffer_.end(), Less{}))
+      std::stable_sort(buffer_.begin(), buffer_.end(), Less{});
   }
 
   void spill() {

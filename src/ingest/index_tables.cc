@@ -126,7 +126,8 @@ void IndexWriter::write_dictionaries(const TraceStore& store, const CpuLinks& cp
 }
 
 void IndexWriter::write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank) {
-  Statement device(*database_, "INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
+  Statement device(*database_,
+                   "INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
   std::int64_t id = 0;
   for (const DeviceRow& row : devices) {
     device.bind(1, ++id);
@@ -277,8 +278,8 @@ void IndexWriter::write_issues(const IssueLog& issues) {
 
 void IndexWriter::write_arguments(const TraceStore& store, const std::vector<ArgumentRow>& arguments) {
   Statement insert(*database_, "INSERT INTO event_argument VALUES (?, ?, ?)");
-  constexpr std::string_view kTables[] = {"annotation", "cpu_op",  "python_call", "runtime_call",  "kernel",
-                                          "memory_op",  "slice",   "instant",     "flow_unmatched"};
+  constexpr std::string_view kTables[] = {"annotation", "cpu_op", "python_call", "runtime_call",  "kernel",
+                                          "memory_op",  "slice",  "instant",     "flow_unmatched"};
   for (const ArgumentRow& row : arguments) {
     insert.bind(1, kTables[static_cast<std::size_t>(row.table)]).bind(2, std::int64_t{row.row});
     insert.bind(3, store.args[row.args - 1]).run();

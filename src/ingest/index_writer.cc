@@ -7,7 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
+#include <span>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -23,32 +27,82 @@ constexpr std::string_view kKernelKinds[] = {"compute", "comm", "copy_kernel"};
 constexpr std::string_view kMemoryKinds[] = {"memcpy", "memset"};
 constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
 
-struct TableLayout {
+struct Column {
   std::string_view name;
-  std::vector<BulkColumn> columns;
+  std::span<const std::string_view> texts = {};  // not empty: cells are positions in it
 };
 
-// In the order of EventTable; columns in the order the link passes send the cells.
+struct TableLayout {
+  std::string_view name;
+  std::vector<Column> columns;
+};
+
+// In the order of EventTable; columns in the order the link passes send the cells, which is that of the schema.
 std::vector<TableLayout> layouts() {
   return {
       {"annotation",
-       {{"ts"}, {"dur"}, {"kind", kAnnotationKinds}, {"thread_id"}, {"stream_id"}, {"name_id"}, {"external_id"},
+       {{"ts"},
+        {"dur"},
+        {"kind", kAnnotationKinds},
+        {"thread_id"},
+        {"stream_id"},
+        {"name_id"},
+        {"external_id"},
         {"parent_id"}}},
       {"cpu_op",
-       {{"ts"}, {"dur"}, {"thread_id"}, {"name_id"}, {"external_id"}, {"parent_id"}, {"depth"}, {"sequence_number"},
+       {{"ts"},
+        {"dur"},
+        {"thread_id"},
+        {"name_id"},
+        {"external_id"},
+        {"parent_id"},
+        {"depth"},
+        {"sequence_number"},
         {"shape_id"}}},
       {"python_call", {{"ts"}, {"dur"}, {"thread_id"}, {"stack_id"}}},
       {"runtime_call",
-       {{"ts"}, {"dur"}, {"thread_id"}, {"name_id"}, {"correlation"}, {"external_id"}, {"kind", kCallKinds},
-        {"cpu_op_id"}, {"stack_id"}, {"annotation_id"}, {"step_id"}}},
+       {{"ts"},
+        {"dur"},
+        {"thread_id"},
+        {"name_id"},
+        {"correlation"},
+        {"external_id"},
+        {"kind", kCallKinds},
+        {"cpu_op_id"},
+        {"stack_id"},
+        {"annotation_id"},
+        {"step_id"}}},
       {"kernel",
-       {{"ts"}, {"dur"}, {"name_id"}, {"stream_id"}, {"correlation"}, {"external_id"}, {"launch_id"}, {"cpu_op_id"},
-        {"stack_id"}, {"annotation_id"}, {"step_id"}, {"graph_id"}, {"graph_node_id"}, {"launch_config_id"},
+       {{"ts"},
+        {"dur"},
+        {"name_id"},
+        {"stream_id"},
+        {"correlation"},
+        {"external_id"},
+        {"launch_id"},
+        {"cpu_op_id"},
+        {"stack_id"},
+        {"annotation_id"},
+        {"step_id"},
+        {"graph_id"},
+        {"graph_node_id"},
+        {"launch_config_id"},
         {"kind", kKernelKinds}}},
       {"memory_op",
-       {{"ts"}, {"dur"}, {"kind", kMemoryKinds}, {"direction", copy_directions()}, {"name_id"}, {"bytes"},
-        {"stream_id"}, {"correlation"}, {"external_id"}, {"launch_id"}, {"cpu_op_id"}, {"stack_id"},
-        {"annotation_id"}, {"step_id"}}},
+       {{"ts"},
+        {"dur"},
+        {"kind", kMemoryKinds},
+        {"direction", copy_directions()},
+        {"name_id"},
+        {"bytes"},
+        {"stream_id"},
+        {"correlation"},
+        {"external_id"},
+        {"launch_id"},
+        {"cpu_op_id"},
+        {"stack_id"},
+        {"annotation_id"},
+        {"step_id"}}},
       {"slice", {{"ts"}, {"dur"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}}},
       {"instant", {{"ts"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}, {"bytes"}}},
       {"flow_unmatched", {{"ts"}, {"category_id"}, {"ph", kFlowPhases}, {"flow_id"}, {"process_id"}, {"thread_id"}}},
@@ -56,7 +110,8 @@ std::vector<TableLayout> layouts() {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view doing, int error) {
-  throw Error(ErrorCode::kResource, fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error)));
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error)));
 }
 
 // Makes the name of a file last: its bytes first, then the directory entry.
@@ -74,41 +129,97 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-std::filesystem::path create_partial(const std::filesystem::path& index) {
-  std::string name = index.string() + ".XXXXXX.partial";
-  const int descriptor = ::mkostemps(name.data(), static_cast<int>(std::strlen(".partial")), O_CLOEXEC);
-  if (descriptor < 0) fail(directory_of(index), "create a file there", errno);
-  ::fchmod(descriptor, 0644);
-  ::close(descriptor);
-  return name;
+// Without a journal and without a sync: a file that is not finished is not kept.
+std::unique_ptr<Database> open_for_writing(const std::filesystem::path& path, Database::Mode mode) {
+  auto database = std::make_unique<Database>(path, mode);
+  database->execute(
+      "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; BEGIN");
+  return database;
+}
+
+// Cells are stored by position: the two lists of columns must be the same.
+std::uint32_t root_of(Database& database, const TableLayout& table) {
+  std::string ours;
+  for (const Column& column : table.columns) ours.append(ours.empty() ? "" : ",").append(column.name);
+  const auto theirs = database.query_text(
+      fmt::format("SELECT group_concat(name, ',') FROM pragma_table_info('{}') WHERE name <> 'id'", table.name));
+  if (theirs != ours) throw std::logic_error(fmt::format("the columns of {} are not those of the schema", table.name));
+  const auto root =
+      database.query_int64(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", table.name));
+  return static_cast<std::uint32_t>(root.value());
+}
+
+using Roots = std::array<std::uint32_t, kEventTables>;
+
+Roots create_schema(const std::filesystem::path& path, const std::vector<TableLayout>& tables) {
+  const std::unique_ptr<Database> database = open_for_writing(path, Database::Mode::kCreate);
+  database->execute(script("core"));
+  database->execute(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));
+  Roots roots{};
+  for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = root_of(*database, tables[i]);
+  database->execute("COMMIT");
+  return roots;
+}
+
+// Six letters by chance: builds that do not know of each other never share a file.
+std::string partial_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device chance;
+  std::string letters(6, ' ');
+  for (char& letter : letters) letter = kLetters[chance() % kLetters.size()];
+  return "." + letters + ".partial";
 }
 
 }  // namespace
 
-IndexWriter::IndexWriter(const std::filesystem::path& index) : index_(index), partial_(create_partial(index)) {
-  database_ = std::make_unique<Database>(partial_, Database::Mode::kCreate);
-  database_->execute(fmt::format("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"
-                                 "PRAGMA application_id = {}; PRAGMA user_version = {}; BEGIN",
-                                 kApplicationId, kSchemaVersion));
-  database_->execute(script("core"));
-  std::vector<TableLayout> tables = layouts();
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    tables_[i] = std::make_unique<BulkInserter>(*database_, tables[i].name, std::move(tables[i].columns));
-  }
-  meta_ = std::make_unique<Statement>(*database_, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+PartialFile::PartialFile(const std::filesystem::path& index) {
+  int descriptor = -1;
+  do {
+    path_ = index;
+    path_ += partial_suffix();
+    descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor < 0) fail(path_, "create", errno);
+  ::close(descriptor);
 }
 
-IndexWriter::~IndexWriter() {
-  if (published_) return;
-  meta_.reset();
-  for (auto& table : tables_) table.reset();
-  database_.reset();
+PartialFile::~PartialFile() {
   std::error_code ignored;
-  std::filesystem::remove(partial_, ignored);
+  if (!published_) std::filesystem::remove(path_, ignored);
+}
+
+void PartialFile::publish(const std::filesystem::path& name) {
+  if (::rename(path_.c_str(), name.c_str()) != 0) fail(name, "put the finished index in place", errno);
+  published_ = true;
+}
+
+IndexWriter::IndexWriter(const std::filesystem::path& index, const std::atomic<bool>* cancel)
+    : index_(index), cancel_(cancel), partial_(index) {
+  const std::vector<TableLayout> tables = layouts();
+  const Roots roots = create_schema(partial_.path(), tables);
+  pages_ = std::make_unique<PageFile>(partial_.path());
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    std::vector<std::span<const std::string_view>> texts;
+    for (const Column& column : tables[i].columns) texts.push_back(column.texts);
+    tables_[i] = std::make_unique<TableBuilder>(*pages_, roots[i], std::move(texts));
+  }
 }
 
 void IndexWriter::add(const RowBlock& block) { tables_[static_cast<std::size_t>(block.table)]->insert(block.cells); }
+
+void IndexWriter::finish_rows() {
+  for (auto& table : tables_) {
+    table->finish();
+    table.reset();
+  }
+  pages_->close();
+  pages_.reset();
+  database_ = open_for_writing(partial_.path(), Database::Mode::kReadWrite);
+  database_->interrupt_on(cancel_);
+  meta_ = std::make_unique<Statement>(*database_, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+}
 
 void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
@@ -117,13 +228,13 @@ std::uint64_t IndexWriter::publish() {
   database_->execute(script("indexes"));
   database_->execute(script("views"));
   meta_.reset();
-  for (auto& table : tables_) table.reset();
   database_->execute("COMMIT");
   database_.reset();
-  sync_path(partial_, O_RDONLY);
-  const std::uint64_t size = std::filesystem::file_size(partial_);
-  if (::rename(partial_.c_str(), index_.c_str()) != 0) fail(index_, "put the finished index in place", errno);
-  published_ = true;
+  sync_path(partial_.path(), O_RDONLY);
+  const std::uint64_t size = std::filesystem::file_size(partial_.path());
+  // A journal left by a killed writer of the old index would be rolled back into the new one.
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((index_.string() + suffix).c_str());
+  partial_.publish(index_);
   sync_path(directory_of(index_), O_RDONLY | O_DIRECTORY);
   return size;
 }

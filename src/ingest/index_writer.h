@@ -1,11 +1,15 @@
-// Writes one index: rows as they arrive from the link passes, then dictionaries, sums, counts and meta, then the indexes
-// and views of the schema; publish() makes the file appear under its name.
+// Writes one index: rows as they arrive from the link passes, then dictionaries, sums, counts and meta, then the
+// indexes and views of the schema; publish() makes the file appear under its name.
+//
+// Use: add() every block, finish_rows(), then the rest. Rows are written past SQLite (sql/table_builder.h), which has
+// the database open from finish_rows() on only.
 //
 // The file is written under a private name beside its final one, without a journal: it is worthless until published and
 // removed if it never is. One thread.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,19 +23,34 @@
 #include "ingest/other_links.h"
 #include "ingest/row_stream.h"
 #include "ingest/trace_store.h"
-#include "sql/bulk_insert.h"
 #include "sql/database.h"
+#include "sql/table_builder.h"
 
 namespace tracedb {
 
+// A new file "<index>.XXXXXX.partial", removed again unless it is moved away by publish().
+class PartialFile {
+ public:
+  explicit PartialFile(const std::filesystem::path& index);
+  ~PartialFile();
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  void publish(const std::filesystem::path& name);  // rename
+
+ private:
+  std::filesystem::path path_;
+  bool published_ = false;
+};
+
 class IndexWriter {
  public:
-  explicit IndexWriter(const std::filesystem::path& index);
-  ~IndexWriter();
-  IndexWriter(const IndexWriter&) = delete;
-  IndexWriter& operator=(const IndexWriter&) = delete;
+  // `cancel` (may be null): once true, long statements end with Error.
+  explicit IndexWriter(const std::filesystem::path& index, const std::atomic<bool>* cancel = nullptr);
 
   void add(const RowBlock& block);
+  void finish_rows();
   void add_counters(TraceStore& store);
 
   void write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
@@ -51,11 +70,12 @@ class IndexWriter {
 
  private:
   std::filesystem::path index_;
-  std::filesystem::path partial_;
-  std::unique_ptr<Database> database_;
-  std::array<std::unique_ptr<BulkInserter>, kEventTables> tables_;
+  const std::atomic<bool>* cancel_;
+  PartialFile partial_;              // goes last, after all that have it open
+  std::unique_ptr<PageFile> pages_;  // until finish_rows()
+  std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
+  std::unique_ptr<Database> database_;  // from finish_rows() on
   std::unique_ptr<Statement> meta_;
-  bool published_ = false;
 };
 
 }  // namespace tracedb

@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SourceStat {
-  std::int64_t size = 0, mtime_ns = 0, inode = 0;
+  std::int64_t size = 0, mtime_ns = 0, ctime_ns = 0, inode = 0;  // ctime: the one time that cannot be set back
   bool regular = false;
   friend bool operator==(const SourceStat&, const SourceStat&) = default;
 };
@@ -38,11 +38,13 @@ SourceStat stat_of(const fs::path& path) {
   struct stat info {};
   if (path == "-" || ::stat(path.c_str(), &info) != 0) return {};
   constexpr std::int64_t kBillion = 1'000'000'000;
-  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
+  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
+          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
           S_ISREG(info.st_mode)};
 }
 
-// A write within the clock's tick can leave the modification time as it was: only a file at rest may be recognised by it.
+// A write within the clock's tick can leave the modification time as it was: only a file at rest may be recognised by
+// it.
 bool at_rest(const SourceStat& stat) {
   constexpr std::int64_t kRestNs = 2'000'000'000;
   timespec now{};
@@ -83,9 +85,13 @@ std::optional<std::int64_t> rank_of(const TraceHeader& header, const fs::path& t
 class Ingest {
  public:
   Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
-      : trace_(trace), options_(options), before_(stat_of(trace)), source_(open_byte_source(trace)),
+      : trace_(trace),
+        options_(options),
+        before_(stat_of(trace)),
+        source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),
-        store_({directory_of(index), options.memory_bytes}), cpu_(store_.spool(8)) {
+        store_({directory_of(index), options.memory_bytes}),
+        cpu_(store_.spool(8)) {
     result_.index = index;
   }
 
@@ -95,12 +101,14 @@ class Ingest {
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
     if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
-    IndexWriter writer(result_.index);
+    IndexWriter writer(result_.index, options_.cancel);
     link(writer);
+    writer.finish_rows();
     write_rest(writer);
     if (before_.regular && stat_of(trace_) != before_) {
-      throw Error(ErrorCode::kTransient,
-                  fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
+      throw Error(
+          ErrorCode::kTransient,
+          fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
     }
     result_.index_bytes = writer.publish();
     result_.issues = store_.issues;
@@ -134,7 +142,10 @@ class Ingest {
         [&] { rows.cancel(); });
     // If writing fails, the linking thread must not wait for room in the stream for ever.
     const std::unique_ptr<RowStream, void (*)(RowStream*)> guard(&rows, [](RowStream* stream) { stream->cancel(); });
-    while (const std::optional<RowBlock> block = rows.pop()) writer.add(*block);
+    while (const std::optional<RowBlock> block = rows.pop()) {
+      check_cancelled(options_);
+      writer.add(*block);
+    }
     linking.join();
     arguments_ = rows.arguments();
     result_.kernels = rows.rows(EventTable::kKernel);
@@ -164,8 +175,7 @@ class Ingest {
     for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
     writer.meta("tool_version", kVersion);
     writer.meta("schema_version", kSchemaVersion);
-    writer.meta("ingest_options", fmt::format("stacks={} args={}", options_.events.stacks == Keep::kYes ? "yes" : "no",
-                                              options_.events.args == Keep::kYes ? "yes" : "no"));
+    writer.meta("ingest_options", options_text(options_));
     write_source_meta(writer);
     writer.meta("format", "kineto");
     writer.meta("vendor", vendor_of(store_, header));
@@ -173,6 +183,15 @@ class Ingest {
     writer.meta("base_time_ns", base_time(header));
     writer.meta("step_rules", step_rules_hash());
     writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});
+    const auto coverage = [&](std::string_view what, const Coverage& value) {
+      writer.meta(fmt::format("kernels{}", what), value.kernels);
+      writer.meta(fmt::format("kernel_ns{}", what), value.ns);
+    };
+    coverage("", devices_.all);
+    coverage("_with_launch", devices_.with_launch);
+    coverage("_with_operator", devices_.with_operator);
+    coverage("_with_stack", devices_.with_stack);
+    coverage("_with_step", devices_.with_step);
     count_events();
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));
@@ -223,6 +242,15 @@ class Ingest {
 };
 
 }  // namespace
+
+std::string options_text(const IngestOptions& options) {
+  return fmt::format("stacks={} args={}", options.events.stacks == Keep::kYes ? "yes" : "no",
+                     options.events.args == Keep::kYes ? "yes" : "no");
+}
+
+void check_cancelled(const IngestOptions& options) {
+  if (options.cancel != nullptr && options.cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+}
 
 IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
   return Ingest(trace, index, options).run();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "ingest/json_text.h"
@@ -14,13 +15,14 @@ namespace {
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 constexpr std::size_t kSkipPiece = 4096;
+constexpr std::size_t kSample = 200;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Where the element that `state` is in the middle of ends: behind its comma, or at the bracket that closes the array.
+// Where the element that `state` is in the middle of ends: at its comma, or at the bracket that closes the array.
 std::size_t element_end(std::string_view piece, ScanState state) {
   for (std::size_t i = 0; i < piece.size(); ++i) {
     const ScanResult result = scan_structure_scalar(piece.substr(i, 1), state);
-    if (result.end != ScanResult::kNone) return i;
-    if (result.last_comma != ScanResult::kNone) return i + 1;
+    if (result.end != ScanResult::kNone || result.last_comma != ScanResult::kNone) return i;
   }
   return piece.size();
 }
@@ -29,8 +31,11 @@ bool all_space(std::string_view text) { return std::all_of(text.begin(), text.en
 
 }  // namespace
 
-JsonChunks::JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size)
-    : source_(source), path_(std::move(path)), chunk_size_(std::max<std::size_t>(chunk_size, 64)) {}
+JsonChunks::JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits)
+    : source_(source),
+      path_(std::move(path)),
+      limits_(limits),
+      chunk_size_(std::min(std::max<std::size_t>(chunk_size, 64), limits.event / 2)) {}
 
 bool JsonChunks::next(Chunk& chunk) {
   while (where_ != Where::kEnd) {
@@ -50,7 +55,7 @@ bool JsonChunks::next_chunk(Chunk& chunk) {
   chunk.buffer.resize(std::max(chunk.buffer.size(), 1 + std::max(carried, chunk_size_) + 1 + Chunk::kPadding));
   std::memcpy(chunk.buffer.data() + 1, window_.data() + at_, carried);
   std::size_t used = carried;
-  std::size_t done = scanned_;
+  std::size_t done = std::exchange(scanned_, 0);
   base_ += at_;
   window_.clear();
   at_ = 0;
@@ -67,7 +72,7 @@ bool JsonChunks::next_chunk(Chunk& chunk) {
       return emit(chunk, comma);
     }
     done = used;
-    if (used > kLargestEvent) {
+    if (used > limits_.event) {
       pass_over_oversized(chunk, used);
       return false;
     }
@@ -79,7 +84,8 @@ bool JsonChunks::next_chunk(Chunk& chunk) {
 
 std::size_t JsonChunks::read_more(Chunk& chunk, std::size_t used) {
   if (source_ended_) return 0;
-  const std::size_t target = used < chunk_size_ ? chunk_size_ : used + std::max(used, chunk_size_);
+  // Never more than tells that an event is too large: whether it is must not depend on how much was read at once.
+  const std::size_t target = used < chunk_size_ ? chunk_size_ : std::min(2 * used, limits_.event + 1);
   chunk.buffer.resize(std::max(chunk.buffer.size(), 1 + target + 1 + Chunk::kPadding));
   const std::size_t count = source_.read(chunk.buffer.data() + 1 + used, target - used);
   source_ended_ = count == 0;
@@ -101,7 +107,6 @@ bool JsonChunks::emit(Chunk& chunk, std::size_t elements_end) {
 bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, std::size_t last_comma) {
   window_.assign(chunk.buffer.data() + 1 + end + 1, chunk.buffer.data() + 1 + used);
   base_ += end + 1;
-  scanned_ = 0;
   where_ = in_object_ ? Where::kTopLevel : Where::kStart;
   const std::size_t element_start = last_comma == ScanResult::kNone ? 0 : last_comma + 1;
   const bool after_comma = last_comma != ScanResult::kNone || comma_pending_;
@@ -127,12 +132,14 @@ bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
 
 // An element that outgrew the limit: reads on without keeping it until it ends.
 void JsonChunks::pass_over_oversized(Chunk& chunk, std::size_t used) {
-  issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset), {chunk.buffer.data() + 1, 200});
+  issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset),
+              {chunk.buffer.data() + 1, std::min(used, kSample)});
   ++oversized_;
   base_ += used;
-  chunk.buffer = std::vector<char>(kSkipPiece);
+  const std::size_t piece_size = std::min(kSkipPiece, limits_.event);
+  chunk.buffer = std::vector<char>(piece_size);
   while (!source_ended_) {
-    const std::size_t count = source_.read(chunk.buffer.data(), kSkipPiece);
+    const std::size_t count = source_.read(chunk.buffer.data(), piece_size);
     source_ended_ = count == 0;
     const std::string_view piece(chunk.buffer.data(), count);
     const ScanState before = scan_;
@@ -141,11 +148,12 @@ void JsonChunks::pass_over_oversized(Chunk& chunk, std::size_t used) {
       base_ += count;
       continue;
     }
-    const std::size_t next = element_end(piece, before);
+    const std::size_t end = element_end(piece, before);
+    comma_pending_ = piece[end] == ',';
+    const std::size_t next = end + (comma_pending_ ? 1 : 0);
     window_.assign(piece.begin() + static_cast<std::ptrdiff_t>(next), piece.end());
     base_ += next;
     scan_ = {};
-    scanned_ = 0;
     return;
   }
 }
@@ -171,6 +179,13 @@ bool JsonChunks::peek(char& c) {
   return true;
 }
 
+// What comes next, up to `size` bytes, without consuming it.
+std::string_view JsonChunks::ahead(std::size_t size) {
+  while (window_.size() - at_ < size && refill()) {
+  }
+  return {window_.data() + at_, std::min(size, window_.size() - at_)};
+}
+
 bool JsonChunks::skip_space(std::string_view also) {
   for (char c = 0; peek(c); ++at_) {
     if (!is_space(c) && also.find(c) == std::string_view::npos) return true;
@@ -185,24 +200,18 @@ void JsonChunks::scan_to_events() {
 
 // Between documents: the first one must be JSON; what follows a complete one is read only if it is another trace.
 void JsonChunks::scan_start() {
-  char c = 0;
-  if (base_ + at_ == 0 && peek(c) && static_cast<unsigned char>(c) == 0xEF) {
-    while (window_.size() < 3 && refill()) {
-    }
-    if (std::string_view(window_.data(), window_.size()).starts_with("\xEF\xBB\xBF")) {
-      issues_.add(IssueKind::kByteOrderMark, 0, {});
-      at_ = 3;
-    }
+  if (position() == 0 && ahead(kByteOrderMark.size()) == kByteOrderMark) {
+    issues_.add(IssueKind::kByteOrderMark, 0, {});
+    at_ = kByteOrderMark.size();
   }
   if (!skip_space()) {
     if (documents_ == 0) not_a_trace();
     where_ = Where::kEnd;
     return;
   }
-  c = window_[at_];
+  const char c = window_[at_];
   if (documents_++ > 0) {
-    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()),
-                {window_.data() + at_, std::min<std::size_t>(window_.size() - at_, 200)});
+    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
     if (c != '{' && c != '[') {
       where_ = Where::kEnd;
       source_.drain();
@@ -229,7 +238,6 @@ void JsonChunks::begin_events() {
   saw_events_ = true;
   where_ = Where::kEvents;
   scan_ = {};
-  scanned_ = 0;
   comma_pending_ = false;
 }
 
@@ -245,7 +253,7 @@ void JsonChunks::scan_top_level() {
     if (!saw_events_ && header_.empty()) not_a_trace();
     return truncated("at a key that is no string");
   }
-  if (!value_text(key, kLargestHeader) || !skip_space(":")) return truncated("in the header");
+  if (!value_text(key) || !skip_space(":")) return truncated("in the header");
   scan_value(unescape(raw_string(key)).text);
 }
 
@@ -257,7 +265,7 @@ void JsonChunks::scan_value(const std::string& key) {
   }
   const auto offset = static_cast<std::int64_t>(position());
   std::string text;
-  if (!value_text(text, kLargestHeader)) return truncated(key);
+  if (!value_text(text)) return truncated(key);
   if (key == "traceEvents") {
     issues_.add(IssueKind::kEventsNotAnArray, offset, text);
   } else if (text.empty()) {
@@ -267,39 +275,29 @@ void JsonChunks::scan_value(const std::string& key) {
   }
 }
 
-// Consumes one JSON value and leaves its text in `out`, or nothing if it is longer than `limit`. False: the source
+// Consumes one JSON value and leaves its text in `out`, or nothing if it is larger than the limit. False: the source
 // ended inside it.
-bool JsonChunks::value_text(std::string& out, std::size_t limit) {
+bool JsonChunks::value_text(std::string& out) {
   int depth = 0;
   bool in_string = false;
   bool escaped = false;
-  bool too_long = false;
-  for (char c = 0; peek(c); ++at_) {
-    const bool closes = !in_string && (c == '}' || c == ']' || c == ',' || is_space(c));
-    if (depth == 0 && closes && !out.empty()) return true;
-    if (!too_long) out += c;
-    if (out.size() > limit) {
-      too_long = true;
-      out.assign(1, c);
-    }
-    if (in_string) {
-      if (!escaped && c == '"') in_string = false;
-      escaped = !escaped && c == '\\';
-      if (in_string || depth > 0) continue;
-    } else if (c == '"') {
-      in_string = true;
-      continue;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-      continue;
-    } else if (c != '}' && c != ']') {
-      continue;
-    } else if (--depth > 0) {
-      continue;
-    }
-    ++at_;
-    if (too_long) out.clear();
+  std::size_t size = 0;
+  const auto finished = [&] {
+    if (size > limits_.header_value) out.clear();
     return true;
+  };
+  for (char c = 0; peek(c); ++at_) {
+    const bool opens = !in_string && (c == '{' || c == '[');
+    const bool closes = !in_string && (c == '}' || c == ']');
+    if (depth == 0 && size > 0 && !in_string && (closes || c == ',' || is_space(c))) return finished();
+    if (++size <= limits_.header_value) out += c;
+    const bool quote = c == '"' && !escaped;
+    escaped = in_string && !escaped && c == '\\';
+    if (quote) in_string = !in_string;
+    depth += opens ? 1 : closes ? -1 : 0;
+    if (depth > 0 || in_string || !(closes || quote)) continue;
+    ++at_;
+    return finished();
   }
   return false;
 }
@@ -311,7 +309,7 @@ void JsonChunks::truncated(std::string_view where) {
 }
 
 void JsonChunks::not_a_trace() const {
-  const std::string_view head(window_.data(), std::min<std::size_t>(window_.size(), 200));
+  const std::string_view head(window_.data(), std::min(window_.size(), kSample));
   const std::string_view text = trim_json_space(head);
   std::string why = "not JSON";
   if (text.empty()) why = "empty file";

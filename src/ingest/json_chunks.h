@@ -1,7 +1,8 @@
 // Cuts a JSON trace into chunks of whole events while it streams by. Finds the events wherever they stand: under the
-// key "traceEvents" at the top level, or in a bare array. The other top-level values are kept as text.
+// key "traceEvents" at the top level, or in a bare array. The other top-level values are kept as text. What comes out,
+// put together, does not depend on the chunk size, nor do the issues.
 //
-// Memory: one chunk, whatever the size of the trace; an event larger than kLargestEvent is passed over and counted.
+// Memory: one chunk, whatever the size of the trace; an event larger than the limit is passed over and counted.
 // One thread at a time (the ingest pipeline calls next() under a lock).
 #pragma once
 
@@ -28,13 +29,16 @@ struct Chunk {
   [[nodiscard]] std::string_view elements() const { return {buffer.data() + 1, size - 2}; }
 };
 
+// Sizes in bytes beyond which a value of the trace is passed over.
+struct JsonLimits {
+  std::size_t event = std::size_t{64} << 20U;         // with the white space before it
+  std::size_t header_value = std::size_t{16} << 20U;  // of a top-level key that is not the events
+};
+
 class JsonChunks {
  public:
-  static constexpr std::size_t kLargestEvent = std::size_t{64} << 20U;
-  static constexpr std::size_t kLargestHeader = std::size_t{16} << 20U;
-
   // `path` is only for messages. Borrows the source.
-  JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size);
+  JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits = {});
 
   // The next chunk into `chunk` (its buffer is reused); false at the end of the trace. Throws Error{kInput} when the
   // file is no JSON trace at all.
@@ -55,8 +59,9 @@ class JsonChunks {
   void scan_start();
   void scan_top_level();
   void scan_value(const std::string& key);
-  bool value_text(std::string& out, std::size_t limit);
+  bool value_text(std::string& out);
   [[nodiscard]] bool peek(char& c);
+  [[nodiscard]] std::string_view ahead(std::size_t size);
   bool skip_space(std::string_view also = {});
   bool refill();
   void truncated(std::string_view where);
@@ -74,19 +79,20 @@ class JsonChunks {
 
   ByteSource& source_;
   std::string path_;
+  JsonLimits limits_;
   std::size_t chunk_size_;
   Where where_ = Where::kStart;
-  bool in_object_ = false;        // the top level is an object, not a bare array
-  bool comma_pending_ = false;    // the chunk before ended at a comma: an element must follow
+  bool in_object_ = false;      // the top level is an object, not a bare array
+  bool comma_pending_ = false;  // the chunk before ended at a comma: an element must follow
   bool source_ended_ = false;
   bool complete_ = true;
   bool saw_events_ = false;
   unsigned documents_ = 0;
-  std::vector<char> window_;      // bytes read but not consumed: from at_ on
+  std::vector<char> window_;  // bytes read but not consumed: from at_ on
   std::size_t at_ = 0;
-  std::uint64_t base_ = 0;        // position of window_[0] in the decompressed trace
+  std::uint64_t base_ = 0;  // position of window_[0] in the decompressed trace
   ScanState scan_;
-  std::size_t scanned_ = 0;       // bytes of the window behind at_ the scan has seen already
+  std::size_t scanned_ = 0;  // bytes of the window behind at_ the scan has seen already
   std::uint64_t oversized_ = 0;
   std::vector<std::pair<std::string, std::string>> header_;
   IssueLog issues_;

@@ -29,7 +29,8 @@ std::string_view number_text(std::string_view token);
 // White space outside strings removed, so that the same value is the same text in pretty-printed and minified traces.
 std::string minify(std::string_view json);
 
-// Length of the value that starts at the first byte of `text`, which may run on behind it; npos if it does not end there.
+// Length of the value that starts at the first byte of `text`, which may run on behind it; npos if it does not end
+// there.
 std::size_t json_value_length(std::string_view text);
 
 struct JsonMember {

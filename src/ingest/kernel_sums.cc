@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "ingest/records.h"
 
@@ -32,7 +33,7 @@ KernelSum KernelSums::summarise(const KernelGroup& group, std::int64_t n, std::v
   if (durations.empty()) return sum;
   std::sort(durations.begin(), durations.end());
   for (const std::int64_t dur : durations) {
-    sum.total += dur;
+    if (__builtin_add_overflow(sum.total, dur, &sum.total)) sum.total = std::numeric_limits<std::int64_t>::max();
     sum.sum_of_squares += static_cast<double>(dur) * static_cast<double>(dur);
   }
   const std::size_t middle = durations.size() / 2;

@@ -18,7 +18,7 @@ struct KernelSum {
   KernelGroup group;
   std::int64_t n = 0, total = 0;
   std::int64_t min = 0, max = 0, p50 = 0, p90 = 0, p99 = 0;  // of the kernels whose duration is known
-  std::int64_t known = 0;                                      // how many those are
+  std::int64_t known = 0;                                    // how many those are
   double median = 0, sum_of_squares = 0;
 };
 

@@ -1,9 +1,8 @@
 #include "ingest/kineto_events.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "base/decimal.h"
 #include "ingest/json_text.h"
@@ -11,91 +10,33 @@
 namespace tracedb {
 namespace {
 
+constexpr std::string_view kTimedPhases = "XBEiIRPCstf";
+
 constexpr std::uint32_t fold_python_id(std::int64_t id) {
   const auto bits = static_cast<std::uint64_t>(id);
   const auto folded = static_cast<std::uint32_t>(bits ^ (bits >> 32U));
   return std::min(folded, kRootPythonId - 1);
 }
 
-// A quoted number and a number are the same key: old traces write both for one thread.
-TrackKey track_key(std::string_view token) {
-  if (const auto number = parse_int64(number_text(token))) return {*number, {}};
-  return {kUnset, unescape(raw_string(token)).text};
+// Absent and null are different things: null is what the outermost frame has for a parent.
+std::uint32_t python_id(const RawEvent& event, Field field) {
+  const std::string_view token = event[field];
+  if (token.empty()) return kNoPythonId;
+  if (is_null_token(token)) return kRootPythonId;
+  const std::int64_t value = event.integer(field);
+  return value == kUnset ? kNoPythonId : fold_python_id(value);
 }
-
-// "stream 7" and "7" alike; text that ends in no number stays text.
-TrackKey stream_key(std::string_view token) {
-  TrackKey key = track_key(token);
-  constexpr std::string_view kPrefix = "stream ";
-  if (key.number == kUnset && key.text.starts_with(kPrefix)) {
-    if (const auto number = parse_int64(std::string_view(key.text).substr(kPrefix.size()))) return {*number, {}};
-  }
-  return key;
-}
-
-// The three numbers of "grid": [x, y, z].
-std::array<std::int64_t, 3> triple(std::string_view token) {
-  std::array<std::int64_t, 3> out = {kUnset, kUnset, kUnset};
-  if (!token.starts_with('[')) return out;
-  token = token.substr(1, token.size() - 2);
-  for (std::int64_t& value : out) {
-    const std::size_t comma = std::min(token.find(','), token.size());
-    value = parse_int64(trim_json_space(token.substr(0, comma))).value_or(kUnset);
-    token.remove_prefix(std::min(comma + 1, token.size()));
-  }
-  return out;
-}
-
-double rate(std::string_view token) {
-  return parse_double(number_text(token)).value_or(std::numeric_limits<double>::quiet_NaN());
-}
-
-bool is_null_token(std::string_view token) { return token == "null"; }
 
 }  // namespace
 
-struct KinetoEvents::Context {
-  const EventFields& fields;
-  std::int64_t offset;
-  EventBatch& batch;
+struct KinetoEvents::Event : RawEvent {
   KindCount& count;
   std::uint32_t category = 0;
   std::string_view ph{};
   std::int64_t ts = kUnset;
 
-  void issue(IssueKind kind, std::string_view sample) const { batch.issues.add(kind, offset, sample); }
   void skip(SkipReason reason) const { ++count.skipped[static_cast<std::size_t>(reason)]; }
 };
-
-KinetoEvents::Category KinetoEvents::category_of(std::string_view name) {
-  struct Entry {
-    std::string_view name;
-    Category category;
-  };
-  constexpr Entry kEntries[] = {
-      {"kernel", Category::kKernel},
-      {"Kernel", Category::kKernel},
-      {"gpu_memcpy", Category::kMemcpy},
-      {"Memcpy", Category::kMemcpy},
-      {"gpu_memset", Category::kMemset},
-      {"Memset", Category::kMemset},
-      {"cpu_op", Category::kOperator},
-      {"Operator", Category::kOperator},
-      {"cuda_runtime", Category::kCall},
-      {"cuda_driver", Category::kCall},
-      {"Runtime", Category::kCall},
-      {"xpu_runtime", Category::kCall},
-      {"privateuse1_runtime", Category::kCall},
-      {"privateuse1_driver", Category::kCall},
-      {"python_function", Category::kPython},
-      {"user_annotation", Category::kAnnotation},
-      {"gpu_user_annotation", Category::kGpuAnnotation},
-  };
-  for (const Entry& entry : kEntries) {
-    if (entry.name == name) return entry.category;
-  }
-  return Category::kOther;
-}
 
 void KinetoEvents::begin(EventBatch& batch) {
   batch.worker = worker_;
@@ -120,216 +61,206 @@ void KinetoEvents::skip(SkipReason reason, EventBatch& batch) {
   ++count.skipped[static_cast<std::size_t>(reason)];
 }
 
-void KinetoEvents::add(const EventFields& event, std::int64_t offset, EventBatch& batch) {
-  // The category's string id comes first, so that the event can be counted whatever becomes of it.
-  KindCount unused;
-  Context names{event, offset, batch, unused};
-  const std::uint32_t category = event.has(Field::kCat) && !is_null_token(event[Field::kCat])
-                                     ? string_id(event[Field::kCat], names)
-                                     : 0;
-  const std::string_view ph = raw_string(event[Field::kPh]);
-  Context context{event, offset, batch, kind_count(category, ph, batch), category, ph};
-  ++context.count.read;
-  if (ph == "M") return add_metadata(context);
-  if (ph.size() == 1 && std::string_view("XBEiIRPCstf").find(ph[0]) != std::string_view::npos) return add_timed(context);
-  context.issue(IssueKind::kUnsupportedPhase, ph);
-  context.skip(SkipReason::kUnsupportedPhase);
+void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatch& batch) {
+  // The category comes first, so that the event is counted whatever becomes of it.
+  const RawEvent raw{fields, offset, batch};
+  const std::uint32_t category = category_id(raw);
+  const std::string_view ph = raw_string(fields[Field::kPh]);
+  Event event{raw, kind_count(category, ph, batch), category, ph};
+  ++event.count.read;
+  if (ph == "M") return add_metadata(event);
+  if (ph.size() == 1 && kTimedPhases.find(ph[0]) != std::string_view::npos) return add_timed(event);
+  event.issue(IssueKind::kUnsupportedPhase, ph);
+  event.skip(SkipReason::kUnsupportedPhase);
 }
 
-void KinetoEvents::add_timed(Context& context) {
-  const std::string_view token = context.fields[Field::kTs];
-  const auto ts = parse_microseconds(number_text(token));
+void KinetoEvents::add_timed(Event& event) {
+  const std::string_view token = event[Field::kTs];
+  const auto ts = time_of(token);
   if (!ts) {
-    context.issue(token.empty() ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp,
-                  token.empty() ? context.fields[Field::kName] : token);
-    return context.skip(SkipReason::kNoTimestamp);
+    event.issue(token.empty() ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp,
+                token.empty() ? event[Field::kName] : token);
+    return event.skip(SkipReason::kNoTimestamp);
   }
-  context.ts = *ts;
-  EventBatch& batch = context.batch;
+  event.ts = *ts;
+  EventBatch& batch = event.batch;
   if (batch.first_ts == kUnset || *ts < batch.first_ts) batch.first_ts = *ts;
-  switch (context.ph[0]) {
+  switch (event.ph[0]) {
     case 'X':
-      return add_slice_event(context);
+      return add_slice_event(event);
     case 'B':
     case 'E':
-      return add_edge(context);
+      return add_edge(event);
     case 'C':
-      return add_counter(context);
+      return add_counter(event);
     case 's':
     case 't':
     case 'f':
-      return add_flow(context);
+      return add_flow(event);
     default:
-      return add_instant(context);
+      return add_instant(event);
   }
 }
 
-void KinetoEvents::add_slice_event(Context& context) {
-  switch (context.category == 0 ? Category::kOther : categories_[context.category - 1]) {
-    case Category::kKernel:
-      return add_kernel_or_copy(context, DeviceEventType::kKernel);
-    case Category::kMemcpy:
-      return add_kernel_or_copy(context, DeviceEventType::kMemcpy);
-    case Category::kMemset:
-      return add_kernel_or_copy(context, DeviceEventType::kMemset);
-    case Category::kOperator:
-      return add_operator(context);
-    case Category::kCall:
-      return add_call(context);
-    case Category::kPython:
-      return options_.stacks == Keep::kYes ? add_python(context) : context.skip(SkipReason::kOption);
-    case Category::kAnnotation:
-      return add_annotation(context, false);
-    case Category::kGpuAnnotation:
-      return add_annotation(context, true);
-    case Category::kOther:
-      return add_other(context);
+void KinetoEvents::add_slice_event(Event& event) {
+  switch (event.category == 0 ? EventCategory::kOther : ids_.category(event.category)) {
+    case EventCategory::kKernel:
+      return add_device_event(event, DeviceEventType::kKernel);
+    case EventCategory::kMemcpy:
+      return add_device_event(event, DeviceEventType::kMemcpy);
+    case EventCategory::kMemset:
+      return add_device_event(event, DeviceEventType::kMemset);
+    case EventCategory::kOperator:
+      return add_operator(event);
+    case EventCategory::kCall:
+      return add_call(event);
+    case EventCategory::kPython:
+      return options_.stacks == Keep::kYes ? add_python(event) : event.skip(SkipReason::kOption);
+    case EventCategory::kAnnotation:
+      return add_annotation(event, false);
+    case EventCategory::kGpuAnnotation:
+      return add_annotation(event, true);
+    case EventCategory::kOther:
+      return add_other(event);
   }
 }
 
-void KinetoEvents::add_kernel_or_copy(Context& context, DeviceEventType type) {
+void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
   DeviceRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.correlation = integer(Field::kCorrelation, context);
-  record.external_id = integer(Field::kExternalId, context);
-  record.graph_id = integer(Field::kGraphId, context);
-  record.graph_node_id = integer(Field::kGraphNodeId, context);
-  record.bytes = integer(Field::kBytes, context);
-  record.name = name_id(context);
-  record.stream = stream_id(context);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.correlation = event.integer(Field::kCorrelation);
+  record.external_id = event.integer(Field::kExternalId);
+  record.graph_id = event.integer(Field::kGraphId);
+  record.graph_node_id = event.integer(Field::kGraphNodeId);
+  record.bytes = event.integer(Field::kBytes);
+  record.name = name_id(event);
+  record.stream = ids_.stream(event);
   record.type = type;
   if (type == DeviceEventType::kKernel) {
-    record.config = config_id(context);
-    record.collective = collective_index(context);
-  } else if (is_json_string(context.fields[Field::kCopyKind])) {
-    record.config = string_id(context.fields[Field::kCopyKind], context);
+    record.config = ids_.launch_config(event);
+    record.collective = collective_index(event);
+  } else if (is_json_string(event[Field::kCopyKind])) {
+    record.config = text_id(Field::kCopyKind, event);
   }
-  record.args = args_index(context);
-  context.batch.device_events.push_back(record);
+  record.args = args_index(event);
+  event.batch.device_events.push_back(record);
 }
 
-void KinetoEvents::add_operator(Context& context) {
+void KinetoEvents::add_operator(Event& event) {
   OperatorRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.external_id = integer(Field::kExternalId, context);
-  record.sequence_number = integer(Field::kSequenceNumber, context);
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.shape = shape_id(context);
-  record.args = args_index(context);
-  context.batch.operators.push_back(record);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = event.integer(Field::kExternalId);
+  record.sequence_number = event.integer(Field::kSequenceNumber);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.shape = ids_.shape(event);
+  record.args = args_index(event);
+  event.batch.operators.push_back(record);
 }
 
-void KinetoEvents::add_call(Context& context) {
+void KinetoEvents::add_call(Event& event) {
   CallRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.correlation = integer(Field::kCorrelation, context);
-  record.external_id = integer(Field::kExternalId, context);
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.args = args_index(context);
-  context.batch.calls.push_back(record);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.correlation = event.integer(Field::kCorrelation);
+  record.external_id = event.integer(Field::kExternalId);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.calls.push_back(record);
 }
 
-void KinetoEvents::add_python(Context& context) {
-  const auto id = [&](Field field) {
-    const std::string_view token = context.fields[field];
-    if (token.empty()) return kNoPythonId;
-    if (is_null_token(token)) return kRootPythonId;
-    const std::int64_t value = integer(field, context);
-    return value == kUnset ? kNoPythonId : fold_python_id(value);
-  };
+void KinetoEvents::add_python(Event& event) {
   PythonRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.python_id = id(Field::kPythonId);
-  record.parent_id = id(Field::kPythonParentId);
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.args = args_index(context);
-  context.batch.python.push_back(record);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.python_id = python_id(event, Field::kPythonId);
+  record.parent_id = python_id(event, Field::kPythonParentId);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.python.push_back(record);
 }
 
-void KinetoEvents::add_annotation(Context& context, bool on_device) {
+void KinetoEvents::add_annotation(Event& event, bool on_device) {
   AnnotationRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.external_id = integer(Field::kExternalId, context);
-  record.name = name_id(context);
-  record.track = on_device ? stream_id(context) : thread_id(context);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = event.integer(Field::kExternalId);
+  record.name = name_id(event);
+  record.track = on_device ? ids_.stream(event) : ids_.thread(event);
   record.on_device = on_device ? 1 : 0;
-  record.args = args_index(context);
-  context.batch.annotations.push_back(record);
+  record.args = args_index(event);
+  event.batch.annotations.push_back(record);
 }
 
-void KinetoEvents::add_other(Context& context) {
+void KinetoEvents::add_other(Event& event) {
   SliceRecord record{};
-  record.ts = context.ts;
-  record.dur = duration(context);
-  record.category = context.category;
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.args = args_index(context);
-  context.batch.slices.push_back(record);
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.slices.push_back(record);
 }
 
-void KinetoEvents::add_edge(Context& context) {
+void KinetoEvents::add_edge(Event& event) {
   EdgeRecord record{};
-  record.ts = context.ts;
-  record.category = context.category;
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.args = args_index(context);
-  record.ph = context.ph[0];
-  context.batch.edges.push_back(record);
+  record.ts = event.ts;
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  record.ph = event.ph[0];
+  event.batch.edges.push_back(record);
 }
 
-void KinetoEvents::add_instant(Context& context) {
+void KinetoEvents::add_instant(Event& event) {
   InstantRecord record{};
-  record.ts = context.ts;
-  record.bytes = integer(Field::kBytes, context);
-  record.category = context.category;
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  record.args = args_index(context);
-  context.batch.instants.push_back(record);
+  record.ts = event.ts;
+  record.bytes = event.integer(Field::kBytes);
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.instants.push_back(record);
 }
 
-void KinetoEvents::add_counter(Context& context) {
+void KinetoEvents::add_counter(Event& event) {
   CounterRecord record{};
-  record.ts = context.ts;
-  record.category = context.category;
-  record.name = name_id(context);
-  record.track = thread_id(context);
-  const std::vector<JsonMember> series = json_members(context.fields[Field::kArgs]);
+  record.ts = event.ts;
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  const std::vector<JsonMember> series = json_members(event[Field::kArgs]);
   for (const JsonMember& member : series) {
-    record.value = rate(member.value);
-    record.series = strings_id(member.key, context);
-    context.batch.counters.push_back(record);
+    record.value = rate_of(member.value);
+    record.series = ids_.text(member.key, event);
+    event.batch.counters.push_back(record);
     record.continued = 1;  // further series of one event: rows of their own, but one event
   }
   if (!series.empty()) return;
   record.value = std::numeric_limits<double>::quiet_NaN();
-  context.batch.counters.push_back(record);
+  event.batch.counters.push_back(record);
 }
 
-void KinetoEvents::add_flow(Context& context) {
+void KinetoEvents::add_flow(Event& event) {
   FlowRecord record{};
-  const std::string_view token = context.fields[Field::kId];
+  const std::string_view token = event[Field::kId];
   const auto number = parse_uint64(number_text(token));
   record.id_type = number ? FlowIdType::kInteger : FlowIdType::kText;
-  record.id = number ? *number : string_id(token, context);
-  record.ts = context.ts;
-  record.category = context.category;
-  record.track = thread_id(context);
-  record.ph = context.ph[0];
-  context.batch.flows.push_back(record);
+  record.id = number ? *number : ids_.text(raw_string(token), event);
+  record.ts = event.ts;
+  record.category = event.category;
+  record.track = ids_.thread(event);
+  record.ph = event.ph[0];
+  event.batch.flows.push_back(record);
 }
 
-void KinetoEvents::add_metadata(Context& context) {
+void KinetoEvents::add_metadata(Event& event) {
   struct Entry {
     std::string_view name;
     MetadataKind kind;
@@ -342,142 +273,55 @@ void KinetoEvents::add_metadata(Context& context) {
       {"thread_name", MetadataKind::kThreadName, Field::kArgName},
       {"thread_sort_index", MetadataKind::kThreadSortIndex, Field::kSortIndex},
   };
-  context.skip(SkipReason::kMetadata);
-  const std::string_view name = raw_string(context.fields[Field::kName]);
+  event.skip(SkipReason::kMetadata);
+  const std::string_view name = raw_string(event[Field::kName]);
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
-    const std::string_view value = context.fields[entry.value];
-    context.batch.metadata.push_back({entry.kind, track_key(context.fields[Field::kPid]),
-                                      track_key(context.fields[Field::kTid]), unescape(raw_string(value)).text,
-                                      parse_int64(number_text(value)).value_or(kUnset)});
+    const std::string_view value = event[entry.value];
+    event.batch.metadata.push_back({entry.kind, track_key(event[Field::kPid]), track_key(event[Field::kTid]),
+                                    unescape(raw_string(value)).text,
+                                    parse_int64(number_text(value)).value_or(kUnset)});
   }
 }
 
-std::uint32_t KinetoEvents::strings_id(std::string_view raw, Context& context) {
-  const Interner::Entry entry = strings_.intern(raw);
-  if (entry.is_new) {
-    Unescaped text = unescape(raw);
-    if (text.replaced > 0) context.issue(IssueKind::kReplacedCharacter, raw);
-    categories_.push_back(category_of(text.text));
-    context.batch.strings.push_back(std::move(text.text));
-  }
-  return entry.id;
+std::uint32_t KinetoEvents::category_id(const RawEvent& event) {
+  const std::string_view token = event[Field::kCat];
+  return token.empty() || is_null_token(token) ? 0 : ids_.text(raw_string(token), event);
 }
 
-std::uint32_t KinetoEvents::string_id(std::string_view token, Context& context) {
-  return strings_id(raw_string(token), context);
+std::uint32_t KinetoEvents::name_id(const Event& event) {
+  const std::string_view token = event[Field::kName];
+  if (!is_json_string(token)) event.issue(IssueKind::kMissingName, token);
+  return ids_.text(raw_string(token), event);
 }
 
-std::uint32_t KinetoEvents::name_id(Context& context) {
-  const std::string_view token = context.fields[Field::kName];
-  if (!is_json_string(token)) context.issue(IssueKind::kMissingName, token);
-  return string_id(token, context);
+std::uint32_t KinetoEvents::text_id(Field field, const Event& event) {
+  return event.fields.has(field) ? ids_.text(raw_string(event[field]), event) : 0;
 }
 
-std::uint32_t KinetoEvents::thread_id(Context& context) {
-  const std::string_view pid = context.fields[Field::kPid];
-  const std::string_view tid = context.fields[Field::kTid];
-  if (last_thread_ != 0 && pid == last_pid_ && tid == last_tid_) return last_thread_;
-  key_.assign(pid).append("\n").append(tid);
-  const Interner::Entry entry = threads_.intern(key_);
-  if (entry.is_new) context.batch.threads.push_back({track_key(pid), track_key(tid)});
-  last_pid_ = pid;
-  last_tid_ = tid;
-  last_thread_ = entry.id;
-  return entry.id;
-}
-
-std::uint32_t KinetoEvents::stream_id(Context& context) {
-  const EventFields& fields = context.fields;
-  const std::string_view device = fields[fields.has(Field::kDevice) ? Field::kDevice : Field::kPid];
-  const std::string_view stream = fields[fields.has(Field::kStream) ? Field::kStream : Field::kTid];
-  key_.assign(device).append("\n").append(stream);
-  const Interner::Entry entry = streams_.intern(key_);
-  if (entry.is_new) context.batch.streams.push_back({track_key(device), stream_key(stream)});
-  return entry.id;
-}
-
-std::uint32_t KinetoEvents::config_id(Context& context) {
-  constexpr std::array kFields = {Field::kGrid,      Field::kBlock,      Field::kRegisters, Field::kSharedMemory,
-                                  Field::kOccupancy, Field::kBlocksPerSm, Field::kWarpsPerSm};
-  const EventFields& fields = context.fields;
-  key_.clear();
-  for (const Field field : kFields) key_.append(fields[field]).append("\n");
-  if (key_.size() == kFields.size()) return 0;
-  const Interner::Entry entry = configs_.intern(key_);
-  if (!entry.is_new) return entry.id;
-  LaunchConfig config{};
-  const auto grid = triple(fields[Field::kGrid]);
-  const auto block = triple(fields[Field::kBlock]);
-  std::copy(grid.begin(), grid.end(), config.values);
-  std::copy(block.begin(), block.end(), config.values + 3);
-  config.values[6] = integer(Field::kRegisters, context);
-  config.values[7] = integer(Field::kSharedMemory, context);
-  config.rates[0] = rate(fields[Field::kOccupancy]);
-  config.rates[1] = rate(fields[Field::kBlocksPerSm]);
-  config.rates[2] = rate(fields[Field::kWarpsPerSm]);
-  context.batch.configs.push_back(config);
-  return entry.id;
-}
-
-std::uint32_t KinetoEvents::shape_id(Context& context) {
-  constexpr std::array kFields = {Field::kInputDims, Field::kInputTypes, Field::kInputStrides, Field::kConcreteInputs};
-  const EventFields& fields = context.fields;
-  if (std::none_of(kFields.begin(), kFields.end(), [&](Field field) { return fields.has(field); })) return 0;
-  key_.clear();
-  for (const Field field : kFields) key_.append(fields[field]).append("\n");
-  const Interner::Entry entry = shapes_.intern(key_);
-  if (entry.is_new) {
-    context.batch.shapes.push_back({minify(fields[Field::kInputDims]), minify(fields[Field::kInputTypes]),
-                                    minify(fields[Field::kInputStrides]), minify(fields[Field::kConcreteInputs])});
-  }
-  return entry.id;
-}
-
-std::uint32_t KinetoEvents::collective_index(Context& context) {
-  const EventFields& fields = context.fields;
+std::uint32_t KinetoEvents::collective_index(const Event& event) {
+  const EventFields& fields = event.fields;
   if (!fields.has(Field::kCollectiveName) && !fields.has(Field::kGroupName) && !fields.has(Field::kCommsId)) return 0;
-  const auto text = [&](Field field) { return fields.has(field) ? string_id(fields[field], context) : 0; };
   CollectiveRecord record{};
-  record.name = text(Field::kCollectiveName);
-  record.group_name = text(Field::kGroupName);
-  record.group_description = text(Field::kGroupDescription);
-  record.ranks = text(Field::kGroupRanks);
-  record.dtype = text(Field::kDtype);
-  record.comms_id = text(Field::kCommsId);
-  record.group_size = integer(Field::kGroupSize, context);
-  record.in_elements = integer(Field::kInElements, context);
-  record.out_elements = integer(Field::kOutElements, context);
-  record.sequence = integer(Field::kCollectiveSequence, context);
-  context.batch.collectives.push_back(record);
-  return static_cast<std::uint32_t>(context.batch.collectives.size());
+  record.name = text_id(Field::kCollectiveName, event);
+  record.group_name = text_id(Field::kGroupName, event);
+  record.group_description = text_id(Field::kGroupDescription, event);
+  record.ranks = text_id(Field::kGroupRanks, event);
+  record.dtype = text_id(Field::kDtype, event);
+  record.comms_id = text_id(Field::kCommsId, event);
+  record.group_size = event.integer(Field::kGroupSize);
+  record.in_elements = event.integer(Field::kInElements);
+  record.out_elements = event.integer(Field::kOutElements);
+  record.sequence = event.integer(Field::kCollectiveSequence);
+  event.batch.collectives.push_back(record);
+  return static_cast<std::uint32_t>(event.batch.collectives.size());
 }
 
-std::uint32_t KinetoEvents::args_index(Context& context) {
-  if (options_.args == Keep::kNo || !context.fields.has(Field::kArgs)) return 0;
-  const std::string_view text = context.fields[Field::kArgs];
-  context.batch.args.push_back(minify(text.substr(0, json_value_length(text))));
-  return static_cast<std::uint32_t>(context.batch.args.size());
-}
-
-std::int64_t KinetoEvents::integer(Field field, Context& context) {
-  const std::string_view token = context.fields[field];
-  if (token.empty() || is_null_token(token)) return kUnset;
-  if (const auto value = parse_int64(number_text(token))) return *value;
-  context.issue(IssueKind::kBadNumber, token);
-  return kUnset;
-}
-
-std::int64_t KinetoEvents::duration(Context& context) {
-  const std::string_view token = context.fields[Field::kDur];
-  if (const auto value = parse_microseconds(number_text(token))) {
-    if (*value >= 0) return *value;
-    context.issue(IssueKind::kNegativeDuration, token);
-    return kUnset;
-  }
-  const bool missing = token.empty() || is_null_token(token);
-  context.issue(missing ? IssueKind::kMissingDuration : IssueKind::kBadDuration, token);
-  return kUnset;
+std::uint32_t KinetoEvents::args_index(const Event& event) const {
+  if (options_.args == Keep::kNo || !event.fields.has(Field::kArgs)) return 0;
+  const std::string_view text = event[Field::kArgs];
+  event.batch.args.push_back(minify(text.substr(0, json_value_length(text))));
+  return static_cast<std::uint32_t>(event.batch.args.size());
 }
 
 }  // namespace tracedb

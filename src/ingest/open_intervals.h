@@ -44,9 +44,9 @@ class OpenIntervals {
 
   // Innermost interval for which `accept` holds, live or ended at this very moment.
   template <class Accept>
-  [[nodiscard]] const Payload* find(Accept accept) const {
+  [[nodiscard]] const Payload* find(std::int64_t t, Accept accept) const {
     for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (accept(entry->payload)) return &entry->payload;
+      if (entry->end >= t && accept(entry->payload)) return &entry->payload;
     }
     return nullptr;
   }

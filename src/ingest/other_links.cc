@@ -17,8 +17,8 @@ void emit_slices(TraceStore& store, RowStream& rows) {
   store.slices.start();
   for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
     rows.row(EventTable::kSlice, slice->args,
-             {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name, process_of(store, slice->track),
-              slice->track});
+             {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
+              process_of(store, slice->track), slice->track});
   }
   store.slices.release();
 }
@@ -72,10 +72,10 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
   for (; const FlowRecord* flow = unmatched.peek(); unmatched.pop()) {
     const bool fits = flow->id_type == FlowIdType::kInteger &&
                       flow->id <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    const std::uint32_t id =
-        rows.row(EventTable::kFlowUnmatched, 0,
-                 {flow->ts - store.first_ts, cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
-                  fits ? static_cast<std::int64_t>(flow->id) : kUnset, process_of(store, flow->track), flow->track});
+    const std::uint32_t id = rows.row(
+        EventTable::kFlowUnmatched, 0,
+        {flow->ts - store.first_ts, cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
+         fits ? static_cast<std::int64_t>(flow->id) : kUnset, process_of(store, flow->track), flow->track});
     if (!fits) {
       const bool text = flow->id_type == FlowIdType::kText;
       text_flow_ids.push_back({id, flow->id, text ? static_cast<std::uint32_t>(flow->id) : 0});

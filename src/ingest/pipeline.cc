@@ -102,10 +102,12 @@ void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file
   // Whatever ends this function early must wake the workers before their threads are joined.
   const std::unique_ptr<Readers, void (*)(Readers*)> guard(&readers, [](Readers* all) { all->cancel(); });
   for (unsigned worker = 0; worker < workers; ++worker) {
-    tasks.push_back(std::make_unique<Task>([&readers, worker] { readers.work(worker); }, [&readers] { readers.cancel(); }));
+    tasks.push_back(
+        std::make_unique<Task>([&readers, worker] { readers.work(worker); }, [&readers] { readers.cancel(); }));
   }
   std::uint64_t events = 0;
   while (std::optional<BatchPointer> batch = readers.next()) {
+    check_cancelled(options);
     events += events_in(**batch);
     store.add(**batch);
     readers.recycle(std::move(*batch));

@@ -1,7 +1,8 @@
 // The facts of one event as fixed-size records: what parse workers produce, sorters spill and link passes read.
 //
-// Times are absolute nanoseconds as in the trace; kUnset stands for "unknown" in every 64-bit field. `name`, `track` and
-// the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0 means none.
+// Times are absolute nanoseconds as in the trace; kUnset stands for "unknown" in every 64-bit field. `name`, `track`
+// and the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0 means
+// none.
 #pragma once
 
 #include <cstdint>

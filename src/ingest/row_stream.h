@@ -15,7 +15,16 @@
 namespace tracedb {
 
 enum class EventTable : std::uint8_t {
-  kAnnotation, kCpuOp, kPythonCall, kRuntimeCall, kKernel, kMemoryOp, kSlice, kInstant, kFlowUnmatched, kCount
+  kAnnotation,
+  kCpuOp,
+  kPythonCall,
+  kRuntimeCall,
+  kKernel,
+  kMemoryOp,
+  kSlice,
+  kInstant,
+  kFlowUnmatched,
+  kCount
 };
 inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
 
@@ -48,7 +57,7 @@ class RowStream {
     queue_.finish(sent_);
   }
   [[nodiscard]] std::uint32_t rows(EventTable table) const { return rows_[index(table)]; }  // after finish()
-  [[nodiscard]] const std::vector<ArgumentRow>& arguments() const { return arguments_; }  // after finish()
+  [[nodiscard]] const std::vector<ArgumentRow>& arguments() const { return arguments_; }    // after finish()
 
   // Consumer.
   std::optional<RowBlock> pop() { return queue_.pop(); }

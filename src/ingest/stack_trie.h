@@ -1,5 +1,5 @@
-// Distinct call paths as a trie: a path is its parent path plus one frame. Ids from 1 in order of first appearance, so a
-// parent's id is always smaller than its children's.
+// Distinct call paths as a trie: a path is its parent path plus one frame. Ids from 1 in order of first appearance, so
+// a parent's id is always smaller than its children's.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class StackTrie {
  private:
   static constexpr std::size_t kFirstSlots = 4096;
 
-  [[nodiscard]] std::size_t find(const std::vector<std::uint32_t>& slots, std::uint32_t parent, std::uint32_t frame) const {
+  [[nodiscard]] std::size_t find(const std::vector<std::uint32_t>& slots, std::uint32_t parent,
+                                 std::uint32_t frame) const {
     const std::uint64_t key = (std::uint64_t{parent} << 32U | frame) * 0x9E3779B97F4A7C15ULL;
     const std::size_t mask = slots.size() - 1;
     std::size_t position = (key >> 24U) & mask;

@@ -7,7 +7,9 @@
 namespace tracedb {
 namespace {
 
-std::uint32_t global(const std::vector<std::uint32_t>& ids, std::uint32_t local) { return local == 0 ? 0 : ids[local - 1]; }
+std::uint32_t global(const std::vector<std::uint32_t>& ids, std::uint32_t local) {
+  return local == 0 ? 0 : ids[local - 1];
+}
 
 std::string key_text(const TrackKey& key) {
   return key.number != kUnset ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
@@ -31,9 +33,7 @@ TraceStore::TraceStore(const StoreOptions& options)
       flows(spool_share(options, 6)),
       options_(options) {}
 
-SpoolOptions TraceStore::spool(unsigned share) const {
-  return spool_share(options_, share);
-}
+SpoolOptions TraceStore::spool(unsigned share) const { return spool_share(options_, share); }
 
 void TraceStore::add(EventBatch& batch) {
   if (batch.worker >= workers_.size()) workers_.resize(batch.worker + 1);
@@ -43,7 +43,7 @@ void TraceStore::add(EventBatch& batch) {
   add_device_events(batch, ids);
   add_other_events(batch, ids);
   add_counts(batch, ids);
-  for (const MetadataRecord& record : batch.metadata) apply(record);
+  for (const MetadataRecord& record : batch.metadata) keep(record);
   issues.merge(batch.issues);
   if (batch.first_ts != kUnset && (first_ts == kUnset || batch.first_ts < first_ts)) first_ts = batch.first_ts;
 }
@@ -169,7 +169,8 @@ void TraceStore::add_edge(const EdgeRecord& edge) {
 // An E closes the innermost open B of its name on the thread; without a name of its own, the innermost one.
 void TraceStore::end_slice(const EdgeRecord& edge) {
   std::vector<EdgeRecord>& open = open_slices_[edge.track - 1];
-  auto match = std::find_if(open.rbegin(), open.rend(), [&](const EdgeRecord& begin) { return begin.name == edge.name; });
+  auto match =
+      std::find_if(open.rbegin(), open.rend(), [&](const EdgeRecord& begin) { return begin.name == edge.name; });
   if (match == open.rend()) match = open.rbegin();
   const bool nameless = strings.text(edge.name).empty();
   KindCount& count = kind(edge.category, "E");
@@ -192,6 +193,17 @@ void TraceStore::finish() {
     }
   }
   open_slices_.clear();
+  for (const MetadataRecord& record : metadata_) apply(record);
+}
+
+void TraceStore::keep(const MetadataRecord& record) {
+  const Interner::Entry entry = metadata_keys_.intern(
+      fmt::format("{}\n{}\n{}", static_cast<int>(record.kind), key_text(record.pid), key_text(record.tid)));
+  if (entry.is_new) {
+    metadata_.push_back(record);
+  } else {
+    metadata_[entry.id - 1] = record;
+  }
 }
 
 void TraceStore::apply(const MetadataRecord& record) {

@@ -1,5 +1,5 @@
-// Takes the batches of a trace in file order and holds everything ingest needs until the links are made: dictionaries in
-// memory (they grow with the variety of a trace, not with its length), events in external sorters.
+// Takes the batches of a trace in file order and holds everything ingest needs until the links are made: dictionaries
+// in memory (they grow with the variety of a trace, not with its length), events in external sorters.
 //
 // One thread. Ids are global from here on: numbered from 1 in order of first appearance in the file.
 #pragma once
@@ -44,7 +44,7 @@ struct ByFlow {
 // Memory for all sorters together, and where they spill.
 struct StoreOptions {
   std::filesystem::path spool_directory;
-  std::size_t memory_bytes = std::size_t{96} << 20U;
+  std::size_t memory_bytes = std::size_t{64} << 20U;
 };
 
 class TraceStore {
@@ -97,6 +97,7 @@ class TraceStore {
   void add_counts(const EventBatch& batch, const WorkerIds& ids);
   void add_edge(const EdgeRecord& edge);
   void end_slice(const EdgeRecord& edge);
+  void keep(const MetadataRecord& record);
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);
   std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
@@ -108,6 +109,10 @@ class TraceStore {
   std::vector<WorkerIds> workers_;
   Interner process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
   std::vector<std::vector<EdgeRecord>> open_slices_;  // by thread id - 1
+  // Latest metadata of each kind and track, in order of first appearance. Applied at the end: names must not influence
+  // the numbering of processes and threads, which would then depend on where the chunks were cut.
+  std::vector<MetadataRecord> metadata_;
+  Interner metadata_keys_;
   std::uint32_t device_sequence_ = 0;
 };
 

@@ -60,10 +60,19 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
 Database::~Database() { sqlite3_close_v2(handle_); }
 
 Database::Database(Database&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)), interrupt_(other.interrupt_) {}
+
+void Database::interrupt_on(const std::atomic<bool>* flag) {
+  constexpr int kOperationsBetweenLooks = 10'000;
+  interrupt_ = flag;
+  const auto is_set = [](void* data) { return static_cast<const std::atomic<bool>*>(data)->load() ? 1 : 0; };
+  sqlite3_progress_handler(handle_, kOperationsBetweenLooks, flag != nullptr ? +is_set : nullptr,
+                           const_cast<std::atomic<bool>*>(flag));
+}
 
 void Database::fail(int sqlite_code, std::string_view doing) const {
   const int kind = sqlite_code & 0xff;
+  if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
   if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),

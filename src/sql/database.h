@@ -3,6 +3,7 @@
 // kResource, a corrupt file as kInput, wrong SQL as kUsage.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -82,6 +83,9 @@ class Database {
   std::optional<std::int64_t> query_int64(std::string_view sql);
   std::optional<std::string> query_text(std::string_view sql);
 
+  // Statements end with Error{kInterrupted} once `*flag` is true (null: never again). It must outlive the database.
+  void interrupt_on(const std::atomic<bool>* flag);
+
   [[noreturn]] void fail(int sqlite_code, std::string_view doing) const;  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_; }
@@ -89,6 +93,7 @@ class Database {
  private:
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
+  const std::atomic<bool>* interrupt_ = nullptr;
 };
 
 }  // namespace tracedb

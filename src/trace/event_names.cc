@@ -14,7 +14,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -25,15 +26,17 @@ bool contains_any(std::string_view text, const std::array<std::string_view, N>& 
 }
 
 constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};
-constexpr std::array<std::string_view, 6> kLaunchWords = {"launchkernel",   "launchcooperative", "launchhostfunc",
-                                                          "modulelaunch",   "extlaunch",         "launchbykernel"};
+constexpr std::array<std::string_view, 6> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
+                                                          "modulelaunch", "extlaunch",         "launchbykernel"};
 constexpr std::array<std::string_view, 2> kCopyWords = {"memcpy", "memset"};
 constexpr std::array<std::string_view, 3> kSyncWords = {"synchronize", "waitevent", "eventquery"};
 
 // Library prefixes: found anywhere in the name.
-constexpr std::array<std::string_view, 14> kCommLibraries = {
-    "nccl", "rccl",  "hccl",  "hcom_",  "oneccl",   "msccl",  "nvshmem",
-    "rocshmem", "cross_device_reduce", "quickreduce", "quick_reduce", "multimem_", "symm_mem", "deep_ep::"};
+constexpr std::array<std::string_view, 14> kCommLibraries = {"nccl",        "rccl",         "hccl",
+                                                             "hcom_",       "oneccl",       "msccl",
+                                                             "nvshmem",     "rocshmem",     "cross_device_reduce",
+                                                             "quickreduce", "quick_reduce", "multimem_",
+                                                             "symm_mem",    "deep_ep::"};
 // Words for collectives: only in the function's own name, and not about threads of one block ("blockAllReduce").
 constexpr std::array<std::string_view, 10> kCommWords = {"all_reduce", "allreduce",  "all_gather",     "allgather",
                                                          "alltoall",   "all_to_all", "reduce_scatter", "reducescatter",
@@ -45,7 +48,8 @@ constexpr std::array<std::string_view, 3> kCopyKernelWords = {"__amd_rocclr_copy
 constexpr std::array<std::string_view, 10> kDirections = {"",     "HtoD", "DtoH", "DtoD", "HtoH",
                                                           "PtoP", "HtoA", "AtoH", "AtoD", "DtoA"};
 // HIP spells the first four out.
-constexpr std::array<std::string_view, 4> kLongDirections = {"HostToDevice", "DeviceToHost", "DeviceToDevice", "HostToHost"};
+constexpr std::array<std::string_view, 4> kLongDirections = {"HostToDevice", "DeviceToHost", "DeviceToDevice",
+                                                             "HostToHost"};
 
 bool is_name_end(char c) { return c == '<' || c == '(' || c == ' ' || c == '['; }
 
@@ -67,6 +71,14 @@ std::size_t skip_parentheses(std::string_view text, std::size_t open) {
     if (text[i] == ')' && --depth == 0) return i + 1;
   }
   return std::string_view::npos;
+}
+
+// HIP's symbols of kernel descriptors are the kernel's own with a suffix, which the demangler knows nothing of.
+std::string_view without_descriptor(std::string_view name) {
+  for (const std::string_view suffix : {std::string_view(".kd"), std::string_view(" [clone .kd]")}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
 }
 
 }  // namespace
@@ -92,7 +104,7 @@ std::string_view to_string(KernelKind kind) {
 }
 
 KernelKind kernel_kind(std::string_view name) {
-  const std::string text = lower(name);
+  const std::string text = lower(demangle(name));
   if (contains_any(text, kCopyKernelWords)) return KernelKind::kCopyKernel;
   if (contains_any(text, kCommLibraries)) return KernelKind::kComm;
   const std::string function = lower(short_name(name));
@@ -114,8 +126,7 @@ std::size_t copy_direction_index(std::string_view name) {
 
 std::string demangle(std::string_view name) {
   if (!name.starts_with("_Z")) return std::string(name);
-  // HIP appends ".kd" (kernel descriptor) to device symbols; the demangler knows nothing of it.
-  std::string symbol(name.ends_with(".kd") ? name.substr(0, name.size() - 3) : name);
+  const std::string symbol(without_descriptor(name));
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                          &std::free);
@@ -123,7 +134,7 @@ std::string demangle(std::string_view name) {
 }
 
 std::string short_name(std::string_view name) {
-  const std::string full = demangle(name);
+  const std::string full = demangle(without_descriptor(name));
   std::string_view text = full;
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   std::string out;

@@ -42,7 +42,8 @@ constexpr IssueDescription kDescriptions[] = {
     {IssueKind::kBeginWithoutEnd, "begin_without_end", Severity::kWarning, "a B event never closed: dur is NULL"},
     {IssueKind::kReplacedCharacter, "replaced_character", Severity::kInfo,
      "NUL or a lone surrogate in a text, stored as U+FFFD"},
-    {IssueKind::kUnknownDevice, "unknown_device", Severity::kInfo, "events ran on a device the trace does not describe"},
+    {IssueKind::kUnknownDevice, "unknown_device", Severity::kInfo,
+     "events ran on a device the trace does not describe"},
     {IssueKind::kUnmatchedFlow, "unmatched_flow", Severity::kInfo, "a flow end without a partner"},
     {IssueKind::kKernelWithoutLaunch, "kernel_without_launch", Severity::kInfo,
      "a kernel or memory operation whose launch is not in the trace"},
@@ -61,6 +62,12 @@ constexpr IssueDescription kDescriptions[] = {
 const IssueDescription& describe(IssueKind kind) {
   return *std::find_if(std::begin(kDescriptions), std::end(kDescriptions),
                        [kind](const IssueDescription& candidate) { return candidate.kind == kind; });
+}
+
+const IssueDescription* find_issue_kind(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kDescriptions), std::end(kDescriptions),
+                                         [name](const IssueDescription& candidate) { return candidate.name == name; });
+  return found == std::end(kDescriptions) ? nullptr : found;
 }
 
 std::string_view to_string(Severity severity) {
@@ -104,6 +111,14 @@ std::uint64_t IssueLog::count(IssueKind kind) const {
   return 0;
 }
 
-std::string issue_sample(std::string_view text) { return valid_utf8(text.substr(0, kSampleBytes)).text; }
+std::string issue_sample(std::string_view text) {
+  std::string sample = valid_utf8(text.substr(0, kSampleBytes)).text;
+  if (sample.size() <= kSampleBytes) return sample;
+  // Replacement characters are longer than what they stand for: cut before the one that does not fit.
+  std::size_t end = kSampleBytes;
+  while (end > 0 && (static_cast<unsigned char>(sample[end]) & 0xC0U) == 0x80) --end;
+  sample.resize(end);
+  return sample;
+}
 
 }  // namespace tracedb

@@ -1,5 +1,5 @@
-// What was wrong with a trace: bad input is data, not failure. Issues are counted by kind, with the first place they were
-// seen at and a sample, and end up in the table `issue`.
+// What was wrong with a trace: bad input is data, not failure. Issues are counted by kind, with the first place they
+// were seen at and a sample, and end up in the table `issue`.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,13 @@ enum class Severity { kInfo, kWarning, kDataLoss };
 
 struct IssueDescription {
   IssueKind kind;
-  std::string_view name;      // as stored in issue.kind
+  std::string_view name;  // as stored in issue.kind
   Severity severity;
-  std::string_view meaning;   // one line for users
+  std::string_view meaning;  // one line for users
 };
 
 const IssueDescription& describe(IssueKind kind);
+const IssueDescription* find_issue_kind(std::string_view name);  // nullptr: none of ours
 std::string_view to_string(Severity severity);
 
 struct Issue {

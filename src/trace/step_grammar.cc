@@ -38,7 +38,7 @@ StepInfo from_vllm(const Match& match) {
   return info;
 }
 
-// SGLang: step[DECODE bs=32], step[EXTEND bs=15 toks=15360]
+// SGLang: step[DECODE bs=32], step[EXTEND bs=15 toks=15360]. Modes of speculative decoding's draft stay unknown.
 StepInfo from_sglang(const Match& match) {
   const std::string mode = match[1].str();
   StepInfo info;
@@ -46,7 +46,7 @@ StepInfo from_sglang(const Match& match) {
     info.kind = mode == "IDLE" ? StepKind::kOther : StepKind::kDecode;
     info.generation_requests = group(match, 2);
     info.generation_tokens = match[3].matched ? group(match, 3) : group(match, 2);
-  } else {
+  } else if (mode == "EXTEND" || mode == "SPLIT_PREFILL" || mode == "MIXED") {
     info.kind = mode == "MIXED" ? StepKind::kMixed : StepKind::kPrefill;
     info.context_requests = group(match, 2);
     info.context_tokens = group(match, 3);
@@ -80,8 +80,8 @@ struct Rule {
 };
 
 constexpr std::array<Rule, 6> kRules = {{
-    {"vllm_detailed", "generation_",
-     R"(^execute_\d+_context_(\d+)\(sq(\d+)[^)]*\)_generation_(\d+)\(sq(\d+)[^)]*\))", &from_vllm},
+    {"vllm_detailed", "generation_", R"(^execute_\d+_context_(\d+)\(sq(\d+)[^)]*\)_generation_(\d+)\(sq(\d+)[^)]*\))",
+     &from_vllm},
     {"vllm", "generation_", R"(^execute_context_(\d+)\((\d+)[^)]*\)_generation_(\d+)\((\d+)[^)]*\))", &from_vllm},
     {"sglang", "step[", R"(^step\[([A-Z_]+)(?:[^\]]*?\bbs=(\d+))?(?:[^\]]*?\btoks=(\d+))?)", &from_sglang},
     {"atom", "[bs=", R"(^(prefill|decode)\[bs=(\d+)(?:/\d+)?(?:[^\]]*?\btok=(\d+))?)", &from_atom},
@@ -90,12 +90,12 @@ constexpr std::array<Rule, 6> kRules = {{
 }};
 
 const std::vector<std::regex>& compiled() {
-  static const std::vector<std::regex> patterns = [] {
+  static const std::vector<std::regex> kPatterns = [] {
     std::vector<std::regex> out;
     for (const Rule& rule : kRules) out.emplace_back(rule.pattern, std::regex::ECMAScript | std::regex::optimize);
     return out;
   }();
-  return patterns;
+  return kPatterns;
 }
 
 }  // namespace
@@ -118,7 +118,9 @@ std::optional<StepInfo> parse_step(std::string_view annotation) {
 }
 
 std::string step_rules_hash() {
-  std::string text;
+  // Counts up whenever what a match means changes while its pattern stays.
+  constexpr std::string_view kMeaning = "2";
+  std::string text(kMeaning);
   for (const Rule& rule : kRules) text.append(rule.name).append("\t").append(rule.pattern).append("\n");
   return to_hex(hash_bytes(text));
 }

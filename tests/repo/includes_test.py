@@ -14,7 +14,7 @@ LAYERS = {
     "trace": {"base"},
     "index": {"base", "sql"},
     "passes": {"base", "sql", "trace", "index"},
-    "ingest": {"base", "sql", "trace"},
+    "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},
     "report": {"base", "sql"},
 }
@@ -22,7 +22,7 @@ LAYERS = {
 # used everywhere.
 LIBRARIES = {
     r"xxh\w*\.h": ["src/base/content_hash.cc"],
-    r"zlib\.h": ["src/base/zlib_decoder.cc"],
+    r"zlib\.h": ["src/base/zlib_decoder.cc", "tools/make_trace/text_output.cc"],
     r"zstd\w*\.h": ["src/base/zstd_decoder.cc"],
     r"isa-l.*": ["src/base/isal_decoder.cc"],
     r"sqlite3\.h": ["src/sql/"],

@@ -30,7 +30,7 @@ class TempDirectory {
 
   // Writes `content` into the file `name` and returns its path.
   [[nodiscard]] std::filesystem::path write(std::string_view name, std::string_view content) const {
-    const auto file = path_ / name;
+    auto file = path_ / name;
     std::ofstream out(file, std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     out.close();

@@ -46,6 +46,45 @@ TEST_CASE("table") {
   }
 }
 
+TEST_CASE("table: totals have a unit of their own, other times share one in which the smallest can be read") {
+  const std::vector<Column> columns = {{"total", "Total", Unit::kTime, Rest::kSum},
+                                       {"min", "Min", Unit::kTime, Rest::kMin},
+                                       {"max", "Max", Unit::kTime, Rest::kMax}};
+  const auto heads = [&](std::int64_t total, std::int64_t min, std::int64_t max) {
+    std::ostringstream out;
+    const auto renderer = find_renderer("markdown")->make(out, {});
+    renderer->begin({"x", {}}, columns);
+    renderer->row(Row{total, min, max});
+    renderer->end({});
+    return out.str().substr(0, out.str().find('\n'));
+  };
+  CHECK(heads(300'000'000, 500, 20'000) == "| Total (ms) | Min (us) | Max (us) |");
+  CHECK(heads(900, 500, 400) == "| Total (ns) | Min (ns) | Max (ns) |");
+  CHECK(heads(1, 20'000'000, 300'000'000) == "| Total (ns) | Min (ms) | Max (ms) |");
+  CHECK(heads(1, 500, 300'000'000) == "| Total (ns) | Min (us) | Max (us) |");
+}
+
+TEST_CASE("table: a narrow terminal loses figures before names become unreadable") {
+  std::vector<Column> columns(4, {"n", "Instances", Unit::kCount, Rest::kNone});
+  columns.push_back({"avg", "Avg", Unit::kTime, Rest::kMean});
+  columns.push_back({"name", "Name", Unit::kText, Rest::kLabel});
+  const auto at_width = [&](std::size_t width) {
+    std::ostringstream out;
+    RenderOptions options;
+    options.width = width;
+    const auto renderer = find_renderer("table")->make(out, options);
+    renderer->begin({"x", {}}, columns);
+    const std::int64_t n = 1;
+    renderer->row(Row{n, n, n, n, n, std::string(60, 'x')});
+    renderer->end({});
+    return out.str();
+  };
+  CHECK(at_width(200).find("no room") == std::string::npos);
+  CHECK(at_width(80).find("\n(no room for Avg (ns); --wide shows all)\n") != std::string::npos);
+  CHECK(at_width(66).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
+  CHECK(at_width(10).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
+}
+
 TEST_CASE("csv") {
   CHECK(rendered("csv", {make_row(5, 1, "a,\"b\""), {2.5, std::int64_t{3}, std::monostate{}}}) ==
         "Total Time (ns),Instances,Name\r\n5,1,\"a,\"\"b\"\"\"\r\n2.5,3,\r\n");

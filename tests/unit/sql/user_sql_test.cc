@@ -97,7 +97,7 @@ TEST_CASE("nothing but reading") {
     CAPTURE(hostile);
     CHECK(is_error(fixture.answer(hostile)));
   }
-  CHECK(fixture.answer("SELECT count(*) FROM meta") == "4");
+  CHECK(fixture.answer("SELECT count(*) FROM kernel") == "3");
 }
 
 TEST_CASE("a deadline ends what never ends") {

@@ -1,0 +1,50 @@
+// Small integers of one parse worker for what repeats from event to event: texts, threads, streams, launch
+// configurations and shapes. The first use of an id puts its definition into the batch at hand; the TraceStore makes
+// global ids of them.
+//
+// Ids count from 1 over the worker's whole life, not per batch; 0 means none. What an event has wrong is reported for
+// every event, not only where an id is new, so that the counts do not depend on how many workers there are. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/event_category.h"
+#include "ingest/interner.h"
+#include "ingest/raw_event.h"
+
+namespace tracedb {
+
+class LocalIds {
+ public:
+  std::uint32_t text(std::string_view raw, const RawEvent& event);  // raw: still escaped, without quotes
+  [[nodiscard]] EventCategory category(std::uint32_t text) const { return texts_about_[text - 1].category; }
+
+  // By pid and tid. Most events repeat the thread of the event before.
+  std::uint32_t thread(const RawEvent& event) {
+    const bool same = last_thread_ != 0 && event[Field::kPid] == last_pid_ && event[Field::kTid] == last_tid_;
+    return same ? last_thread_ : other_thread(event);
+  }
+  // By the device and stream of its args, else by pid and tid.
+  std::uint32_t stream(const RawEvent& event);
+  std::uint32_t launch_config(const RawEvent& event);  // 0: the event has none
+  std::uint32_t shape(const RawEvent& event);          // 0: the event has none
+
+ private:
+  struct AboutText {
+    EventCategory category;
+    bool has_replaced;  // characters that cannot be stored
+  };
+
+  std::uint32_t other_thread(const RawEvent& event);
+
+  Interner texts_, threads_, streams_, configs_, shapes_;
+  std::vector<AboutText> texts_about_;  // by text id - 1
+  std::string key_;                     // scratch
+  std::string last_pid_, last_tid_;
+  std::uint32_t last_thread_ = 0;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,46 @@
+// Integers as SQLite's files hold them: most significant byte first, and variable-length ("varint") of up to nine
+// bytes.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tracedb {
+
+inline void put_big16(std::byte* to, std::size_t value) {
+  to[0] = static_cast<std::byte>(value >> 8);
+  to[1] = static_cast<std::byte>(value);
+}
+
+inline void put_big32(std::byte* to, std::uint32_t value) {
+  put_big16(to, value >> 16);
+  put_big16(to + 2, value & 0xffff);
+}
+
+inline void put_big64(std::byte* to, std::uint64_t value) {
+  if constexpr (std::endian::native == std::endian::little) value = __builtin_bswap64(value);
+  std::memcpy(to, &value, sizeof value);
+}
+
+inline std::uint32_t get_big32(const std::byte* from) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::uint32_t>(from[i]);
+  return value;
+}
+
+// For values below 2^56, which take at most eight bytes of seven bits. The count of rows and bytes in one file stays
+// below.
+inline std::size_t varint_size(std::uint64_t value) {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+inline std::byte* put_varint(std::byte* to, std::uint64_t value, std::size_t size) {
+  for (std::size_t i = size; i-- > 0; value >>= 7) {
+    to[i] = static_cast<std::byte>((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
+  }
+  return to + size;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,128 @@
+#include "sql/page_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "sql/byte_order.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kPagesPerWrite = 64;
+constexpr std::uint64_t kLockByte = std::uint64_t{1} << 30;
+
+// The database header: its size, and where its fields are.
+constexpr std::size_t kHeader = 100;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kPageSize = 16, kReserved = 20, kChangeCounter = 24, kPageCount = 28, kAutoVacuum = 52,
+                      kVersionValidFor = 92;
+
+std::uint64_t offset_of(std::uint32_t number, std::size_t page_size) { return (std::uint64_t{number} - 1) * page_size; }
+
+}  // namespace
+
+PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_ < 0) fail("open", errno);
+  try {
+    read_header();
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+PageFile::~PageFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void PageFile::fail(std::string_view doing, int error) const {
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}: cannot {} the index: {}", printable_path(path_), doing, std::strerror(error)));
+}
+
+void PageFile::read_header() {
+  std::array<std::byte, kHeader> header{};
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0) fail("read", errno);
+  const ssize_t got = ::pread(descriptor_, header.data(), header.size(), 0);
+  if (got < 0) fail("read", errno);
+  if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
+  }
+  // The field has 16 bits: 65536 is written as 1.
+  const std::uint32_t field = get_big32(&header[kPageSize]) >> 16;
+  page_size_ = field == 1 ? 65536 : field;
+  usable_size_ = page_size_ - std::to_integer<std::size_t>(header[kReserved]);
+  pages_ = get_big32(&header[kPageCount]);
+  const std::uint64_t size = std::uint64_t{pages_} * page_size_;
+  if (pages_ == 0 || size != static_cast<std::uint64_t>(info.st_size)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the database is not as long as it says", printable_path(path_)));
+  }
+  if (get_big32(&header[kAutoVacuum]) != 0) throw std::logic_error("pages are appended to a database with auto_vacuum");
+  buffer_.reserve(kPagesPerWrite * page_size_);
+}
+
+std::uint32_t PageFile::append(std::span<const std::byte> page) {
+  if (offset_of(pages_ + 1, page_size_) == kLockByte) {
+    lock_page_.resize(page_size_);
+    push(lock_page_);
+  }
+  push(page);
+  return pages_;
+}
+
+void PageFile::push(std::span<const std::byte> page) {
+  if (page.size() != page_size_) throw std::logic_error("a page has the wrong size");
+  if (pages_ >= std::numeric_limits<std::uint32_t>::max() - 1) fail("write", EFBIG);
+  if (buffer_.size() == kPagesPerWrite * page_size_) flush();
+  buffer_.insert(buffer_.end(), page.begin(), page.end());
+  ++pages_;
+}
+
+void PageFile::overwrite(std::uint32_t number, std::span<const std::byte> page) {
+  if (number < 1 || number > pages_ || page.size() != page_size_) throw std::logic_error("no such page to overwrite");
+  flush();
+  write(offset_of(number, page_size_), page);
+}
+
+void PageFile::flush() {
+  write(std::uint64_t{pages_} * page_size_ - buffer_.size(), buffer_);
+  buffer_.clear();
+}
+
+void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail("write", count < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+// The number of pages counts only where the change counter is the one it was written for.
+void PageFile::close() {
+  flush();
+  std::array<std::byte, kHeader> header{};
+  if (::pread(descriptor_, header.data(), header.size(), 0) != static_cast<ssize_t>(kHeader)) fail("read", errno);
+  const std::uint32_t change = get_big32(&header[kChangeCounter]) + 1;
+  put_big32(&header[kChangeCounter], change);
+  put_big32(&header[kVersionValidFor], change);
+  put_big32(&header[kPageCount], pages_);
+  write(0, header);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,189 @@
+#include "sql/table_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "sql/byte_order.h"
+
+namespace tracedb {
+namespace {
+
+// Page types, and the size of their headers.
+constexpr std::byte kLeaf{0x0d}, kInterior{0x05};
+constexpr std::size_t kLeafHeader = 8, kInteriorHeader = 12;
+constexpr std::size_t kPointer = 2;  // bytes of a cell pointer
+// Payloads up to this much less than the page stay on it.
+constexpr std::size_t kOverflowMargin = 35;
+constexpr std::size_t kMaxInteger = 8;
+
+// How a record holds an integer: by the bits it needs beside its sign.
+struct IntegerForm {
+  std::uint8_t type, size, shift;  // `shift` puts its first byte to the front of 64 bits
+};
+
+constexpr std::array<IntegerForm, 64> kIntegerForms = [] {
+  constexpr std::array<IntegerForm, 6> forms = {
+      {{1, 1, 56}, {2, 2, 48}, {3, 3, 40}, {4, 4, 32}, {5, 6, 16}, {6, 8, 0}}};
+  std::array<IntegerForm, 64> by_bits{};
+  std::size_t form = 0;
+  for (std::size_t bits = 0; bits < by_bits.size(); ++bits) {
+    if (bits >= std::size_t{8} * forms[form].size) ++form;
+    by_bits[bits] = forms[form];
+  }
+  return by_bits;
+}();
+
+IntegerForm form_of(std::int64_t value) {
+  const auto pattern = static_cast<std::uint64_t>(value);
+  // 0 and 1 are types of their own, without a byte of content; so is NULL.
+  if (pattern <= 1) return {static_cast<std::uint8_t>(8 + pattern), 0, 0};
+  if (value == TableBuilder::kNullCell) return {0, 0, 0};
+  return kIntegerForms[static_cast<std::size_t>(std::bit_width(value < 0 ? ~pattern : pattern))];
+}
+
+}  // namespace
+
+TableBuilder::TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts)
+    : file_(file), root_(root), texts_(std::move(texts)), page_(file.page_size()), content_(file.usable_size()) {
+  if (texts_.empty() || texts_.size() > kMaxColumns) {
+    throw std::logic_error("a table has no columns, or too many to be built");
+  }
+  std::size_t largest = 2 + texts_.size();
+  for (const auto& choices : texts_) {
+    std::size_t size = choices.empty() ? kMaxInteger : 0;
+    for (const std::string_view text : choices) size = std::max(size, text.size());
+    if (size > kMaxText) throw std::logic_error("a text is too long for a table to be built");
+    largest += size;
+  }
+  if (largest > file.usable_size() - kOverflowMargin) throw std::logic_error("a row may not fit on a page");
+  // The record starts with the size of its header and the type of its key, which is NULL: the row's number stands for
+  // it.
+  record_[0] = static_cast<std::byte>(2 + texts_.size());
+}
+
+void TableBuilder::insert(std::span<const std::int64_t> cells) {
+  const std::size_t columns = texts_.size();
+  for (std::size_t i = 0; i + columns <= cells.size(); i += columns) add_cell(encode(&cells[i]));
+}
+
+// Returns the size of the record.
+std::size_t TableBuilder::encode(const std::int64_t* cells) {
+  const std::size_t columns = texts_.size();
+  std::byte* types = record_.data() + 2;
+  std::byte* body = types + columns;
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (texts_[i].empty() || cells[i] == kNullCell) {
+      const IntegerForm form = form_of(cells[i]);
+      types[i] = static_cast<std::byte>(form.type);
+      put_big64(body, static_cast<std::uint64_t>(cells[i]) << form.shift);
+      body += form.size;
+    } else {
+      const std::string_view text = texts_[i][static_cast<std::size_t>(cells[i])];
+      types[i] = static_cast<std::byte>(13 + 2 * text.size());
+      std::memcpy(body, text.data(), text.size());
+      body += text.size();
+    }
+  }
+  return static_cast<std::size_t>(body - record_.data());
+}
+
+// A cell is the record behind its size and the row's number.
+void TableBuilder::add_cell(std::size_t payload) {
+  const std::uint64_t row = rows_ + 1;
+  const std::size_t payload_size = varint_size(payload);
+  const std::size_t row_size = varint_size(row);
+  const std::size_t cell = payload_size + row_size + payload;
+  if (kLeafHeader + (cells_ + 1) * kPointer + cell > content_) close_leaf();
+  content_ -= cell;
+  std::byte* to = put_varint(&page_[content_], payload, payload_size);
+  to = put_varint(to, row, row_size);
+  std::memcpy(to, record_.data(), payload);
+  put_big16(&page_[kLeafHeader + cells_ * kPointer], content_);
+  ++cells_;
+  rows_ = row;
+}
+
+void TableBuilder::clear_gap(std::size_t header) {
+  const std::size_t begin = header + cells_ * kPointer;
+  std::memset(&page_[0] + begin, 0, content_ - begin);
+}
+
+void TableBuilder::write_leaf_header() {
+  std::memset(page_.data(), 0, kLeafHeader);
+  page_[0] = kLeaf;
+  put_big16(&page_[3], cells_);
+  put_big16(&page_[5], content_);
+  clear_gap(kLeafHeader);
+}
+
+void TableBuilder::close_leaf() {
+  write_leaf_header();
+  leaves_.push_back({file_.append(page_), rows_});
+  cells_ = 0;
+  content_ = file_.usable_size();
+}
+
+// Fills the open page. The last child stands in the header, the others in cells before the largest key below them.
+void TableBuilder::write_interior(std::span<const Child> children) {
+  cells_ = 0;
+  content_ = file_.usable_size();
+  for (const Child& child : children.first(children.size() - 1)) {
+    const std::size_t key_size = varint_size(child.largest);
+    content_ -= 4 + key_size;
+    put_big32(&page_[content_], child.page);
+    put_varint(&page_[content_ + 4], child.largest, key_size);
+    put_big16(&page_[kInteriorHeader + cells_ * kPointer], content_);
+    ++cells_;
+  }
+  std::memset(page_.data(), 0, kInteriorHeader);
+  page_[0] = kInterior;
+  put_big16(&page_[3], cells_);
+  put_big16(&page_[5], content_);
+  put_big32(&page_[8], children.back().page);
+  clear_gap(kInteriorHeader);
+}
+
+// How many of `children` fit on one page.
+std::size_t TableBuilder::interior_room(std::span<const Child> children) const {
+  std::size_t used = kInteriorHeader;
+  std::size_t count = 0;
+  for (; count < children.size(); ++count) {
+    used += kPointer + 4 + varint_size(children[count].largest);
+    if (used > file_.usable_size()) return count + 1;
+  }
+  return count;
+}
+
+std::vector<TableBuilder::Child> TableBuilder::write_level(std::span<const Child> children) {
+  // SQLite keeps two keys at least on a page that is neither root nor leaf, that is three children.
+  constexpr std::size_t kFewest = 3;
+  std::vector<Child> parents;
+  while (!children.empty()) {
+    std::size_t count = interior_room(children);
+    const std::size_t left = children.size() - count;
+    if (left > 0 && left < kFewest) count -= kFewest - left;
+    write_interior(children.first(count));
+    parents.push_back({file_.append(page_), children[count - 1].largest});
+    children = children.subspan(count);
+  }
+  return parents;
+}
+
+// The root stays where SQLite made it: what comes to stand on top goes there.
+void TableBuilder::finish() {
+  if (rows_ == 0) return;
+  if (leaves_.empty()) {
+    write_leaf_header();
+  } else {
+    close_leaf();
+    std::vector<Child> level = std::move(leaves_);
+    while (interior_room(level) < level.size()) level = write_level(level);
+    write_interior(level);
+  }
+  file_.overwrite(root_, page_);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,262 @@
+// Whole traces to whole indexes.
+#include "ingest/ingest.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "support/compressed_text.h"
+#include "support/ingested.h"
+
+namespace tracedb {
+namespace {
+
+std::vector<std::string> files_in(const std::filesystem::path& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string refusal(const std::filesystem::path& trace, const std::filesystem::path& index) {
+  try {
+    ingest_trace(trace, index, Ingested::small_options());
+  } catch (const Error& error) {
+    return fmt::format("{}", static_cast<int>(error.code()));
+  }
+  return "accepted";
+}
+
+// A trace with something of everything, broken parts included.
+std::string mixed_trace() {
+  std::string events = R"({"ph":"M","name":"process_name","pid":100,"tid":0,"args":{"name":"python"}},)";
+  for (int i = 0; i < 60; ++i) {
+    const auto at = [i](int offset) { return std::to_string(1000 * i + offset); };
+    const std::string ids = fmt::format(R"("correlation":{},"External id":{})", i, i);
+    events += event("python_function", fmt::format("f.py({}): f", i % 5), i % 2 == 0 ? kMainThread : kOtherThread,
+                    at(0), "900",
+                    fmt::format(R"("Python id":{},"Python parent id":{})", i, i == 0 ? "null" : std::to_string(i - 1)));
+    events += event("user_annotation", fmt::format("ProfilerStep#{}", i), kMainThread, at(1), "800");
+    events += event("cpu_op", "aten::mm", kMainThread, at(2), "50", ids + R"(,"Input Dims":[[1,2],[3]])");
+    events += event("cuda_runtime", "hipLaunchKernel", kMainThread, at(3), "5", ids);
+    events += event("kernel", fmt::format("k{} \\u0041 \\u0000", i % 7), kGpuStream, at(100), "3.5",
+                    ids + fmt::format(R"(,"stream":{},"grid":[{},1,1],"registers per thread":"N/A")", i % 3, i % 4));
+    events += fmt::format(R"({{"ph":"C","name":"c","pid":1,"tid":0,"ts":{},"args":{{"a":{},"b":NaN}}}},)", i, i);
+    events += fmt::format(R"({{"ph":"s","cat":"ac2g","name":"ac2g","id":{},"pid":100,"tid":1,"ts":{}}},)", i, i);
+    if (i % 3 == 0)
+      events += fmt::format(R"({{"ph":"f","cat":"ac2g","name":"ac2g","id":{},"pid":0,"tid":7,"ts":{}}},)", i, i);
+    events += fmt::format(R"({{"ph":"{}","name":"pair","pid":5,"tid":5,"ts":{}}},)", i % 2 == 0 ? 'B' : 'E', i);
+    if (i % 8 == 1) events += "\n  17 ,";
+    if (i % 8 == 2) events += R"({"ph":"X" "broken":1},)";
+    if (i % 8 == 3) events += "{\"ph\":\"i\",\"name\":\"raw \x01 \xFF\",\"pid\":1,\"tid\":1,\"ts\":3},";
+    if (i % 8 == 4) events += " ,";
+  }
+  return R"({"a":1,"traceEvents":[)" + events + R"(], "deviceProperties":[{"id":0,"name":"AMD Instinct"}]})";
+}
+
+std::string content(Ingested& index) {
+  std::string out;
+  for (const char* table :
+       {"event_count", "string",        "device",         "process",     "thread",         "stream",
+        "kernel_name", "launch_config", "kernel",         "memory_op",   "runtime_call",   "op_shape",
+        "cpu_op",      "frame",         "stack",          "python_call", "annotation",     "step",
+        "collective",  "slice",         "instant",        "counter",     "flow_unmatched", "event_argument",
+        "issue",       "kernel_sum",    "kernel_name_sum"}) {
+    out += fmt::format("{}: {}\n", table, index.rows(fmt::format("SELECT * FROM {}", table)));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("times are exact to the nanosecond at epoch magnitude") {
+  Ingested index(trace_of(event("kernel", "k", kGpuStream, "1709839458013123.457", "0.001") +
+                          event("kernel", "k", kGpuStream, "1709839458013123.458", "1234567.891") +
+                          event("kernel", "k", kGpuStream, "\"1709839458013124.000\"", "\"2\"")));
+  CHECK(index.meta("base_time_ns") == "1709839458013123457");
+  CHECK(index.rows("SELECT ts, dur FROM kernel ORDER BY id") == "0 1; 1 1234567891; 543 2000");
+  CHECK(index.rows("SELECT n, total, min, max FROM kernel_name_sum") == "3 1234569892 1 1234567891");
+}
+
+TEST_CASE("the base time of the header is added") {
+  Ingested index(R"({"baseTimeNanoseconds":1700000000000000000,"traceEvents":[)" +
+                 std::string(R"({"ph":"i","name":"x","pid":1,"tid":1,"ts":5}]})"));
+  CHECK(index.meta("base_time_ns") == "1700000000000005000");
+  CHECK(index.meta("trace.baseTimeNanoseconds") == "1700000000000000000");
+}
+
+TEST_CASE("threads, chunk sizes, memory and compression do not change the tables") {
+  const std::string trace = mixed_trace();
+  Ingested expected(trace);
+  const std::string tables = content(expected);
+  CHECK(expected.result().events_read == expected.result().events_stored + expected.result().events_skipped);
+  CHECK(expected.issues(IssueKind::kMalformedEvent) == 8);
+  CHECK(expected.issues(IssueKind::kRepairedText) == 8);
+  CHECK(expected.issues(IssueKind::kNotAnObject) == 8);
+  CHECK(expected.issues(IssueKind::kStrayComma) == 8);
+  CHECK(expected.issues(IssueKind::kReplacedCharacter) == 60);
+  CHECK(expected.issues(IssueKind::kBadNumber) == 60);
+  for (const unsigned threads : {1U, 2U, 3U}) {
+    for (const std::size_t chunk_size : {std::size_t{64}, std::size_t{300}, std::size_t{5000}}) {
+      IngestOptions options;
+      options.threads = threads;
+      options.chunk_size = chunk_size;
+      options.memory_bytes = threads == 2 ? 4096 : std::size_t{96} << 20U;
+      Ingested other(trace, options);
+      CAPTURE(threads);
+      CAPTURE(chunk_size);
+      CHECK(content(other) == tables);
+    }
+  }
+  Ingested packed(gzip_text(trace));
+  CHECK(content(packed) == tables);
+}
+
+TEST_CASE("a trace that cannot be read leaves nothing behind") {
+  const TempDirectory directory;
+  const auto index = directory / "out.tracedb";
+  for (const char* text : {"", "not json", "<html>", "{a", "version https://git-lfs.github.com/spec/v1\n"}) {
+    CHECK(refusal(directory.write("t", text), index) == "3");
+  }
+  CHECK(refusal(directory / "missing", index) == "3");
+  CHECK(refusal(directory.path(), index) == "3");
+  CHECK(files_in(directory.path()) == std::vector<std::string>{"t"});
+  CHECK(refusal(directory.write("t", "[]"), directory / "no" / "such" / "out") == "5");
+}
+
+TEST_CASE("an index that exists stays when its trace has gone bad, and is replaced when it has not") {
+  const TempDirectory directory;
+  const auto index = directory / "out";
+  ingest_trace(directory.write("t", "[]"), index, Ingested::small_options());
+  const auto size = std::filesystem::file_size(index);
+  CHECK(refusal(directory.write("t", "broken"), index) == "3");
+  CHECK(std::filesystem::file_size(index) == size);
+  ingest_trace(directory.write("t", trace_of(event("kernel", "k", kGpuStream, "1", "1"))), index,
+               Ingested::small_options());
+  CHECK(Database(index, Database::Mode::kReadOnly).query_int64("SELECT count(*) FROM kernel") == 1);
+  CHECK(files_in(directory.path()) == std::vector<std::string>{"out", "t"});
+}
+
+TEST_CASE("a trace without events is a valid index that says so") {
+  Ingested index(R"({"traceName":"x"})");
+  CHECK(index.issues(IssueKind::kNoEvents) == 1);
+  CHECK(index.rows("SELECT kind FROM issue") == "no_events");
+  CHECK(index.meta("complete") == "1");
+  CHECK(index.meta("events_read") == "0");
+}
+
+TEST_CASE("a trace cut off keeps what is whole and is marked") {
+  const std::string whole =
+      trace_of(event("kernel", "a", kGpuStream, "1", "1") + event("kernel", "b", kGpuStream, "2", "1"));
+  Ingested index(std::string_view(whole).substr(0, whole.size() - 20));
+  CHECK(index.rows("SELECT count(*) FROM kernel") == "1");
+  CHECK(index.meta("complete") == "0");
+  CHECK(index.rows("SELECT kind, severity FROM issue WHERE kind = 'truncated'") == "truncated data_loss");
+  CHECK_FALSE(index.result().complete);
+}
+
+TEST_CASE("arguments are kept on request, python left out on request") {
+  const std::string trace = trace_of(event("python_function", "p", kMainThread, "1", "5", R"("Python id":1)") +
+                                     event("kernel", "b", kGpuStream, "9", "1", R"("x": [1, 2])") +
+                                     event("kernel", "a", kGpuStream, "3", "1", R"("y": "z")") +
+                                     event("other", "s", kMainThread, "3", "1", R"("q":1)"));
+  IngestOptions options = Ingested::small_options();
+  options.events = {Keep::kNo, Keep::kYes};
+  Ingested index(trace, options);
+  CHECK(index.rows("SELECT event_table, event_id, args FROM event_argument ORDER BY event_table, event_id") ==
+        R"(kernel 1 {"y":"z"}; kernel 2 {"x":[1,2]}; slice 1 {"q":1})");
+  CHECK(index.rows("SELECT count(*) FROM python_call") == "0");
+  CHECK(index.rows("SELECT read, stored, skipped FROM event_count WHERE category = 'python_function'") == "1 0 1");
+  Ingested plain(trace);
+  CHECK(plain.rows("SELECT count(*) FROM event_argument") == "0");
+  CHECK(plain.rows("SELECT count(*) FROM python_call") == "1");
+}
+
+TEST_CASE("begin and end pairs become slices") {
+  const auto edge = [](char ph, std::string_view name, std::string_view tid, int ts) {
+    return fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":"{}","ts":{}}},)", ph, name, tid, ts);
+  };
+  Ingested index(trace_of(edge('B', "a", "x", 1) + edge('B', "b", "x", 2) + edge('B', "a", "y", 3) +
+                          edge('E', "a", "x", 4) + edge('E', "b", "x", 5) + edge('E', "a", "y", 6) +
+                          edge('E', "a", "x", 7) + edge('B', "open", "x", 8) + edge('B', "nameless", "z", 9) +
+                          R"({"ph":"E","pid":1,"tid":"z","ts":12},)"));
+  CHECK(index.rows("SELECT s.value, l.ts, l.dur FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id") ==
+        "a 0 3000; b 1000 3000; a 2000 3000; open 7000 -; nameless 8000 3000");
+  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
+  CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
+  CHECK(index.rows("SELECT ph, read, stored, skipped, skip_reason FROM event_count ORDER BY ph") ==
+        "B 5 5 0 -; E 5 0 5 end of a slice, end without begin");
+}
+
+TEST_CASE("flows: matched ones are counted, the rest kept with ids of any kind") {
+  const auto flow = [](char ph, std::string_view category, std::string_view id, int ts) {
+    return fmt::format(R"({{"ph":"{}","cat":"{}","name":"n","id":{},"pid":1,"tid":1,"ts":{}}},)", ph, category, id, ts);
+  };
+  Ingested index(trace_of(flow('s', "ac2g", "1", 1) + flow('f', "ac2g", "1", 2) + flow('f', "ac2g", "\"1\"", 3) +
+                          flow('s', "other", "1", 4) + flow('f', "ac2g", "2", 5) + flow('t', "ac2g", "2", 6) +
+                          flow('s', "npu", "10276432100000000001", 7) + flow('s', "npu", "\"text id\"", 8) +
+                          flow('s', "npu", "18446744073709551615", 9) + flow('f', "npu", "18446744073709551615", 10)));
+  CHECK(index.rows("SELECT f.ph, s.value, f.flow_id, typeof(f.flow_id) FROM flow_unmatched f JOIN string s ON s.id = "
+                   "f.category_id ORDER BY f.id") ==
+        "s other 1 integer; f ac2g 2 integer; t ac2g 2 integer; s npu 10276432100000000001 text; s npu text id text");
+  CHECK(index.issues(IssueKind::kUnmatchedFlow) == 5);
+  CHECK(index.result().matched_flows == 5);
+}
+
+TEST_CASE("counters and instants keep their process, series and order") {
+  Ingested index(trace_of(R"({"ph":"C","cat":"m","name":"GPU","pid":9,"tid":0,"ts":2,"args":{"a":1.5,"b":NaN}},)"
+                          R"({"ph":"C","name":"CPU","pid":8,"ts":1,"args":{"x":-2}},)"
+                          R"({"ph":"i","name":"[memory]","pid":8,"tid":3,"ts":3,"args":{"Bytes":-64}},)"));
+  CHECK(
+      index.rows(
+          "SELECT c.ts, n.value, p.pid, s.value, c.value, c.continued FROM counter c JOIN string n ON n.id = c.name_id "
+          "JOIN string s ON s.id = c.series_id JOIN process p ON p.id = c.process_id ORDER BY c.id") ==
+      "0 CPU 8 x -2.0 0; 1000 GPU 9 a 1.5 0; 1000 GPU 9 b - 1");
+  CHECK(index.rows("SELECT ts, bytes FROM instant") == "2000 -64");
+  CHECK(index.rows("SELECT sum(read), sum(stored) FROM event_count") == "3 3");
+}
+
+TEST_CASE("devices named by text, numbers with and without a description") {
+  Ingested index(
+      R"({"deviceProperties":[{"id":3,"name":"","warpSize":64},{"id":5,"name":"AMD Instinct"}],"traceEvents":[)" +
+      event("kernel", "a", R"("pid":"gpu A","tid":"main queue")", "1", "1") +
+      event("kernel", "b", R"("pid":3,"tid":"stream 12")", "2", "1") +
+      R"({"ph":"X","cat":"kernel","name":"c","pid":7,"tid":12,"ts":3,"dur":1,"args":{"device":"3","stream":"12"}}]})");
+  CHECK(index.rows("SELECT id, ordinal, vendor, used, warp_size FROM device ORDER BY id") ==
+        "1 - amd 1 -; 2 3 amd 1 64; 3 5 amd 0 -");
+  CHECK(index.rows("SELECT id, device_id, number, typeof(number) FROM stream ORDER BY id") ==
+        "1 1 main queue text; 2 2 12 integer");
+  CHECK(index.rows("SELECT stream_id FROM kernel ORDER BY id") == "1; 2; 2");
+  CHECK(index.issues(IssueKind::kUnknownDevice) == 1);
+}
+
+TEST_CASE("names of processes and threads, wherever they stand") {
+  Ingested index(trace_of(R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"old"}},)"
+                          R"({"ph":"i","name":"x","pid":1,"tid":"2","ts":1},)"
+                          R"({"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"new"}},)"
+                          R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"p"}},)"
+                          R"({"ph":"M","name":"process_sort_index","pid":1,"tid":0,"args":{"sort_index":7}},)"
+                          R"({"ph":"M","name":"process_labels","pid":1,"tid":0,"args":{"labels":"CPU"}},)"));
+  CHECK(index.rows("SELECT pid, name, labels, sort_index FROM process") == "1 p CPU 7");
+  CHECK(index.rows("SELECT tid, name FROM thread WHERE tid = 2") == "2 new");
+}
+
+TEST_CASE("times at the edge of 64 bits do no harm") {
+  constexpr std::string_view kMost = "4611686018427387.903";  // 2^62 - 1 ns
+  Ingested index(trace_of(event("kernel", "a", kGpuStream, kMost, kMost) +
+                          event("kernel", "b", kGpuStream, "5", kMost) + event("kernel", "b", kGpuStream, "6", kMost) +
+                          event("kernel", "b", kGpuStream, "7", kMost) +
+                          event("cpu_op", "op", kMainThread, "-4611686018427387.903", kMost) +
+                          event("cuda_runtime", "c", kMainThread, "-4611686018427387.902", "1")));
+  CHECK(index.rows("SELECT max(ts) FROM kernel") == "9223372036854775806");
+  CHECK(index.rows("SELECT cpu_op_id FROM runtime_call") == "1");
+  CHECK(index.rows("SELECT total FROM kernel_name_sum WHERE n = 3") == "9223372036854775807");
+  Ingested beyond(trace_of(event("kernel", "a", kGpuStream, "1", "4611686018427387.904") +
+                           event("kernel", "b", kGpuStream, "4611686018427387.904", "1")));
+  CHECK(beyond.rows("SELECT ts, dur FROM kernel") == "0 -");
+  CHECK(beyond.issues(IssueKind::kBadDuration) == 1);
+  CHECK(beyond.issues(IssueKind::kBadTimestamp) == 1);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,209 @@
+// What belongs to what, through the whole of ingest.
+#include <doctest/doctest.h>
+
+#include "support/ingested.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kLinks =
+    "SELECT s.value, k.launch_id, k.cpu_op_id, k.stack_id, k.annotation_id, k.step_id FROM kernel k JOIN string s ON "
+    "s.id "
+    "= k.name_id ORDER BY k.id";
+
+}  // namespace
+
+TEST_CASE("a kernel finds its call, operator, python path, annotation and step") {
+  Ingested index(trace_of(
+      event("python_function", "a.py(1): main", kMainThread, "0", "100", R"("Python id":1,"Python parent id":null)") +
+      event("python_function", "nn.Module: Linear_0", kMainThread, "5", "90", R"("Python id":2,"Python parent id":1)") +
+      event("user_annotation", "execute_context_0(0)_generation_4(4)", kMainThread, "1", "98") +
+      event("user_annotation", "inner", kMainThread, "4", "50") +
+      event("cpu_op", "aten::linear", kMainThread, "10", "40", R"("External id":11)") +
+      event("cpu_op", "aten::addmm", kMainThread, "12", "30", R"("External id":12)") +
+      event("cuda_runtime", "cudaLaunchKernel", kMainThread, "20", "5", R"("correlation":7,"External id":12)") +
+      event("kernel", "gemm", kGpuStream, "200", "10", R"("correlation":7,"External id":12)")));
+  CHECK(index.rows(kLinks) == "gemm 1 2 2 2 1");
+  CHECK(index.rows("SELECT id, parent_id, depth FROM cpu_op ORDER BY id") == "1 - 0; 2 1 1");
+  CHECK(index.rows("SELECT cpu_op_id, stack_id, annotation_id, step_id, kind FROM runtime_call") == "2 2 2 1 launch");
+  CHECK(index.rows("SELECT id, parent_id, depth FROM stack ORDER BY id") == "1 - 1; 2 1 2");
+  CHECK(index.rows("SELECT kind, generation_requests, first_kernel_id, last_kernel_id FROM step") == "decode 4 1 1");
+  CHECK(index.rows("SELECT id, parent_id FROM annotation ORDER BY id") == "1 -; 2 1");
+}
+
+TEST_CASE("one graph launch owns all its kernels") {
+  std::string events = event("cuda_runtime", "cudaGraphLaunch", kMainThread, "10", "5", R"("correlation":5)");
+  for (int i = 0; i < 40; ++i) {
+    events += event("kernel", "node", kGpuStream, std::to_string(20 + i), "1",
+                    R"("correlation":5,"graph node id":)" + std::to_string(i));
+  }
+  Ingested index(trace_of(events));
+  CHECK(index.rows("SELECT launch_id, count(*) FROM kernel GROUP BY 1") == "1 40");
+  CHECK(index.rows("SELECT kind FROM runtime_call") == "graph_launch");
+  CHECK(index.rows("SELECT count(DISTINCT graph_node_id) FROM kernel") == "40");
+}
+
+TEST_CASE("several calls under one correlation: the launch, the last one before the kernel") {
+  Ingested index(trace_of(event("cuda_runtime", "hipDeviceSynchronize", kMainThread, "19", "1", R"("correlation":5)") +
+                          event("cuda_runtime", "hipLaunchKernel", kMainThread, "10", "1", R"("correlation":5)") +
+                          event("cuda_runtime", "hipLaunchKernel", kMainThread, "15", "1", R"("correlation":5)") +
+                          event("cuda_runtime", "hipLaunchKernel", kMainThread, "30", "1", R"("correlation":5)") +
+                          event("kernel", "k", kGpuStream, "20", "1", R"("correlation":5)")));
+  CHECK(index.rows("SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id") == "5000");
+}
+
+TEST_CASE("merged traces: correlations of two processes do not mix") {
+  // Both processes count correlations and External ids from the same number; each drives a device of its own.
+  std::string events;
+  for (int i = 1; i <= 6; ++i) {
+    const std::string ids = R"("correlation":)" + std::to_string(i) + R"(,"External id":)" + std::to_string(i);
+    const auto at = [&](int base) { return std::to_string(base + 10 * i); };
+    for (const char* process : {"1", "2"}) {
+      const bool second = process[0] == '2';
+      const std::string thread = std::string(R"("pid":)") + process + R"(,"tid":1)";
+      events += event("cpu_op", second ? "op2" : "op1", thread, at(second ? 1000 : 0), "8",
+                      R"("External id":)" + std::to_string(i));
+      events += event("cuda_runtime", "cudaLaunchKernel", thread, at(second ? 1001 : 1), "2", ids);
+      events += event("kernel", second ? "k2" : "k1", std::string(R"("pid":)") + (second ? "9" : "8") + R"(,"tid":7)",
+                      at(second ? 1003 : 3), "1", ids + (second ? R"(,"device":9)" : R"(,"device":8)"));
+    }
+  }
+  Ingested index(trace_of(events));
+  CHECK(index.rows(
+            "SELECT ks.value, os.value, p.pid, count(*) FROM kernel k JOIN runtime_call r ON r.id = k.launch_id "
+            "JOIN thread t ON t.id = r.thread_id JOIN process p ON p.id = t.process_id JOIN string ks ON ks.id = "
+            "k.name_id JOIN cpu_op o ON o.id = k.cpu_op_id JOIN string os ON os.id = o.name_id GROUP BY 1, 2, 3") ==
+        "k1 op1 1 6; k2 op2 2 6");
+  CHECK(index.issues(IssueKind::kAmbiguousLaunch) == 0);
+}
+
+TEST_CASE("two processes that cannot be told apart leave the kernel unlinked") {
+  Ingested index(
+      trace_of(event("cuda_runtime", "cudaLaunchKernel", R"("pid":1,"tid":1)", "1", "1", R"("correlation":5)") +
+               event("cuda_runtime", "cudaLaunchKernel", R"("pid":2,"tid":1)", "1", "1", R"("correlation":5)") +
+               event("kernel", "k", kGpuStream, "5", "1", R"("correlation":5)")));
+  CHECK(index.rows("SELECT launch_id FROM kernel") == "-");
+  CHECK(index.issues(IssueKind::kAmbiguousLaunch) == 1);
+}
+
+TEST_CASE("kernels without a correlation, and with one that nobody has") {
+  Ingested index(trace_of(event("cpu_op", "op", kMainThread, "0", "9", R"("External id":3)") +
+                          event("cuda_runtime", "cudaLaunchKernel", kMainThread, "1", "1", R"("correlation":1)") +
+                          event("kernel", "none", kGpuStream, "5", "1") +
+                          event("kernel", "unknown", kGpuStream, "6", "1", R"("correlation":99,"External id":3)") +
+                          event("kernel", "copied id", kGpuStream, "7", "1", R"("correlation":3,"External id":3)") +
+                          event("kernel", "zero", kGpuStream, "8", "1", R"("correlation":0,"External id":0)")));
+  CHECK(index.rows(kLinks) == "none - - - - -; unknown - 1 - - -; copied id - - - - -; zero - - - - -");
+  CHECK(index.issues(IssueKind::kKernelWithoutLaunch) == 4);
+}
+
+TEST_CASE("python frames: parents on another thread, parents not in the trace, frames without ids") {
+  const auto frame = [](std::string_view name, std::string_view thread, std::string_view ts, std::string_view dur,
+                        std::string_view ids) { return event("python_function", name, thread, ts, dur, ids); };
+  Ingested index(trace_of(frame("main", kMainThread, "0", "100", R"("Python id":1,"Python parent id":null)") +
+                          frame("hook", kOtherThread, "10", "20", R"("Python id":2,"Python parent id":1)") +
+                          frame("orphan", kMainThread, "40", "20", R"("Python id":9,"Python parent id":555)") +
+                          frame("plain", kMainThread, "45", "5", "") +
+                          frame("root", kMainThread, "70", "5", R"("Python id":10,"Python parent id":null)") +
+                          frame("late child", kMainThread, "100", "5", R"("Python id":11,"Python parent id":1)")));
+  const std::string_view paths =
+      "WITH RECURSIVE p(id, path) AS (SELECT s.id, t.value FROM stack s JOIN frame f ON f.id = s.frame_id JOIN string "
+      "t ON "
+      "t.id = f.name_id WHERE s.parent_id IS NULL UNION ALL SELECT s.id, p.path || '>' || t.value FROM stack s JOIN p "
+      "ON "
+      "p.id = s.parent_id JOIN frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id) "
+      "SELECT p.path FROM python_call c JOIN p ON p.id = c.stack_id ORDER BY c.id";
+  CHECK(index.rows(paths) == "main; main>hook; main>orphan; main>orphan>plain; root; main>late child");
+  CHECK(index.issues(IssueKind::kPythonParentMissing) == 1);
+}
+
+TEST_CASE("a call takes the python path of its own thread, however far back it began") {
+  std::string events =
+      event("python_function", "outer", kMainThread, "0", "100000", R"("Python id":1,"Python parent id":null)");
+  for (int i = 0; i < 500; ++i) {
+    events += event("python_function", "short", kMainThread, std::to_string(10 * i + 1), "5",
+                    R"("Python id":)" + std::to_string(i + 2) + R"(,"Python parent id":1)");
+  }
+  events +=
+      event("python_function", "other", kOtherThread, "5999", "100", R"("Python id":900,"Python parent id":null)");
+  events += event("cuda_runtime", "cudaLaunchKernel", kMainThread, "6000", "1", R"("correlation":1)");
+  Ingested index(trace_of(events));
+  CHECK(
+      index.rows("SELECT t.value, s.depth FROM runtime_call r JOIN stack s ON s.id = r.stack_id JOIN frame f ON f.id = "
+                 "s.frame_id JOIN string t ON t.id = f.name_id") == "outer 1");
+}
+
+TEST_CASE("a call's operator: the open one with its External id, else the innermost") {
+  Ingested index(trace_of(event("cpu_op", "outer", kMainThread, "0", "50", R"("External id":1)") +
+                          event("cpu_op", "inner", kMainThread, "10", "20", R"("External id":2)") +
+                          event("cpu_op", "elsewhere", kOtherThread, "0", "50", R"("External id":3)") +
+                          event("cuda_runtime", "a", kMainThread, "12", "1", R"("External id":1)") +
+                          event("cuda_runtime", "b", kMainThread, "13", "1", R"("External id":3)") +
+                          event("cuda_runtime", "c", kMainThread, "14", "1") +
+                          event("cuda_runtime", "d", kMainThread, "40", "1", R"("External id":2)") +
+                          event("cuda_runtime", "e", kMainThread, "60", "1", R"("External id":1)")));
+  CHECK(
+      index.rows("SELECT s.value, o.value FROM runtime_call r JOIN string s ON s.id = r.name_id LEFT JOIN cpu_op c ON "
+                 "c.id = r.cpu_op_id LEFT JOIN string o ON o.id = c.name_id ORDER BY r.id") ==
+      "a outer; b inner; c inner; d outer; e -");
+}
+
+TEST_CASE("steps: by the launch, by the annotation on the device, by the graph launch, or none") {
+  const std::string_view name = "execute_context_0(0)_generation_1(1)";
+  Ingested index(trace_of(event("user_annotation", name, kMainThread, "10", "20", R"("External id":1)") +
+                          event("user_annotation", name, kMainThread, "40", "20", R"("External id":2)") +
+                          event("gpu_user_annotation", name, kGpuStream, "100", "20", R"("External id":1)") +
+                          event("gpu_user_annotation", name, kGpuStream, "130", "20", R"("External id":2)") +
+                          event("cuda_runtime", "cudaLaunchKernel", kMainThread, "45", "1", R"("correlation":1)") +
+                          event("cuda_runtime", "cudaGraphLaunch", kOtherThread, "50", "1", R"("correlation":2)") +
+                          event("cuda_runtime", "cudaLaunchKernel", kOtherThread, "51", "1", R"("correlation":3)") +
+                          event("kernel", "late", kGpuStream, "105", "1", R"("correlation":1)") +
+                          event("kernel", "no launch", kGpuStream, "110", "1", R"("correlation":77)") +
+                          event("kernel", "graph inside", kGpuStream, "115", "1", R"("correlation":2)") +
+                          event("kernel", "graph outside", kGpuStream, "200", "1", R"("correlation":2)") +
+                          event("kernel", "other thread", kGpuStream, "210", "1", R"("correlation":3)") +
+                          event("kernel", "other stream", R"("pid":0,"tid":8)", "112", "1", R"("correlation":78)")));
+  CHECK(index.rows("SELECT s.value, k.step_id FROM kernel k JOIN string s ON s.id = k.name_id ORDER BY k.id") ==
+        "late 2; no launch 1; other stream -; graph inside 1; graph outside 2; other thread -");
+  CHECK(index.rows("SELECT count(*) FROM step") == "2");
+  CHECK(index.issues(IssueKind::kKernelWithoutStep) == 2);
+  CHECK(index.meta("kernels_with_step") == "4");
+}
+
+TEST_CASE("a trace of the device alone: annotations there make the steps, once for all streams") {
+  const std::string_view name = "execute_context_1(9)_generation_0(0)";
+  Ingested index(trace_of(event("gpu_user_annotation", name, kGpuStream, "100", "20") +
+                          event("gpu_user_annotation", name, R"("pid":0,"tid":8)", "102", "20") +
+                          event("gpu_user_annotation", name, kGpuStream, "200", "20") +
+                          event("kernel", "a", kGpuStream, "105", "1") +
+                          event("kernel", "b", R"("pid":0,"tid":8)", "106", "1") +
+                          event("kernel", "c", kGpuStream, "205", "1") + event("kernel", "d", kGpuStream, "220", "1")));
+  CHECK(index.rows("SELECT s.value, k.step_id FROM kernel k JOIN string s ON s.id = k.name_id ORDER BY k.id") ==
+        "a 1; b 1; c 2; d -");
+  CHECK(index.rows("SELECT kind, context_tokens FROM step") == "prefill 9; prefill 9");
+}
+
+TEST_CASE("events of no length, and at equal times: what encloses comes first, then file order") {
+  Ingested index(
+      trace_of(event("cuda_runtime", "call", kMainThread, "10", "0", R"("correlation":1)") +
+               event("cpu_op", "inner", kMainThread, "10", "5") + event("cpu_op", "outer", kMainThread, "10", "9") +
+               event("cpu_op", "empty", kMainThread, "10", "0") + event("kernel", "second", kGpuStream, "20", "0") +
+               event("kernel", "third", kGpuStream, "20", "5") + event("kernel", "first", kGpuStream, "19.999", "0") +
+               event("memory", "m", kGpuStream, "20", "0")));
+  CHECK(index.rows(
+            "SELECT s.value, o.parent_id, o.depth FROM cpu_op o JOIN string s ON s.id = o.name_id ORDER BY o.id") ==
+        "outer - 0; inner 1 1; empty 2 2");
+  CHECK(index.rows("SELECT cpu_op_id FROM runtime_call") == "2");
+  CHECK(index.rows("SELECT s.value, k.dur FROM kernel k JOIN string s ON s.id = k.name_id ORDER BY k.id") ==
+        "first 0; second 0; third 5000");
+  CHECK(index.rows("SELECT s.value FROM slice l JOIN string s ON s.id = l.name_id") == "m");
+}
+
+TEST_CASE("a launch after its kernel is linked and noted") {
+  Ingested index(trace_of(event("cuda_runtime", "cudaLaunchKernel", kMainThread, "30", "1", R"("correlation":1)") +
+                          event("kernel", "k", kGpuStream, "20", "1", R"("correlation":1)")));
+  CHECK(index.rows("SELECT launch_id FROM kernel") == "1");
+  CHECK(index.issues(IssueKind::kLaunchAfterKernel) == 1);
+}
+
+}  // namespace tracedb
