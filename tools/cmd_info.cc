@@ -1,3 +1,4 @@
+#include "base/duration_text.h"
 #include "query_command.h"
 #include "query_run.h"
 #include "report/cell_text.h"
@@ -8,14 +9,19 @@ namespace {
 constexpr std::size_t kValue = 2;
 constexpr std::size_t kUnit = 3;
 
+Cell readable(const Cell& value, const std::string& unit, TimeUnit time_unit) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (unit == "ns since epoch" && integer != nullptr) return moment_text(*integer);
+  return fact_text(value, unit_from(unit).value_or(Unit::kAny), time_unit);
+}
+
 // People get "12.345 ms" in one column; machines get the number and, beside it, its unit.
 void merge_units(Report& report, TimeUnit time_unit) {
   report.columns.resize(kUnit);
   report.columns[kValue].unit = Unit::kText;
   for (Row& row : report.rows) {
     const auto* unit = std::get_if<std::string>(&row[kUnit]);
-    const Unit known = unit == nullptr ? Unit::kAny : unit_from(*unit).value_or(Unit::kAny);
-    row[kValue] = fact_text(row[kValue], known, time_unit);
+    row[kValue] = readable(row[kValue], unit == nullptr ? "" : *unit, time_unit);
     row.resize(kUnit);
   }
 }

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <vector>
 
 #include "base/decimal.h"
 #include "base/error.h"
@@ -113,13 +114,22 @@ void check_all_used(const std::map<std::string, std::string>& values, const User
   }
 }
 
+// SQL may begin with a comment, which is no option: a blank before it says so.
+std::vector<std::string> without_leading_comments(std::span<const std::string> args) {
+  std::vector<std::string> words(args.begin(), args.end());
+  for (std::string& word : words) {
+    if (word.starts_with("-- ") || word.starts_with("--\n")) word.insert(0, " ");
+  }
+  return words;
+}
+
 int run(std::span<const std::string> args) {
   CommandLine line(kSqlCommand, {OptionGroup::kOutput, OptionGroup::kInput});
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
   line.add("timeout", OptionKind::kValue, "give up after this many seconds (exit code 5)");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
-  if (!line.parse(args)) return 0;
+  if (!line.parse(without_leading_comments(args))) return 0;
   const Request asked = request(line);
   const auto values = parameters(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));

@@ -1,20 +1,20 @@
 #include "ingest_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <fstream>
 #include <iostream>
-#include <system_error>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
-#include "base/content_hash.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "index/index.h"
-#include "index/locate.h"
-#include "index/validity.h"
+#include "base/input_file.h"
+#include "ingest/batch.h"
+#include "ingest_summary.h"
+#include "process_signals.h"
 #include "report/escape.h"
 
 namespace tracedb {
@@ -22,123 +22,160 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr double kMega = 1e6;
-  return bytes < 10'000 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} MB", static_cast<double>(bytes) / kMega);
+// Nobody may be listening any more: that is no reason to fail.
+template <class... Values>
+void say(fmt::format_string<Values...> format, Values&&... values) {
+  std::cerr << fmt::format(format, std::forward<Values>(values)...) << std::flush;
 }
 
-// Where the index of `trace` goes. A directory that cannot be written sends it to the cache.
-fs::path index_path(const IngestCommand& command, const fs::path& trace) {
-  if (!command.output.empty()) return command.output;
-  fs::path directory = command.index_directory;
-  if (directory.empty()) {
-    const fs::path beside = trace.has_parent_path() ? trace.parent_path() : fs::path(".");
-    if (trace != "-" && ::access(beside.c_str(), W_OK) == 0) return sidecar_path(trace);
-    directory = cache_directory();
-  }
-  if (trace == "-") throw Error(ErrorCode::kUsage, "standard input has no name: give the index one with --output");
-  std::error_code failed;
-  if (!directory.empty()) fs::create_directories(directory, failed);
-  if (directory.empty() || failed) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("{}: no place for its index: the directory cannot be written and there is no cache "
-                            "directory; use --output or --index-dir",
-                            trace.string()));
-  }
-  return cache_path(directory, hash_file(trace), trace);
-}
+std::string shown(const fs::path& path) { return escape_text(path.native()); }
 
-bool has_valid_index(const IngestCommand& command, const fs::path& trace, const fs::path& index) {
-  if (command.force || trace == "-" || file_kind(index) != FileKind::kIndex) return false;
-  const Index existing = Index::open(index);
-  const Effort effort = command.verify ? Effort::kFullHash : Effort::kQuick;
-  return check_validity(existing, trace, effort).validity == Validity::kValid;
-}
-
-// One line a second on a terminal; nothing elsewhere for the short time a single trace takes.
-class Progress {
- public:
-  explicit Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void operator()(const IngestProgress& progress) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    std::string line = fmt::format("{}  {:.0f} MB/s  {} events", human_bytes(progress.file_bytes),
-                                   static_cast<double>(progress.file_bytes) / 1e6 / seconds, progress.events);
-    if (progress.linking) line = "linking kernels, calls and stacks";
-    if (!progress.linking && progress.total_bytes > progress.file_bytes && progress.file_bytes > 0) {
-      const double left = static_cast<double>(progress.total_bytes - progress.file_bytes);
-      line += fmt::format("  {} %  {:.0f} s left", 100 * progress.file_bytes / progress.total_bytes,
-                          left / static_cast<double>(progress.file_bytes) * seconds);
-    }
-    std::cerr << "\r\x1b[K" << line << std::flush;
-    drawn_ = true;
-  }
-
-  void clear() {
-    if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
-    drawn_ = false;
-  }
-
- private:
-  bool shown_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
-};
-
-void report(const fs::path& trace, const IngestResult& result, double seconds) {
-  const std::uint64_t accounted = result.matched_flows + result.metadata_events;
-  fmt::print(stderr, "{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n",
-             escape_text(trace.string()), result.events_read, result.events_stored, result.matched_flows,
-             result.metadata_events, result.events_skipped - accounted);
-  fmt::print(stderr, "{}: {} in {:.2f} s ({:.0f} MB/s){}\n", escape_text(result.index.string()),
-             human_bytes(result.index_bytes), seconds, static_cast<double>(result.trace_bytes) / 1e6 / seconds,
-             result.complete ? "" : "; the end of the trace is missing");
-  for (const Issue& issue : result.issues.issues()) {
+void print_issues(const IssueLog& issues) {
+  for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
     if (description.severity == Severity::kInfo) continue;
     const std::string place = issue.offset < 0 ? "" : fmt::format(", first at byte {}", issue.offset);
-    fmt::print(stderr, "  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
+    say("  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
   }
 }
 
-bool lost_data(const IngestResult& result) {
-  const auto& issues = result.issues.issues();
-  return std::any_of(issues.begin(), issues.end(),
-                     [](const Issue& issue) { return describe(issue.kind).severity == Severity::kDataLoss; });
+void print_result(const TraceRecord& record) {
+  const IngestResult& result = *record.result;
+  const std::uint64_t accounted = result.matched_flows + result.metadata_events;
+  say("{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n", shown(record.trace),
+      result.events_read, result.events_stored, result.matched_flows, result.metadata_events,
+      result.events_skipped - accounted);
+  say("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", shown(record.index), human_bytes(result.index_bytes), record.seconds,
+      static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
+      result.complete ? "" : "; the end of the trace is missing");
+  print_issues(result.issues);
 }
 
-int ingest_one(const IngestCommand& command, const fs::path& trace) {
-  const fs::path index = index_path(command, trace);
-  if (has_valid_index(command, trace, index)) {
-    if (!command.quiet) std::cerr << escape_text(index.string()) << ": valid, nothing to do\n";
-    return 0;
+enum class Wordiness { kErrors, kNormal, kAll };
+
+class Reporter : public BatchObserver {
+ public:
+  Reporter(const IngestCommand& command, std::size_t traces)
+      : words_(command.quiet     ? Wordiness::kErrors
+               : command.verbose ? Wordiness::kAll
+                                 : Wordiness::kNormal),
+        alone_(traces == 1),
+        line_(command.quiet ? ProgressMode::kNever : command.progress, traces),
+        summary_(command.summary) {}
+
+  void started(const fs::path& trace) override { line_.started(trace); }
+  void progress(const fs::path& trace, const IngestProgress& progress) override { line_.update(trace, progress); }
+
+  void waiting(const fs::path& index) override {
+    line_.clear();
+    if (words_ != Wordiness::kErrors) {
+      say("{}: another process is building it; waiting\n", shown(index));
+    }
   }
-  IngestOptions options = command.options;
-  Progress progress(command.quiet);
-  options.progress = [&progress](const IngestProgress& now) { progress(now); };
-  const auto start = std::chrono::steady_clock::now();
-  const IngestResult result = ingest_trace(trace, index, options);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  progress.clear();
-  if (!command.quiet) report(trace, result, seconds);
-  return command.strict && lost_data(result) ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+
+  void finished(const TraceRecord& record) override {
+    line_.clear();
+    line_.finished(record.trace);
+    summary_.add(record);
+    print(record);
+  }
+
+  void end(const BatchResult& result) {
+    line_.clear();
+    if (result.interrupted) say("trace-ingest: interrupted; run it again to do the rest\n");
+    if (alone_ || words_ == Wordiness::kErrors) return;
+    say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),
+        result.count(TraceStatus::kValid), result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
+        result.count(TraceStatus::kSkipped), result.seconds);
+  }
+
+ private:
+  void print(const TraceRecord& record) const {
+    if (record.status == TraceStatus::kFailed) {
+      const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
+      say("trace-ingest: {}{}\n", named ? "" : shown(record.trace) + ": ", escape_text(record.error));
+    }
+    if (words_ == Wordiness::kErrors) return;
+    const bool all = alone_ || words_ == Wordiness::kAll;
+    if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
+      say("{}: skipped: {}\n", shown(record.trace), escape_text(record.error));
+    } else if (record.status == TraceStatus::kValid && all) {
+      say("{}: valid, nothing to do\n", shown(record.index));
+    } else if (record.result && all) {
+      print_result(record);
+    } else if (record.status == TraceStatus::kSalvaged) {
+      say("{}: salvaged, {} issues; see trace-query issues\n", shown(record.trace), record.issues);
+    }
+  }
+
+  Wordiness words_;
+  bool alone_;
+  ProgressLine line_;
+  SummaryFile summary_;
+};
+
+std::vector<fs::path> read_path_list(const fs::path& list) {
+  std::string text;
+  if (list == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    return parse_path_list(text);
+  }
+  std::ifstream file(list, std::ios::binary);
+  if (!file || fs::is_directory(list)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the list of traces cannot be read", printable_path(list)));
+  }
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  return parse_path_list(text);
+}
+
+TraceList find_traces(const IngestCommand& command) {
+  std::vector<fs::path> given = command.traces;
+  if (!command.files_from.empty()) {
+    const std::vector<fs::path> listed = read_path_list(command.files_from);
+    given.insert(given.end(), listed.begin(), listed.end());
+  }
+  const std::vector<std::string>& globs = command.globs.empty() ? default_globs() : command.globs;
+  TraceList list = list_traces(given, globs, command.summary);
+  if (list.traces.empty() && list.unreadable.empty() && list.skipped.empty()) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})",
+                                               list.empty.empty() ? printable_path(command.files_from)
+                                                                  : printable_path(list.empty.front()),
+                                               fmt::join(globs, " ")));
+  }
+  if (!command.output.empty() && list.traces.size() != 1) {
+    throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
+  }
+  if (!command.quiet) {
+    for (const fs::path& folder : list.empty) say("{}: no traces there\n", shown(folder));
+  }
+  return list;
+}
+
+BatchOptions batch_options(const IngestCommand& command) {
+  BatchOptions options;
+  options.output = command.output;
+  options.index_directory = command.index_directory;
+  options.jobs = command.jobs;
+  options.fail_fast = command.fail_fast;
+  options.ensure.ingest = command.options;
+  options.ensure.ingest.cancel = &end_requested();
+  options.ensure.rebuild = command.force;
+  options.ensure.overwrite_foreign = command.force;
+  options.ensure.full_check = command.verify;
+  return options;
 }
 
 }  // namespace
 
 int run_ingest(const IngestCommand& command) {
-  int first_failure = 0;
-  for (const fs::path& trace : command.traces) {
-    const int code = ingest_one(command, trace);
-    if (first_failure == 0) first_failure = code;
-  }
-  return first_failure;
+  const TraceList list = find_traces(command);
+  const std::size_t all = list.traces.size() + list.unreadable.size() + list.skipped.size();
+  Reporter reporter(command, all);
+  const BatchResult result = run_batch(list, batch_options(command), reporter);
+  reporter.end(result);
+  if (result.interrupted) return signal_exit_code();
+  if (result.first_failure) return static_cast<int>(all == 1 ? *result.first_failure : ErrorCode::kInput);
+  return command.strict && result.lossy ? static_cast<int>(ErrorCode::kSalvaged) : 0;
 }
 
 std::size_t parse_size(const std::string& text) {

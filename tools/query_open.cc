@@ -1,16 +1,15 @@
 #include "query_open.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <iostream>
 #include <optional>
 
-#include "base/content_hash.h"
 #include "base/error.h"
 #include "index/locate.h"
 #include "index/validity.h"
-#include "ingest/ingest.h"
+#include "ingest/ensure_index.h"
+#include "process_signals.h"
 #include "report/escape.h"
 
 namespace tracedb {
@@ -44,28 +43,19 @@ std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
   return std::nullopt;
 }
 
-std::filesystem::path new_index_path(const std::filesystem::path& trace) {
-  const std::filesystem::path directory = std::filesystem::absolute(trace).parent_path();
-  if (access(directory.c_str(), W_OK) == 0) return sidecar_path(trace);
-  const std::filesystem::path cache = cache_directory();
-  std::error_code error;
-  if (!cache.empty()) std::filesystem::create_directories(cache, error);
-  if (cache.empty() || error) {
-    throw Error(ErrorCode::kResource, fmt::format("{}: cannot write beside it, and there is no cache directory; use "
-                                                  "trace-ingest -o FILE",
-                                                  trace.string()));
-  }
-  return cache_path(cache, hash_file(trace), trace);
-}
-
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
   if (line.has("no-ingest")) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
                                                trace.string(), trace.string()));
   }
-  const std::filesystem::path path = new_index_path(trace);
+  const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
-  ingest_trace(trace, path, IngestOptions{});
+  EnsureOptions options;
+  options.ingest.cancel = &end_requested();
+  options.any_options = true;
+  catch_ending_signals();
+  ensure_index(trace, path, options);
+  release_ending_signals();
   return with_notes(Index::open(path));
 }
 

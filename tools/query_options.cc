@@ -34,18 +34,19 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
   for (const OptionGroup group : groups) {
     switch (group) {
       case OptionGroup::kOutput:
-        add("format", OptionKind::kValue, ("table (default), or one of " + format_names()).c_str());
+        add("format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
         for (const Renderer& renderer : renderers()) {
           const std::string help = fmt::format("short for --format {}", renderer.name);
           add(std::string(renderer.name).c_str(), OptionKind::kFlag, help.c_str());
         }
         add("output,o", OptionKind::kValue, "write to this file instead of standard output");
         add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
-        add("wide", OptionKind::kFlag, "never shorten names to the width of the terminal");
+        add("wide", OptionKind::kFlag, "all columns and whole names, however narrow the terminal");
         add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before cells a spreadsheet would compute");
         break;
       case OptionGroup::kRows:
-        add("limit", OptionKind::kValue, "first N rows, the rest in one [others] row; 0 (default): all");
+        add("limit", OptionKind::kValue,
+            "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)");
         add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
         break;
       case OptionGroup::kSelection:
@@ -111,6 +112,10 @@ bool CommandLine::parse(std::span<const std::string> args) {
 void CommandLine::print_help() const {
   std::cout << fmt::format("Usage: trace-query {}\n\n{}\n\n", command_.usage, command_.summary) << options_->described
             << fmt::format("\nExample:\n{}\n", command_.example);
+}
+
+bool CommandLine::knows(const std::string& name) const {
+  return options_->described.find_nothrow(name, false) != nullptr;
 }
 
 bool CommandLine::has(const std::string& name) const { return options_->values.count(name) > 0; }

@@ -37,7 +37,8 @@ class CommandLine {
   // False when help was asked for and printed.
   bool parse(std::span<const std::string> args);
 
-  [[nodiscard]] bool has(const std::string& name) const;
+  [[nodiscard]] bool knows(const std::string& name) const;  // an option of this command
+  [[nodiscard]] bool has(const std::string& name) const;    // given
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative

@@ -13,6 +13,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kUsualWidth = 100;
+constexpr std::size_t kUsualRows = 30;
 
 std::size_t terminal_width() {
   winsize size{};
@@ -41,9 +42,21 @@ std::unique_ptr<TableRenderer> Output::renderer() {
 
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
-  limit_rows(report, static_cast<std::size_t>(line_.number("limit").value_or(0)));
+  const std::size_t rows = report.rows.size();
+  const std::size_t limit = row_limit();
+  limit_rows(report, limit);
   render(report, head, warnings, *renderer());
   for (const std::string& warning : warnings) note(warning);
+  if (!line_.has("limit") && report.rows.size() < rows) {
+    note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
+  }
+}
+
+// Files and machines get everything, a terminal what can be taken in.
+std::size_t Output::row_limit() const {
+  if (!line_.knows("limit")) return 0;
+  const bool for_reading = !file_.is_open() && line_.renderer().name == "table";
+  return static_cast<std::size_t>(line_.number("limit").value_or(for_reading ? kUsualRows : 0));
 }
 
 void Output::note(const std::string& text) const {

@@ -27,6 +27,8 @@ class Output {
   void finish();  // Error{kResource} when not all of it could be written
 
  private:
+  [[nodiscard]] std::size_t row_limit() const;
+
   const CommandLine& line_;
   std::ostream* standard_;
   std::ofstream file_;

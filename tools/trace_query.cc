@@ -13,6 +13,7 @@
 #include "base/closest_name.h"
 #include "base/error.h"
 #include "base/version.h"
+#include "process_signals.h"
 #include "query_command.h"
 #include "report/escape.h"
 #include "sql/database.h"
@@ -77,6 +78,7 @@ int run(int argc, char** argv) {
   try {
     return dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const Error& error) {
+    if (end_requested()) return signal_exit_code();
     return complain(error.what(), static_cast<int>(error.code()));
   } catch (const std::bad_alloc&) {
     return complain("out of memory", static_cast<int>(ErrorCode::kResource));

@@ -15,9 +15,10 @@ namespace tracedb {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& directory, std::string_view doing) {
-  throw Error(ErrorCode::kResource, fmt::format("{}: cannot {} a temporary file: {}; free space there or choose another "
-                                                "directory with TMPDIR or --index-dir",
-                                                directory.string(), doing, std::strerror(errno)));
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}: cannot {} a temporary file: {}; free space there or choose another "
+                          "directory with TMPDIR or --index-dir",
+                          directory.string(), doing, std::strerror(errno)));
 }
 
 }  // namespace

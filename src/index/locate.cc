@@ -1,9 +1,16 @@
 #include "index/locate.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
+
+#include "base/error.h"
+#include "base/input_file.h"
 
 namespace tracedb {
 namespace {
@@ -13,6 +20,26 @@ constexpr std::size_t kHashDigits = 32;
 bool is_cache_name(std::string_view name, std::string_view ending) {
   return name.size() == kHashDigits + ending.size() && name.ends_with(ending) &&
          name.substr(0, kHashDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+constexpr std::string_view kCacheTag =
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# Indexes in this directory can be built again from their traces. See https://bford.info/cachedir/\n";
+
+// Only a directory that holds nothing else is declared to be a cache: backups would leave out the rest.
+void mark_as_cache(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_empty(directory, error) || error) return;
+  const std::filesystem::path tag = directory / "CACHEDIR.TAG";
+  const int descriptor = ::open(tag.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) return;
+  const bool written = ::write(descriptor, kCacheTag.data(), kCacheTag.size()) == std::ssize(kCacheTag);
+  ::close(descriptor);
+  if (!written) ::unlink(tag.c_str());
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
 }  // namespace
@@ -52,6 +79,27 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
   std::sort(cached.begin(), cached.end());  // the directory's order is chance
   found.insert(found.end(), cached.begin(), cached.end());
   return found;
+}
+
+std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory) {
+  if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0) return sidecar_path(trace);
+  const std::filesystem::path place = directory.empty() ? cache_directory() : directory;
+  if (place.empty()) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("{}: no place for its index: its directory cannot be written, and there is no cache "
+                            "directory; use trace-ingest with --output or --index-dir",
+                            printable_path(trace)));
+  }
+  const ContentHash hash = hash_file(trace);  // first: no directory is made for a trace that cannot be read
+  std::error_code error;
+  std::filesystem::create_directories(place, error);
+  if (error) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: cannot make this directory for indexes: {}; use trace-ingest "
+                                                  "with --output or --index-dir",
+                                                  printable_path(place), error.message()));
+  }
+  mark_as_cache(place);
+  return cache_path(place, hash, trace);
 }
 
 }  // namespace tracedb

@@ -28,18 +28,23 @@ SourceStat source_stat(const struct stat& status) {
           static_cast<std::int64_t>(status.st_ino)};
 }
 
+// The index carries the time its trace was looked at as its own modification time.
+bool at_rest_when_stored(const Index& index, const SourceStat& now) {
+  struct stat status {};
+  return stat(index.path().c_str(), &status) == 0 && source_stat(status).mtime_ns - now.mtime_ns > kRestNs;
+}
+
 bool stat_matches(const Index& index, const SourceStat& now) {
-  return index.meta_int64("stat_trusted") == 1 && index.meta_int64("source_mtime_ns") == now.mtime_ns &&
-         index.meta_int64("source_inode") == now.inode;
+  return index.meta_int64("source_mtime_ns") == now.mtime_ns && index.meta_int64("source_inode") == now.inode &&
+         at_rest_when_stored(index, now);
 }
 
 void refresh_stat(const Index& index, const SourceStat& now) {
   const auto clock = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(clock).count();
   if (now_ns - now.mtime_ns <= kRestNs) return;  // could not be trusted anyway
-  update_meta(index.path(), {{"source_mtime_ns", std::to_string(now.mtime_ns)},
-                             {"source_inode", std::to_string(now.inode)},
-                             {"stat_trusted", "1"}});
+  update_meta(index.path(),
+              {{"source_mtime_ns", std::to_string(now.mtime_ns)}, {"source_inode", std::to_string(now.inode)}});
 }
 
 ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before) {

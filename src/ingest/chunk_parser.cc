@@ -172,7 +172,7 @@ bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::ui
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (auto element : elements) {
     ondemand::value value;
-    if (std::move(element).get(value) != simdjson::SUCCESS) return false;
+    if (element.get(value) != simdjson::SUCCESS) return false;
     const std::string_view start = value.raw_json_token();
     const auto position = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(start.data() - text.data()));
     ondemand::object object;
@@ -227,7 +227,7 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
     return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (auto member : elements) {
-    if (std::move(member).get(value) != simdjson::SUCCESS) return false;
+    if (member.get(value) != simdjson::SUCCESS) return false;
     ondemand::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) {
       if (element.front() == '{') return false;

@@ -224,12 +224,14 @@ void IndexWriter::finish_rows() {
 void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
 
-std::uint64_t IndexWriter::publish() {
+std::uint64_t IndexWriter::publish(timespec as_of) {
   database_->execute(script("indexes"));
   database_->execute(script("views"));
   meta_.reset();
   database_->execute("COMMIT");
   database_.reset();
+  const timespec times[] = {as_of, as_of};
+  if (::utimensat(AT_FDCWD, partial_.path().c_str(), times, 0) != 0) fail(partial_.path(), "set the time of", errno);
   sync_path(partial_.path(), O_RDONLY);
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
   // A journal left by a killed writer of the old index would be rolled back into the new one.

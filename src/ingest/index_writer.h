@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -66,7 +67,8 @@ class IndexWriter {
   void meta(std::string_view key, std::int64_t value);
 
   // Indexes, views, commit, fsync, rename, fsync of the directory. Returns the size of the file.
-  std::uint64_t publish();
+  // The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  std::uint64_t publish(timespec as_of);
 
  private:
   std::filesystem::path index_;

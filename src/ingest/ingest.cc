@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <ctime>
 #include <optional>
 #include <regex>
@@ -34,22 +33,21 @@ struct SourceStat {
   friend bool operator==(const SourceStat&, const SourceStat&) = default;
 };
 
+timespec now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time;
+}
+
 SourceStat stat_of(const fs::path& path) {
   struct stat info {};
   if (path == "-" || ::stat(path.c_str(), &info) != 0) return {};
   constexpr std::int64_t kBillion = 1'000'000'000;
-  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
-          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
+  return {info.st_size,
+          info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
+          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec,
+          static_cast<std::int64_t>(info.st_ino),
           S_ISREG(info.st_mode)};
-}
-
-// A write within the clock's tick can leave the modification time as it was: only a file at rest may be recognised by
-// it.
-bool at_rest(const SourceStat& stat) {
-  constexpr std::int64_t kRestNs = 2'000'000'000;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec - stat.mtime_ns > kRestNs;
 }
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
@@ -75,10 +73,10 @@ std::optional<std::int64_t> rank_of(const TraceHeader& header, const fs::path& t
       if (member.key == "rank") return parse_int64(number_text(member.value));
     }
   }
-  static const std::regex pattern("rank[-_]?([0-9]{1,6})", std::regex::icase);
+  static const std::regex kPattern("rank[-_]?([0-9]{1,6})", std::regex::icase);
   std::smatch match;
   const std::string name = trace.filename().string();
-  if (!std::regex_search(name, match, pattern)) return std::nullopt;
+  if (!std::regex_search(name, match, kPattern)) return std::nullopt;
   return parse_int64(match[1].str());
 }
 
@@ -87,6 +85,7 @@ class Ingest {
   Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
       : trace_(trace),
         options_(options),
+        looked_at_(now()),
         before_(stat_of(trace)),
         source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),
@@ -110,7 +109,7 @@ class Ingest {
           ErrorCode::kTransient,
           fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
     }
-    result_.index_bytes = writer.publish();
+    result_.index_bytes = writer.publish(looked_at_);
     result_.issues = store_.issues;
     return result_;
   }
@@ -209,7 +208,6 @@ class Ingest {
     writer.meta("source_mtime_ns", before_.mtime_ns);
     writer.meta("source_inode", before_.inode);
     writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
-    writer.meta("stat_trusted", std::int64_t{at_rest(before_) ? 1 : 0});
   }
 
   // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch.
@@ -230,6 +228,7 @@ class Ingest {
 
   fs::path trace_;
   const IngestOptions& options_;
+  timespec looked_at_;  // when before_ was taken
   SourceStat before_;
   std::unique_ptr<ByteSource> source_;
   JsonChunks chunks_;

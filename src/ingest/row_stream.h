@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/ordered_queue.h"
 
 namespace tracedb {
@@ -62,6 +63,7 @@ class RowStream {
   // Consumer.
   std::optional<RowBlock> pop() { return queue_.pop(); }
 
+  // Ends both sides: the consumer gets no more blocks, the producer's next block throws Error{kInterrupted}.
   void cancel() { queue_.cancel(); }
 
  private:
@@ -74,7 +76,8 @@ class RowStream {
     if (block.empty()) return;
     std::vector<std::int64_t> next;
     next.reserve(kCells + 32);
-    queue_.push(sent_++, RowBlock{table, std::exchange(block, std::move(next))});
+    const bool wanted = queue_.push(sent_++, RowBlock{table, std::exchange(block, std::move(next))});
+    if (!wanted) throw Error(ErrorCode::kInterrupted, "interrupted");
   }
 
   std::array<std::vector<std::int64_t>, kEventTables> open_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tracedb {
 
@@ -11,11 +12,31 @@ void BufferedTable::begin(const ReportHead&, std::span<const Column> columns) {
 
 void BufferedTable::row(std::span<const Cell> cells) { rows_.emplace_back(cells.begin(), cells.end()); }
 
+// Totals have a unit of their own. All other times share one, so that Avg, Min and Max can be compared at a glance.
 TimeUnit BufferedTable::column_unit(std::size_t column) const {
   if (options_.time_unit != TimeUnit::kAuto) return options_.time_unit;
+  if (columns_[column].rest != Rest::kSum) return shared_unit();
   double largest = 0;
   for (const Row& row : rows_) largest = std::max(largest, std::fabs(number(row[column]).value_or(0)));
   return fitting_unit(largest);
+}
+
+// Fits the largest value, but not so coarse that the smallest keeps fewer than three digits. Microseconds with their
+// three decimals are exact.
+TimeUnit BufferedTable::shared_unit() const {
+  double largest = 0;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].unit != Unit::kTime || columns_[c].rest == Rest::kSum) continue;
+    for (const Row& row : rows_) {
+      const double value = std::fabs(number(row[c]).value_or(0));
+      largest = std::max(largest, value);
+      if (value > 0) smallest = std::min(smallest, value);
+    }
+  }
+  const TimeUnit fitting = fitting_unit(largest);
+  const bool coarse = fitting == TimeUnit::kS || fitting == TimeUnit::kMs;
+  return coarse && smallest < nanoseconds_per(fitting) / 10 ? TimeUnit::kUs : fitting;
 }
 
 bool BufferedTable::is_numeric(std::size_t column) const {
@@ -34,6 +55,7 @@ void BufferedTable::end(std::span<const std::string>) {
     const TimeUnit unit = column_unit(c);
     text.heads.push_back(escape(head_text(columns_[c], unit)));
     text.right_aligned.push_back(is_numeric(c));
+    text.optional.push_back(is_numeric(c) && columns_[c].unit != Unit::kAny);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       text.rows[r].push_back(escape(human_text(rows_[r][c], columns_[c].unit, unit)));
     }

@@ -21,6 +21,7 @@ class BufferedTable : public TableRenderer {
   struct Text {
     std::vector<std::string> heads;
     std::vector<bool> right_aligned;  // columns of numbers
+    std::vector<bool> optional;       // figures of a report: may be left out where there is no room
     std::vector<std::vector<std::string>> rows;
   };
   virtual std::string escape(const std::string& text) const = 0;
@@ -31,6 +32,7 @@ class BufferedTable : public TableRenderer {
 
  private:
   [[nodiscard]] TimeUnit column_unit(std::size_t column) const;
+  [[nodiscard]] TimeUnit shared_unit() const;
   [[nodiscard]] bool is_numeric(std::size_t column) const;
 
   std::vector<Column> columns_;

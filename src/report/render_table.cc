@@ -9,7 +9,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 12;  // no text is shortened below this
+constexpr std::size_t kNarrowest = 12;   // no text is shortened below this
+constexpr std::size_t kReadable = 32;    // before a text gets narrower than this, figures are left out
+constexpr std::size_t kKeptColumns = 3;  // but not these: share, total, count
 
 class RenderedTable final : public BufferedTable {
  public:
@@ -18,26 +20,59 @@ class RenderedTable final : public BufferedTable {
  private:
   std::string escape(const std::string& text) const override { return escape_text(text); }
 
-  void print(const Text& text) override {
+  void print(const Text& whole) override {
+    Text text = whole;
+    const std::string left_out = leave_out_figures(text);
     const std::vector<std::size_t> widths = fit(text);
     line(text.heads, widths, text.right_aligned);
     std::vector<std::string> rules;
+    rules.reserve(widths.size());
     for (const std::size_t width : widths) rules.emplace_back(width, '-');
     line(rules, widths, text.right_aligned);
     for (const auto& row : text.rows) line(row, widths, text.right_aligned);
+    if (!left_out.empty()) out_ << "(no room for " << left_out << "; --wide shows all)\n";
   }
 
-  // Natural widths; on a terminal the widest text columns give way until the line fits.
-  std::vector<std::size_t> fit(const Text& text) const {
+  static std::vector<std::size_t> natural_widths(const Text& text) {
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < text.heads.size(); ++c) {
       std::size_t width = code_points(text.heads[c]);
       for (const auto& row : text.rows) width = std::max(width, code_points(row[c]));
       widths.push_back(width);
     }
+    return widths;
+  }
+
+  static std::size_t line_width(const std::vector<std::size_t>& widths) {
+    return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  }
+
+  // On a terminal so narrow that names would be unreadable, figures go, the last first. Returns their heads.
+  [[nodiscard]] std::string leave_out_figures(Text& text) const {
+    if (options_.width == 0 || text.heads.empty()) return {};
+    std::vector<std::size_t> widths = natural_widths(text);
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (!text.right_aligned[c]) widths[c] = std::min(widths[c], kReadable);
+    }
+    std::string heads;
+    for (std::size_t c = widths.size(); c-- > kKeptColumns && line_width(widths) > options_.width;) {
+      if (!text.optional[c]) continue;
+      heads.insert(0, text.heads[c] + (heads.empty() ? "" : ", "));
+      const auto at = static_cast<std::ptrdiff_t>(c);
+      widths.erase(widths.begin() + at);
+      text.heads.erase(text.heads.begin() + at);
+      text.right_aligned.erase(text.right_aligned.begin() + at);
+      text.optional.erase(text.optional.begin() + at);
+      for (auto& row : text.rows) row.erase(row.begin() + at);
+    }
+    return heads;
+  }
+
+  // Natural widths; on a terminal the widest text columns give way until the line fits.
+  [[nodiscard]] std::vector<std::size_t> fit(const Text& text) const {
+    std::vector<std::size_t> widths = natural_widths(text);
     if (options_.width == 0 || widths.empty()) return widths;
-    const std::size_t gaps = kGap * (widths.size() - 1);
-    std::size_t total = std::accumulate(widths.begin(), widths.end(), gaps);
+    std::size_t total = line_width(widths);
     while (total > options_.width) {
       std::size_t widest = widths.size();
       for (std::size_t c = 0; c < widths.size(); ++c) {

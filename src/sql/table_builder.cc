@@ -25,13 +25,13 @@ struct IntegerForm {
 };
 
 constexpr std::array<IntegerForm, 64> kIntegerForms = [] {
-  constexpr std::array<IntegerForm, 6> forms = {
+  constexpr std::array<IntegerForm, 6> kForms = {
       {{1, 1, 56}, {2, 2, 48}, {3, 3, 40}, {4, 4, 32}, {5, 6, 16}, {6, 8, 0}}};
   std::array<IntegerForm, 64> by_bits{};
   std::size_t form = 0;
   for (std::size_t bits = 0; bits < by_bits.size(); ++bits) {
-    if (bits >= std::size_t{8} * forms[form].size) ++form;
-    by_bits[bits] = forms[form];
+    if (bits >= std::size_t{8} * kForms[form].size) ++form;
+    by_bits[bits] = kForms[form];
   }
   return by_bits;
 }();

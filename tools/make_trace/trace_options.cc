@@ -57,9 +57,9 @@ std::uint64_t parse_size(std::string_view option, std::string_view text) {
   std::string_view digits = text;
   if (!text.empty()) {
     const char suffix = text.back();
-    if (suffix == 'K' || suffix == 'k') unit = 1000;
-    if (suffix == 'M' || suffix == 'm') unit = 1000 * 1000;
-    if (suffix == 'G' || suffix == 'g') unit = 1000 * 1000 * 1000;
+    if (suffix == 'K' || suffix == 'k') unit = 1'000;
+    if (suffix == 'M' || suffix == 'm') unit = 1'000'000;
+    if (suffix == 'G' || suffix == 'g') unit = 1'000'000'000;
     if (unit > 1) digits.remove_suffix(1);
   }
   const auto value = parse_whole<std::uint64_t>(digits);

@@ -170,7 +170,7 @@ void Truth::finish() {
   auto streams = stream_numbers(options_);
   std::sort(streams.begin(), streams.end());
   const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
-  count("M", "", 9 * 3 + 2 * distinct + 2 + 1);
+  count("M", "", std::int64_t{9} * 3 + 2 * distinct + 2 + 1);
   count("X", "Trace");
   count("i", "", 2);
 }

@@ -7,11 +7,11 @@
 namespace tracedb {
 namespace {
 
-const char* kGood = R"({"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":1,"dur":1})";
+const char* const kGood = R"({"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":1,"dur":1})";
 
 // An event between two good ones, which must survive it.
 EventBatch between_good(const std::string& event) {
-  const EventBatch batch = parse_events(std::string(kGood) + ",\n" + event + "," + kGood);
+  EventBatch batch = parse_events(std::string(kGood) + ",\n" + event + "," + kGood);
   std::size_t good = 0;
   for (const OperatorRecord& op : batch.operators) good += text_of(batch, op.name) == "good" ? 1 : 0;
   CHECK(good == 2);

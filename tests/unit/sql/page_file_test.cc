@@ -49,7 +49,8 @@ void lengthen(const std::filesystem::path& path, std::size_t page_size, std::uin
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   const std::uint64_t offset = std::uint64_t{trunk - 1} * page_size;
   put(file, offset + 4, pages - trunk);
-  for (std::uint32_t page = trunk + 1; page <= pages; ++page) put(file, offset + 8 + 4 * (page - trunk - 1), page);
+  for (std::uint32_t page = trunk + 1; page <= pages; ++page)
+    put(file, offset + 8 + std::uint64_t{4} * (page - trunk - 1), page);
   put(file, 28, pages);
   put(file, 32, trunk);
   put(file, 36, pages - trunk + 1);
@@ -113,8 +114,8 @@ TEST_CASE("closing counts the pages and the change") {
   CHECK(get(path, 92) == change + 1);
   CHECK(get(path, 28) == 202);
   CHECK(std::filesystem::file_size(path) == 202 * 1024);
-  CHECK(get(path, 200 * 1024) == 0x07070707);
-  CHECK(get(path, 201 * 1024) == 0x08080808);
+  CHECK(get(path, std::uint64_t{200} * 1024) == 0x07070707);
+  CHECK(get(path, std::uint64_t{201} * 1024) == 0x08080808);
 }
 
 TEST_CASE("what cannot be appended to") {

@@ -40,7 +40,9 @@ TEST_CASE("kinds of runtime calls") {
       {"hipGraphInstantiate", CallKind::kOther},
       {"", CallKind::kOther},
   };
-  for (const auto& [name, kind] : calls) {
+  for (const auto& entry : calls) {  // no bindings: clang cannot capture them
+    const auto& name = entry.first;
+    const auto& kind = entry.second;
     CAPTURE(name);
     CHECK(to_string(call_kind(name)) == to_string(kind));
   }
@@ -72,7 +74,9 @@ TEST_CASE("kinds of kernels") {
       {"triton_red_fused_add_0", KernelKind::kCompute},
       {"", KernelKind::kCompute},
   };
-  for (const auto& [name, kind] : kernels) {
+  for (const auto& entry : kernels) {  // no bindings: clang cannot capture them
+    const auto& name = entry.first;
+    const auto& kind = entry.second;
     CAPTURE(name);
     CHECK(to_string(kernel_kind(name)) == to_string(kind));
   }
@@ -130,7 +134,9 @@ TEST_CASE("short names of kernels") {
       {"void", "void"},
       {"_Znonsense", "_Znonsense"},
   };
-  for (const auto& [name, expected] : names) {
+  for (const auto& entry : names) {  // no bindings: clang cannot capture them
+    const auto& name = entry.first;
+    const auto& expected = entry.second;
     CAPTURE(name);
     CHECK(short_name(name) == expected);
   }

@@ -1,0 +1,48 @@
+// One writer at a time: an exclusive lock on a file of its own, held by this process until the object goes. The kernel
+// drops the lock with the process, however it ends, so a lock file that nobody holds is only litter.
+//
+// The file is removed while the lock is still held. Whoever gets the lock of a file that is no longer the one of that
+// name starts over, so two holders never meet. A file with content is not ours and is not removed.
+//
+// Where the file system has no locks (some network mounts) every try succeeds, and locks() is false: the lock saves
+// work there at most, it must not be needed for correctness. Different objects exclude each other within one process
+// too. Throws Error{kResource} where the file cannot be made, Error{kInterrupted} while waiting.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace tracedb {
+
+class FileLock {
+ public:
+  // nullopt: somebody else has it.
+  static std::optional<FileLock> try_acquire(const std::filesystem::path& path);
+  // Waits. `on_wait` is called once if that takes any time; `cancel` (may be null) ends the waiting.
+  static FileLock acquire(const std::filesystem::path& path, const std::atomic<bool>* cancel,
+                          const std::function<void()>& on_wait);
+  ~FileLock();
+  FileLock(FileLock&& other) noexcept
+      : path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        held_(other.held_),
+        locks_(other.locks_) {}
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  FileLock& operator=(FileLock&&) = delete;
+
+  [[nodiscard]] bool locks() const { return locks_; }
+
+ private:
+  FileLock(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::filesystem::path path_;
+  int descriptor_;
+  bool held_ = false;
+  bool locks_ = true;
+};
+
+}  // namespace tracedb

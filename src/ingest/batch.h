@@ -1,0 +1,78 @@
+// Many traces in one run: several at once, each on its own. A trace that fails is recorded and the others go on; this
+// is the only place where failures of single traces are caught.
+//
+// A trace that changes while it is read is tried a second time, last of all. What is valid is left alone, so a run that
+// was cut short is continued by running it again.
+//
+// run_batch() may be called on any thread; it uses threads of its own and calls the observer on them, one call at a
+// time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "ingest/ensure_index.h"
+#include "ingest/ingest.h"
+#include "ingest/trace_list.h"
+
+namespace tracedb {
+
+enum class TraceStatus {
+  kBuilt,
+  kValid,     // the index was there and valid
+  kSalvaged,  // built, but the trace was damaged and something of it is lost
+  kFailed,
+  kSkipped,  // not tried: --fail-fast, an interrupt, a link to nothing
+};
+inline constexpr std::size_t kTraceStatuses = 5;
+std::string_view to_string(TraceStatus status);
+
+struct TraceRecord {
+  std::filesystem::path trace, index;  // index: empty if it never came so far
+  TraceStatus status = TraceStatus::kSkipped;
+  double seconds = 0;
+  std::uint64_t bytes = 0;  // of the trace file
+  std::uint64_t events = 0;
+  std::uint64_t issues = 0;            // warnings and losses, each as often as it was counted
+  bool lossy = false;                  // some of them are losses, or the end is missing
+  std::optional<ErrorCode> code = {};  // of a failure
+  std::string error = {};              // why it failed or was skipped, in one line
+  std::optional<IngestResult> result = {};
+};
+
+class BatchObserver {
+ public:
+  virtual ~BatchObserver() = default;
+  virtual void started(const std::filesystem::path& trace) = 0;
+  virtual void progress(const std::filesystem::path& trace, const IngestProgress& progress) = 0;
+  virtual void waiting(const std::filesystem::path& index) = 0;  // for the lock of another process
+  virtual void finished(const TraceRecord& record) = 0;
+};
+
+struct BatchOptions {
+  std::filesystem::path output;           // of a single trace
+  std::filesystem::path index_directory;  // empty: beside each trace
+  unsigned jobs = 0;                      // traces at once; 0: one a core
+  bool fail_fast = false;                 // no trace is begun after the first failure
+  EnsureOptions ensure;                   // memory_bytes is for the whole run; threads 0: the cores, shared by the jobs
+};
+
+struct BatchResult {
+  std::array<std::size_t, kTraceStatuses> counts{};
+  double seconds = 0;
+  std::optional<ErrorCode> first_failure = {};
+  bool lossy = false;
+  bool interrupted = false;  // and something was left undone
+
+  [[nodiscard]] std::size_t count(TraceStatus status) const { return counts[static_cast<std::size_t>(status)]; }
+};
+
+BatchResult run_batch(const TraceList& list, const BatchOptions& options, BatchObserver& observer);
+
+}  // namespace tracedb

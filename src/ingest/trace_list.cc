@@ -1,0 +1,164 @@
+#include "ingest/trace_list.h"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "index/locate.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FolderSearch {
+ public:
+  FolderSearch(TraceList& list, const std::vector<std::string>& globs, fs::path excluded)
+      : list_(list), globs_(globs), excluded_(std::move(excluded)) {}
+
+  void search(const fs::path& folder) {
+    top_ = folder;
+    links_.clear();
+    linked_folders_.clear();
+    const std::size_t before = list_.traces.size() + list_.skipped.size() + list_.unreadable.size();
+    enter(folder);
+    while (!linked_folders_.empty()) {
+      const fs::path next = linked_folders_.front();
+      linked_folders_.pop_front();
+      enter(next);
+    }
+    take_links();
+    std::sort(list_.traces.begin() + static_cast<std::ptrdiff_t>(first_), list_.traces.end());
+    first_ = list_.traces.size();
+    if (before == list_.traces.size() + list_.skipped.size() + list_.unreadable.size()) list_.empty.push_back(folder);
+  }
+
+  void take_named(const fs::path& file) {
+    if (file != "-" && !taken_.insert(real_path(file)).second) return;
+    list_.traces.push_back(file);
+    first_ = list_.traces.size();
+  }
+
+ private:
+  static fs::path real_path(const fs::path& path) {
+    std::error_code error;
+    fs::path real = fs::canonical(path, error);
+    return error ? path : real;
+  }
+
+  void enter(const fs::path& folder) {
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) == 0 && !entered_.emplace(status.st_dev, status.st_ino).second) return;
+    std::error_code error;
+    std::vector<fs::directory_entry> entries;
+    fs::directory_iterator entry(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) entries.push_back(*entry);
+    if (error) list_.unreadable.push_back({folder, error.message()});
+    std::sort(entries.begin(), entries.end());
+    for (const fs::directory_entry& found : entries) consider(found);
+  }
+
+  void consider(const fs::directory_entry& entry) {
+    std::error_code error;
+    const bool link = entry.is_symlink(error);
+    if (entry.is_directory(error)) {
+      if (link) {
+        linked_folders_.push_back(entry.path());
+      } else {
+        enter(entry.path());
+      }
+      return;
+    }
+    if (!fits(entry.path())) return;
+    if (link) {
+      links_.push_back(entry.path());
+    } else if (entry.is_regular_file(error)) {
+      take(entry.path());
+    }
+  }
+
+  [[nodiscard]] bool fits(const fs::path& path) const {
+    if (is_own_file(path)) return false;
+    const fs::path name = path.filename();
+    const fs::path below = path.lexically_relative(top_);
+    return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
+      const bool whole = glob.find('/') != std::string::npos;
+      return ::fnmatch(glob.c_str(), whole ? below.c_str() : name.c_str(), whole ? FNM_PATHNAME : 0) == 0;
+    });
+  }
+
+  void take(const fs::path& file) {
+    const fs::path real = real_path(file);
+    if (real == excluded_ || !taken_.insert(real).second) return;
+    list_.traces.push_back(file);
+  }
+
+  // Last, so that a file is taken under its own name if it has one here.
+  void take_links() {
+    for (const fs::path& link : links_) {
+      std::error_code error;
+      if (fs::is_regular_file(link, error)) {
+        take(link);
+      } else if (!fs::exists(link, error)) {
+        list_.skipped.push_back({link, "a link to nothing"});
+      }
+    }
+  }
+
+  TraceList& list_;
+  const std::vector<std::string>& globs_;
+  fs::path excluded_, top_;
+  std::vector<fs::path> links_;
+  std::deque<fs::path> linked_folders_;
+  std::set<std::pair<dev_t, ino_t>> entered_;
+  std::set<fs::path> taken_;
+  std::size_t first_ = 0;  // of the traces of the folder at hand
+};
+
+}  // namespace
+
+const std::vector<std::string>& default_globs() {
+  static const std::vector<std::string> kGlobs = {"*.json", "*.json.gz", "*.json.zst"};
+  return kGlobs;
+}
+
+TraceList list_traces(const std::vector<fs::path>& given, const std::vector<std::string>& globs,
+                      const fs::path& excluded) {
+  TraceList list;
+  std::error_code error;
+  FolderSearch search(list, globs, excluded.empty() ? fs::path() : fs::weakly_canonical(excluded, error));
+  for (const fs::path& path : given) {
+    if (fs::is_directory(path, error)) {
+      search.search(path);
+    } else {
+      search.take_named(path);
+    }
+  }
+  return list;
+}
+
+std::vector<fs::path> parse_path_list(std::string_view text) {
+  const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
+  std::vector<fs::path> paths;
+  while (!text.empty()) {
+    const std::string_view path = text.substr(0, text.find(separator));
+    if (!path.empty()) paths.emplace_back(path);
+    text.remove_prefix(std::min(path.size() + 1, text.size()));
+  }
+  return paths;
+}
+
+bool is_own_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::string suffix = kIndexSuffix;
+  return name.ends_with(suffix) || name.ends_with(suffix + ".lock") || name == "CACHEDIR.TAG" ||
+         name.ends_with(suffix + "-journal") ||
+         (name.ends_with(".partial") && name.find(suffix + ".") != std::string::npos);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,42 @@
+// Which files a run of ingest is about: those named, and those found in the folders named.
+//
+// A named file is taken whatever it is called. A folder is searched with all below it, for regular files whose name
+// fits one of the globs (a glob with a slash is matched against the path below that folder). Links are followed, but no
+// folder is entered twice and no file is taken a second time through a link. Our own files are never taken.
+//
+// The order is that of the names given, within a folder that of the bytes of the paths, real folders before linked
+// ones. Names are bytes: nothing is assumed about their encoding.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+struct TraceList {
+  struct Note {
+    std::filesystem::path path;
+    std::string reason;  // one line, without the path
+  };
+  std::vector<std::filesystem::path> traces;
+  std::vector<Note> unreadable;              // folders
+  std::vector<Note> skipped;                 // links to nothing
+  std::vector<std::filesystem::path> empty;  // folders given in which nothing was found
+};
+
+// What is read of a folder if the user names no globs.
+const std::vector<std::string>& default_globs();
+
+// `excluded` (may be empty) is a file the run itself writes.
+TraceList list_traces(const std::vector<std::filesystem::path>& given, const std::vector<std::string>& globs,
+                      const std::filesystem::path& excluded);
+
+// One path a line, or each ended by a NUL if there is any NUL (names may contain line feeds). Empty ones are left out.
+std::vector<std::filesystem::path> parse_path_list(std::string_view text);
+
+// An index, an unfinished one, a lock, or the mark of a cache directory.
+bool is_own_file(const std::filesystem::path& path);
+
+}  // namespace tracedb

@@ -1,0 +1,104 @@
+#include "ingest/trace_list.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "support/temp_directory.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Tree {
+ public:
+  void file(const char* name) {
+    fs::create_directories((directory_ / name).parent_path());
+    static_cast<void>(directory_.write(name, "[]"));
+  }
+  void link(const char* target, const char* name) { fs::create_symlink(target, directory_ / name); }
+  [[nodiscard]] fs::path path(const char* name) const { return directory_ / name; }
+  [[nodiscard]] const fs::path& top() const { return directory_.path(); }
+
+  // Relative paths, joined by a blank.
+  [[nodiscard]] std::string found(const std::vector<std::string>& globs = default_globs()) const {
+    return names(list_traces({top()}, globs, {}).traces);
+  }
+  [[nodiscard]] std::string names(const std::vector<fs::path>& paths) const {
+    std::string all;
+    for (const fs::path& path : paths) all += (all.empty() ? "" : " ") + path.lexically_relative(top()).string();
+    return all;
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+}  // namespace
+
+TEST_CASE("folders are searched with all below them, in the order of the paths") {
+  Tree tree;
+  for (const char* name : {"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl"})
+    tree.file(name);
+  CHECK(tree.found() == "a/b/c.json.zst a/z.json.gz a.json b.json");
+}
+
+TEST_CASE("our own files are never taken for traces") {
+  Tree tree;
+  for (const char* name : {"x.json", "x.json.tracedb", "x.json.tracedb.lock", "x.json.tracedb.a1b2c3.partial",
+                           "x.json.tracedb-journal", "CACHEDIR.TAG"}) {
+    tree.file(name);
+  }
+  CHECK(tree.found({"*"}) == "x.json");
+}
+
+TEST_CASE("a glob with a slash is matched against the path below the folder") {
+  Tree tree;
+  for (const char* name : {"run1/a.json", "run1/b.json", "run2/a.json", "run1/deep/a.json"}) tree.file(name);
+  CHECK(tree.found({"run1/*.json"}) == "run1/a.json run1/b.json");
+  CHECK(tree.found({"a.json"}) == "run1/a.json run1/deep/a.json run2/a.json");
+}
+
+TEST_CASE("links end: no folder twice, no file twice, nothing through a dead link") {
+  Tree tree;
+  tree.file("run/a.json");
+  tree.link("run", "latest");
+  tree.link("..", "run/up");
+  tree.link("run/a.json", "a.json");
+  tree.link("nowhere", "dead.json");
+  tree.link("self.json", "self.json");
+  const TraceList list = list_traces({tree.top()}, default_globs(), {});
+  CHECK(tree.names(list.traces) == "run/a.json");
+  CHECK(list.skipped.size() == 2);
+  const TempDirectory outside;
+  const fs::path target = outside.write("outside.json", "[]");
+  tree.link(target.c_str(), "outside.json");
+  CHECK(tree.found() == "outside.json run/a.json");
+}
+
+TEST_CASE("what is named is taken once, whatever it is called") {
+  Tree tree;
+  tree.file("a.json");
+  tree.file("b.txt");
+  const TraceList list =
+      list_traces({tree.path("b.txt"), "-", tree.path("absent"), tree.path("b.txt"), tree.top()}, default_globs(), {});
+  CHECK(list.traces == std::vector<fs::path>{tree.path("b.txt"), "-", tree.path("absent"), tree.path("a.json")});
+}
+
+TEST_CASE("an empty folder and the file the run writes are told apart from traces") {
+  Tree tree;
+  tree.file("summary.json");
+  const TraceList list = list_traces({tree.top()}, default_globs(), tree.path("summary.json"));
+  CHECK(list.traces.empty());
+  CHECK(list.empty == std::vector<fs::path>{tree.top()});
+}
+
+TEST_CASE("lists of paths: lines, or NULs where names have line feeds") {
+  using Paths = std::vector<fs::path>;
+  CHECK(parse_path_list("a\nb c\n\nd") == Paths{"a", "b c", "d"});
+  CHECK(parse_path_list(std::string_view("a\nb\0c\0", 6)) == Paths{"a\nb", "c"});
+  CHECK(parse_path_list("").empty());
+}
+
+}  // namespace tracedb

@@ -1,0 +1,20 @@
+// What the programs do about signals. The first SIGINT, SIGTERM or SIGHUP asks for an orderly end: a flag is set that
+// the library looks at. The second one ends the process at once.
+#pragma once
+
+#include <atomic>
+
+namespace tracedb {
+
+// Those three from now on, unless they were ignored from the start (nohup). SIGXFSZ becomes a write error.
+void catch_ending_signals();
+
+// They end the process from now on; at once if one of them came meanwhile.
+void release_ending_signals();
+
+const std::atomic<bool>& end_requested();
+
+// 128 + the number of the signal that came, else 130.
+int signal_exit_code();
+
+}  // namespace tracedb
