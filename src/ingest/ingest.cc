@@ -43,10 +43,8 @@ SourceStat stat_of(const fs::path& path) {
   struct stat info {};
   if (path == "-" || ::stat(path.c_str(), &info) != 0) return {};
   constexpr std::int64_t kBillion = 1'000'000'000;
-  return {info.st_size,
-          info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
-          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec,
-          static_cast<std::int64_t>(info.st_ino),
+  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
+          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
           S_ISREG(info.st_mode)};
 }
 
