@@ -5,18 +5,12 @@
 #include <cctype>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ingest/json_text.h"
 
 namespace tracedb {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 struct VendorWord {
   std::string_view word, vendor;
@@ -40,7 +34,7 @@ constexpr std::array<VendorWord, 7> kHeaderWords = {{
 }};
 
 std::string_view vendor_of_name(std::string_view name) {
-  const std::string text = lower(name);
+  const std::string text = ascii_lower(name);
   for (const VendorWord& entry : kDeviceWords) {
     if (text.find(entry.word) != std::string::npos) return entry.vendor;
   }

@@ -4,20 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 
+#include "base/ascii.h"
+
 namespace tracedb {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 template <std::size_t N>
 bool contains_any(std::string_view text, const std::array<std::string_view, N>& words) {
@@ -89,7 +83,7 @@ std::string_view to_string(CallKind kind) {
 }
 
 CallKind call_kind(std::string_view name) {
-  const std::string text = lower(name);
+  const std::string text = ascii_lower(name);
   if (contains_any(text, kGraphLaunchWords)) return CallKind::kGraphLaunch;
   if (contains_any(text, kLaunchWords)) return CallKind::kLaunch;
   if (text == "cudalaunch" || text == "culaunch" || text == "culaunchgrid") return CallKind::kLaunch;
@@ -104,10 +98,10 @@ std::string_view to_string(KernelKind kind) {
 }
 
 KernelKind kernel_kind(std::string_view name) {
-  const std::string text = lower(demangle(name));
+  const std::string text = ascii_lower(demangle(name));
   if (contains_any(text, kCopyKernelWords)) return KernelKind::kCopyKernel;
   if (contains_any(text, kCommLibraries)) return KernelKind::kComm;
-  const std::string function = lower(short_name(name));
+  const std::string function = ascii_lower(short_name(name));
   const bool collective = contains_any(function, kCommWords) && !contains_any(function, kBlockLocalWords);
   return collective ? KernelKind::kComm : KernelKind::kCompute;
 }

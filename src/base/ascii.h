@@ -1,0 +1,17 @@
+// Letters of names that are ASCII by convention: no locale is asked.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+inline std::string ascii_lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return out;
+}
+
+}  // namespace tracedb
