@@ -82,6 +82,7 @@ class Reporter : public BatchObserver {
 
   void end(const BatchResult& result) {
     line_.clear();
+    summary_.close();
     if (result.interrupted) say("trace-ingest: interrupted; run it again to do the rest\n");
     if (alone_ || words_ == Wordiness::kErrors) return;
     say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),

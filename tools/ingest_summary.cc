@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/utf8.h"
 #include "report/escape.h"
 
@@ -44,14 +46,20 @@ std::string summary_line(const TraceRecord& record) {
 SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
   if (path.empty()) return;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("{}: cannot write the summary: {}", path.string(), std::strerror(errno)));
-  }
+  if (descriptor_ < 0) fail();
 }
 
 SummaryFile::~SummaryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void SummaryFile::close() {
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) fail();
+}
+
+void SummaryFile::fail() const {
+  throw Error(ErrorCode::kResource, fmt::format("{}: cannot write the summary: {}; choose another place for it",
+                                                printable_path(path_), std::strerror(errno)));
 }
 
 void SummaryFile::add(const TraceRecord& record) {
@@ -61,10 +69,7 @@ void SummaryFile::add(const TraceRecord& record) {
   while (!rest.empty()) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      throw Error(ErrorCode::kResource,
-                  fmt::format("{}: cannot write the summary: {}", path_.string(), std::strerror(errno)));
-    }
+    if (count <= 0) fail();
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }

@@ -21,8 +21,11 @@ class SummaryFile {
   SummaryFile& operator=(const SummaryFile&) = delete;
 
   void add(const TraceRecord& record);  // in the file when this returns; throws Error{kResource}
+  void close();                         // after the last; only now some file systems say that they have no room
 
  private:
+  [[noreturn]] void fail() const;
+
   std::filesystem::path path_;
   int descriptor_ = -1;
 };

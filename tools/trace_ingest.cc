@@ -132,11 +132,8 @@ int run(int argc, char** argv) {
   return tracedb::run_ingest(parse(values));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  tracedb::catch_ending_signals();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
+// What went wrong becomes one line and an exit code.
+int run_and_explain(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const tracedb::Error& error) {
@@ -147,10 +144,22 @@ int main(int argc, char** argv) {
     std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << "; see trace-ingest --help\n";
     return static_cast<int>(tracedb::ErrorCode::kUsage);
   } catch (const std::bad_alloc&) {
-    std::cerr << "trace-ingest: out of memory\n";
-    return static_cast<int>(tracedb::ErrorCode::kResource);
+    throw;
   } catch (const std::exception& error) {
     std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << '\n';
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tracedb::catch_ending_signals();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
+  try {
+    return run_and_explain(argc, argv);
+  } catch (...) {  // memory, also that for the explanation
+    std::cerr << "trace-ingest: out of memory; give --max-memory less, or run fewer --jobs\n";
     return static_cast<int>(tracedb::ErrorCode::kResource);
   }
 }

@@ -81,7 +81,7 @@ int run(int argc, char** argv) {
     if (end_requested()) return signal_exit_code();
     return complain(error.what(), static_cast<int>(error.code()));
   } catch (const std::bad_alloc&) {
-    return complain("out of memory", static_cast<int>(ErrorCode::kResource));
+    throw;
   } catch (const std::exception& error) {
     return complain(error.what(), static_cast<int>(ErrorCode::kResource));
   }
@@ -90,4 +90,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tracedb
 
-int main(int argc, char** argv) { return tracedb::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tracedb::run(argc, argv);
+  } catch (...) {  // memory, also that for the explanation
+    std::cerr << "trace-query: out of memory\n";
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}

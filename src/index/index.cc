@@ -20,6 +20,7 @@ using Header = std::array<unsigned char, kHeaderBytes>;
 
 // Offsets of the SQLite file format, section 1.3; numbers are big-endian.
 constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kFormatVersionsAt = 18;
 constexpr std::size_t kPageCountAt = 28;
 constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
@@ -29,6 +30,9 @@ std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes
   for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
   return value;
 }
+
+// Another format is write-ahead logging: to read it, SQLite would make files beside the index.
+bool is_rollback_format(const Header& header) { return big_endian(header, kFormatVersionsAt, 2) == 0x0101; }
 
 std::uint64_t expected_size(const Header& header) {
   const std::uint32_t page = big_endian(header, kPageSizeAt, 2);
@@ -67,7 +71,8 @@ FileKind file_kind(const std::filesystem::path& path) {
   if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {
     return FileKind::kOtherSqlite;
   }
-  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion)) {
+  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion) ||
+      !is_rollback_format(header)) {
     return FileKind::kOtherVersion;
   }
   const std::uintmax_t size = std::filesystem::file_size(path, error);

@@ -5,10 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <system_error>
 
 #include "base/content_hash.h"
+#include "base/file_lock.h"
 #include "sql/meta_update.h"
 
 namespace tracedb {
@@ -20,18 +24,22 @@ struct SourceStat {
   std::int64_t size;
   std::int64_t mtime_ns;
   std::int64_t inode;
+  std::int64_t touched_ns;  // the later of its two times: whoever sets the first one back moves the second
 };
 
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
 SourceStat source_stat(const struct stat& status) {
-  return {static_cast<std::int64_t>(status.st_size),
-          static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec,
-          static_cast<std::int64_t>(status.st_ino)};
+  return {static_cast<std::int64_t>(status.st_size), nanoseconds(status.st_mtim),
+          static_cast<std::int64_t>(status.st_ino), std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
 }
 
 // The index carries the time its trace was looked at as its own modification time.
 bool at_rest_when_stored(const Index& index, const SourceStat& now) {
   struct stat status {};
-  return stat(index.path().c_str(), &status) == 0 && source_stat(status).mtime_ns - now.mtime_ns > kRestNs;
+  return stat(index.path().c_str(), &status) == 0 && nanoseconds(status.st_mtim) - now.touched_ns > kRestNs;
 }
 
 bool stat_matches(const Index& index, const SourceStat& now) {
@@ -42,7 +50,13 @@ bool stat_matches(const Index& index, const SourceStat& now) {
 void refresh_stat(const Index& index, const SourceStat& now) {
   const auto clock = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(clock).count();
-  if (now_ns - now.mtime_ns <= kRestNs) return;  // could not be trusted anyway
+  if (now_ns - now.touched_ns <= kRestNs) return;  // could not be trusted anyway
+  // The lock of a build: what a kill leaves of this write too is cleared by whoever finds the lock without its holder.
+  std::filesystem::path lock_file = index.path();
+  lock_file += ".lock";
+  std::error_code error;
+  const std::optional<FileLock> lock = FileLock::try_acquire(lock_file, error);
+  if (!lock) return;  // a build is at work, or nothing can be written here
   update_meta(index.path(),
               {{"source_mtime_ns", std::to_string(now.mtime_ns)}, {"source_inode", std::to_string(now.inode)}});
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -107,8 +108,11 @@ class Batch {
 
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
-    for (unsigned job = 1; job < jobs_; ++job) {
-      tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
+    try {
+      for (unsigned job = 1; job < jobs_; ++job) {
+        tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
+      }
+    } catch (const std::system_error&) {  // no more threads to be had: those that run do it all
     }
     work();
     for (const std::unique_ptr<Task>& task : tasks) task->join();

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "base/utf8.h"
@@ -13,6 +14,11 @@ namespace tracedb {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
+
+// Memory that is short is no damage of the trace: what could be read must not be counted as broken.
+void require_memory(simdjson::error_code error) {
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+}
 
 // Raw text of a value: scalars to the end of their token, containers whole.
 simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
@@ -166,9 +172,10 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
 bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch) {
   ondemand::document document;
   ondemand::array elements;
-  if (json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document) !=
-      simdjson::SUCCESS)
-    return false;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (auto element : elements) {
     ondemand::value value;
@@ -222,9 +229,10 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
   ondemand::document document;
   ondemand::array elements;
   ondemand::value value;
-  if (json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document) !=
-      simdjson::SUCCESS)
-    return false;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (auto member : elements) {
     if (member.get(value) != simdjson::SUCCESS) return false;

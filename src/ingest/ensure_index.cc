@@ -72,6 +72,8 @@ void clear_stale_lock(const fs::path& index) {
   if (::access(directory_of(index).c_str(), W_OK) != 0 || ::access(lock_file.c_str(), R_OK) != 0) return;
   if (const std::optional<FileLock> lock = FileLock::try_acquire(lock_file); lock && lock->locks()) {
     remove_leftovers(index);
+    // The index was read without it, so there is nothing in it to be rolled back.
+    ::unlink((index.string() + "-journal").c_str());
   }
 }
 

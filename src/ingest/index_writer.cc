@@ -114,15 +114,15 @@ std::vector<TableLayout> layouts() {
               fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error)));
 }
 
-// Makes the name of a file last: its bytes first, then the directory entry.
-void sync_path(const std::filesystem::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+// Makes the names in it last.
+void sync_directory(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) fail(path, "open", errno);
   const int result = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);
   // Some file systems cannot sync a directory; the rename is still atomic there.
-  if (result != 0 && !(error == EINVAL && (flags & O_DIRECTORY) != 0)) fail(path, "write", error);
+  if (result != 0 && error != EINVAL) fail(path, "write", error);
 }
 
 std::filesystem::path directory_of(const std::filesystem::path& path) {
@@ -175,22 +175,22 @@ std::string partial_suffix() {
 }  // namespace
 
 PartialFile::PartialFile(const std::filesystem::path& index) {
-  int descriptor = -1;
   do {
     path_ = index;
     path_ += partial_suffix();
-    descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
-  if (descriptor < 0) fail(path_, "create", errno);
-  ::close(descriptor);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor_ < 0) fail(path_, "create", errno);
 }
 
 PartialFile::~PartialFile() {
-  std::error_code ignored;
-  if (!published_) std::filesystem::remove(path_, ignored);
+  if (!published_) ::unlink(path_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void PartialFile::publish(const std::filesystem::path& name) {
+  if (::fsync(descriptor_) != 0) fail(path_, "write", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write", errno);
   if (::rename(path_.c_str(), name.c_str()) != 0) fail(name, "put the finished index in place", errno);
   published_ = true;
 }
@@ -232,12 +232,11 @@ std::uint64_t IndexWriter::publish(timespec as_of) {
   database_.reset();
   const timespec times[] = {as_of, as_of};
   if (::utimensat(AT_FDCWD, partial_.path().c_str(), times, 0) != 0) fail(partial_.path(), "set the time of", errno);
-  sync_path(partial_.path(), O_RDONLY);
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
   // A journal left by a killed writer of the old index would be rolled back into the new one.
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((index_.string() + suffix).c_str());
   partial_.publish(index_);
-  sync_path(directory_of(index_), O_RDONLY | O_DIRECTORY);
+  sync_directory(directory_of(index_));
   return size;
 }
 

@@ -38,10 +38,11 @@ class PartialFile {
   PartialFile& operator=(const PartialFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void publish(const std::filesystem::path& name);  // rename
+  void publish(const std::filesystem::path& name);  // fsync and rename
 
  private:
   std::filesystem::path path_;
+  int descriptor_ = -1;  // open all the time: it is told of every failed write, also of others who had the file open
   bool published_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -48,19 +49,27 @@ ErrorCode error_code(int sqlite_code) {
 
 }  // namespace
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
+Database::Database(const std::filesystem::path& path, Mode mode)
+    : path_(path), being_built_(mode == Mode::kCreate || mode == Mode::kReadWrite) {
   const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
-  const std::string message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  std::error_code unknown;
+  const bool too_long = std::filesystem::absolute(path, unknown).native().size() > kLongestDatabasePath;
+  const std::string message = too_long             ? "its path is too long for SQLite; choose a shorter one"
+                              : handle_ != nullptr ? sqlite3_errmsg(handle_)
+                                                   : sqlite3_errstr(code);
   sqlite3_close_v2(std::exchange(handle_, nullptr));
-  throw Error(mode == Mode::kCreate ? ErrorCode::kResource : error_code(code),
+  throw Error(being_built_ ? ErrorCode::kResource : error_code(code),
               fmt::format("{}: cannot open the index: {}", path.string(), message));
 }
 
 Database::~Database() { sqlite3_close_v2(handle_); }
 
 Database::Database(Database&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)), interrupt_(other.interrupt_) {}
+    : path_(std::move(other.path_)),
+      handle_(std::exchange(other.handle_, nullptr)),
+      interrupt_(other.interrupt_),
+      being_built_(other.being_built_) {}
 
 void Database::interrupt_on(const std::atomic<bool>* flag) {
   constexpr int kOperationsBetweenLooks = 10'000;
@@ -73,7 +82,13 @@ void Database::interrupt_on(const std::atomic<bool>* flag) {
 void Database::fail(int sqlite_code, std::string_view doing) const {
   const int kind = sqlite_code & 0xff;
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
-  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) {
+  // Whoever was killed while it noted new times of the trace has left a journal that only a writer may roll back.
+  const bool half_updated = sqlite3_extended_errcode(handle_) == SQLITE_READONLY_ROLLBACK;
+  if (being_built_ && (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB)) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
+                                                  path_.string(), sqlite3_errmsg(handle_)));
+  }
+  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || half_updated) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
                             sqlite3_errmsg(handle_)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -17,6 +18,9 @@ struct sqlite3_stmt;
 namespace tracedb {
 
 class Database;
+
+// SQLite takes absolute paths of up to 512 bytes, and wants room for the suffix of its journal.
+inline constexpr std::size_t kLongestDatabasePath = 504;
 
 enum class ValueType { kNull, kInteger, kReal, kText, kBlob };
 
@@ -94,6 +98,7 @@ class Database {
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
   const std::atomic<bool>* interrupt_ = nullptr;
+  bool being_built_;  // by us: what is wrong with it is no fault of the input
 };
 
 }  // namespace tracedb

@@ -56,9 +56,7 @@ void PageFile::read_header() {
   std::array<std::byte, kHeader> header{};
   struct stat info {};
   if (::fstat(descriptor_, &info) != 0) fail("read", errno);
-  const ssize_t got = ::pread(descriptor_, header.data(), header.size(), 0);
-  if (got < 0) fail("read", errno);
-  if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (read_start(header) < kHeader || std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
   }
   // The field has 16 bits: 65536 is written as 1.
@@ -112,11 +110,24 @@ void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
+// From the file's first byte; fewer than asked for only where it ends.
+std::size_t PageFile::read_start(std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t count = ::pread(descriptor_, &into[done], into.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
 // The number of pages counts only where the change counter is the one it was written for.
 void PageFile::close() {
   flush();
   std::array<std::byte, kHeader> header{};
-  if (::pread(descriptor_, header.data(), header.size(), 0) != static_cast<ssize_t>(kHeader)) fail("read", errno);
+  if (read_start(header) < kHeader) fail("read", ENODATA);
   const std::uint32_t change = get_big32(&header[kChangeCounter]) + 1;
   put_big32(&header[kChangeCounter], change);
   put_big32(&header[kVersionValidFor], change);

@@ -37,6 +37,7 @@ class PageFile {
   void push(std::span<const std::byte> page);
   void flush();
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] std::size_t read_start(std::span<std::byte> into) const;
 
   std::filesystem::path path_;
   int descriptor_ = -1;
