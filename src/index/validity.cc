@@ -36,10 +36,18 @@ SourceStat source_stat(const struct stat& status) {
           static_cast<std::int64_t>(status.st_ino), std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
 }
 
-// The index carries the time its trace was looked at as its own modification time.
+std::int64_t clock_ns() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+// The index carries the time its trace was looked at as its own modification time. One that is still to come was taken
+// from a wrong clock and tells nothing.
 bool at_rest_when_stored(const Index& index, const SourceStat& now) {
   struct stat status {};
-  return stat(index.path().c_str(), &status) == 0 && nanoseconds(status.st_mtim) - now.touched_ns > kRestNs;
+  if (stat(index.path().c_str(), &status) != 0) return false;
+  const std::int64_t looked_at = nanoseconds(status.st_mtim);
+  return looked_at - now.touched_ns > kRestNs && looked_at <= clock_ns();
 }
 
 bool stat_matches(const Index& index, const SourceStat& now) {
@@ -48,9 +56,7 @@ bool stat_matches(const Index& index, const SourceStat& now) {
 }
 
 void refresh_stat(const Index& index, const SourceStat& now) {
-  const auto clock = std::chrono::system_clock::now().time_since_epoch();
-  const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(clock).count();
-  if (now_ns - now.touched_ns <= kRestNs) return;  // could not be trusted anyway
+  if (clock_ns() - now.touched_ns <= kRestNs) return;  // could not be trusted anyway
   // The lock of a build: what a kill leaves of this write too is cleared by whoever finds the lock without its holder.
   std::filesystem::path lock_file = index.path();
   lock_file += ".lock";

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
+#include "base/temp_file.h"
 #include "index/index.h"
 #include "index/validity.h"
 #include "index/verify.h"
@@ -64,6 +65,14 @@ bool is_leftover(const fs::directory_entry& entry, const std::string& index_name
   return !error && (size == 0 || is_ours(file_kind(entry.path())));
 }
 
+// A temporary file (base/temp_file.h) whose process was killed before it could take the name away. One that is alive is
+// about to do the same.
+bool is_empty_spool(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.path().filename().native().starts_with(kSpoolPrefix) &&
+         fs::is_regular_file(entry.symlink_status(error)) && entry.file_size(error) == 0 && !error;
+}
+
 // A killed build may have published its index and still left its lock behind. A lock that is held is at work: leave it.
 void clear_stale_lock(const fs::path& index) {
   const fs::path lock_file = lock_path(index);
@@ -98,7 +107,7 @@ std::size_t remove_leftovers(const fs::path& index) {
   std::vector<fs::path> leftovers;
   std::error_code error;
   for (fs::directory_iterator entry(directory_of(index), error), end; !error && entry != end; entry.increment(error)) {
-    if (is_leftover(*entry, name)) leftovers.push_back(entry->path());
+    if (is_leftover(*entry, name) || is_empty_spool(*entry)) leftovers.push_back(entry->path());
   }
   for (const fs::path& leftover : leftovers) ::unlink(leftover.c_str());
   return leftovers.size();

@@ -6,12 +6,14 @@
 #include <ctime>
 #include <optional>
 #include <regex>
+#include <tuple>
 #include <vector>
 
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
+#include "base/temp_file.h"
 #include "base/version.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
@@ -33,10 +35,12 @@ struct SourceStat {
   friend bool operator==(const SourceStat&, const SourceStat&) = default;
 };
 
-timespec now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return time;
+// By our clock or by that of the file system, whichever is behind: too early only costs a hash later.
+timespec now(const fs::path& directory) {
+  timespec ours{};
+  ::clock_gettime(CLOCK_REALTIME, &ours);
+  const timespec theirs = TempFile(directory).changed();
+  return std::tie(ours.tv_sec, ours.tv_nsec) < std::tie(theirs.tv_sec, theirs.tv_nsec) ? ours : theirs;
 }
 
 SourceStat stat_of(const fs::path& path) {
@@ -83,7 +87,7 @@ class Ingest {
   Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
       : trace_(trace),
         options_(options),
-        looked_at_(now()),
+        looked_at_(now(directory_of(index))),
         before_(stat_of(trace)),
         source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),

@@ -49,9 +49,14 @@ ErrorCode error_code(int sqlite_code) {
 
 }  // namespace
 
+std::string database_name(const std::filesystem::path& path) {
+  return path.is_relative() ? "./" + path.native() : path.native();
+}
+
 Database::Database(const std::filesystem::path& path, Mode mode)
     : path_(path), being_built_(mode == Mode::kCreate || mode == Mode::kReadWrite) {
-  const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(mode), nullptr);
+  const std::string name = mode == Mode::kMemory ? path.string() : database_name(path);
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
   std::error_code unknown;
   const bool too_long = std::filesystem::absolute(path, unknown).native().size() > kLongestDatabasePath;

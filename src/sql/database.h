@@ -19,6 +19,9 @@ namespace tracedb {
 
 class Database;
 
+// A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
+std::string database_name(const std::filesystem::path& path);
+
 // SQLite takes absolute paths of up to 512 bytes, and wants room for the suffix of its journal.
 inline constexpr std::size_t kLongestDatabasePath = 504;
 

@@ -3,6 +3,8 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "sql/database.h"
+
 namespace tracedb {
 namespace {
 
@@ -40,7 +42,8 @@ bool update_all(sqlite3* handle, const std::vector<std::pair<std::string, std::s
 bool update_meta(const std::filesystem::path& index, const std::vector<std::pair<std::string, std::string>>& values) {
   if (!is_plain_file(index)) return false;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(index.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(database_name(index).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   const bool written = code == SQLITE_OK && update_all(handle, values);
   sqlite3_close_v2(handle);
   return written;

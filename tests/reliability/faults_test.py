@@ -75,17 +75,16 @@ def call_fails(calls, error):
 def check_failure(desk, result, before, calls, what):
     hit = desk.mark.read_text()
     what = f"{what} ({hit})"
-    if calls in MAY_SUCCEED and result.returncode == 0:
+    # Temporary files do without a nameless one, and an old index that is to be replaced need not be readable.
+    places = {"create": desk.out.name, "open": desk.out.name, "read": desk.index.name}
+    tolerated = calls in MAY_SUCCEED or hit.endswith(places.get(calls, "\0"))
+    if result.returncode == 0 and tolerated:
         sound(desk.index, desk.kernels, what)
         if calls == "unlink":
             desk.check_next(what)
         return
-    if calls == "read" and hit.endswith(desk.index.name) and result.returncode == 0:
-        sound(desk.index, desk.kernels, what)  # the old index, which is to be replaced anyway
-        return
     one_line(result, (5,), what)
-    published = calls == "sync" and hit.endswith(desk.out.name)  # the folder's own sync comes after the rename
-    if published:
+    if hit.endswith(desk.out.name) and desk.index.exists():  # the folder's own sync comes after the rename
         sound(desk.index, desk.kernels, what)
     elif calls not in MAY_SUCCEED:
         equal(content(desk.out), before, f"{what}: files")

@@ -1,5 +1,6 @@
 """Runs trace-ingest with a system that fails on purpose: see fault_shim.c for what can be asked of it."""
 import errno
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -30,8 +31,8 @@ def run_faulty(*arguments, mark=None, clock=None, input=None, command=None, **fa
 
 
 def content(folder):
-    """{name: bytes} of all files in a folder."""
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+    """{name: hash of the bytes} of all files in a folder."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in Path(folder).iterdir()}
 
 
 def one_line(result, codes, what):
