@@ -53,8 +53,7 @@ std::string database_name(const std::filesystem::path& path) {
   return path.is_relative() ? "./" + path.native() : path.native();
 }
 
-Database::Database(const std::filesystem::path& path, Mode mode)
-    : path_(path), being_built_(mode == Mode::kCreate || mode == Mode::kReadWrite) {
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
   const std::string name = mode == Mode::kMemory ? path.string() : database_name(path);
   const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
@@ -64,7 +63,7 @@ Database::Database(const std::filesystem::path& path, Mode mode)
                               : handle_ != nullptr ? sqlite3_errmsg(handle_)
                                                    : sqlite3_errstr(code);
   sqlite3_close_v2(std::exchange(handle_, nullptr));
-  throw Error(being_built_ ? ErrorCode::kResource : error_code(code),
+  throw Error(is_being_built() ? ErrorCode::kResource : error_code(code),
               fmt::format("{}: cannot open the index: {}", path.string(), message));
 }
 
@@ -74,7 +73,7 @@ Database::Database(Database&& other) noexcept
     : path_(std::move(other.path_)),
       handle_(std::exchange(other.handle_, nullptr)),
       interrupt_(other.interrupt_),
-      being_built_(other.being_built_) {}
+      mode_(other.mode_) {}
 
 void Database::interrupt_on(const std::atomic<bool>* flag) {
   constexpr int kOperationsBetweenLooks = 10'000;
@@ -89,11 +88,15 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
   // Whoever was killed while it noted new times of the trace has left a journal that only a writer may roll back.
   const bool half_updated = sqlite3_extended_errcode(handle_) == SQLITE_READONLY_ROLLBACK;
-  if (being_built_ && (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB)) {
+  const bool corrupt = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+  if (corrupt && is_being_built()) {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
                                                   path_.string(), sqlite3_errmsg(handle_)));
   }
-  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || half_updated) {
+  // Our own statements on an index that others may have touched: a table or column that is not there, a text of a
+  // gigabyte.
+  const bool unlike_ours = mode_ == Mode::kReadOnly && (kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage);
+  if (corrupt || half_updated || unlike_ours) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
                             sqlite3_errmsg(handle_)));

@@ -98,10 +98,13 @@ class Database {
   [[nodiscard]] sqlite3* handle() const { return handle_; }
 
  private:
+  // By us: what is wrong with it is no fault of the input.
+  [[nodiscard]] bool is_being_built() const { return mode_ == Mode::kCreate || mode_ == Mode::kReadWrite; }
+
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
   const std::atomic<bool>* interrupt_ = nullptr;
-  bool being_built_;  // by us: what is wrong with it is no fault of the input
+  Mode mode_;
 };
 
 }  // namespace tracedb
