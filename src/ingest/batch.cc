@@ -195,12 +195,11 @@ class Batch {
       observer_.waiting(record.index);
     };
     require_trace(record.trace);
-    if (found_valid(record, options)) return;
+    std::vector<fs::path> unreadable;
+    if (found_valid(record, options, unreadable)) return;
     record.index = options_.output.empty() ? new_index_path(record.trace, options_.index_directory) : options_.output;
     // A damaged index of ours is no obstacle: it is made anew.
-    if (file_kind(record.index) == FileKind::kIndex && failure_of([&] { Index::open(record.index); })) {
-      options.rebuild = true;
-    }
+    if (std::find(unreadable.begin(), unreadable.end(), record.index) != unreadable.end()) options.rebuild = true;
     note_result(record, ensure_index(record.trace, record.index, options));
   }
 
@@ -213,13 +212,19 @@ class Batch {
     }
   }
 
-  bool found_valid(TraceRecord& record, const EnsureOptions& options) const {
+  // `unreadable`: indexes that could not be checked to the end.
+  bool found_valid(TraceRecord& record, const EnsureOptions& options, std::vector<fs::path>& unreadable) const {
     for (const fs::path& index : candidates(record.trace)) {
       bool valid = false;
-      if (failure_of([&] { valid = is_valid_index(record.trace, index, options); }) || !valid) continue;
-      record.index = index;
-      note_valid(record);
-      return true;
+      const auto check = [&] {
+        valid = is_valid_index(record.trace, index, options);
+        if (valid) note_valid(record, index);
+      };
+      if (failure_of(check)) {
+        unreadable.push_back(index);
+      } else if (valid) {
+        return true;
+      }
     }
     return false;
   }
@@ -232,21 +237,22 @@ class Batch {
     return found;
   }
 
-  static void note_valid(TraceRecord& record) {
-    const Index index = Index::open(record.index);
+  static void note_valid(TraceRecord& record, const fs::path& path) {
+    const Index index = Index::open(path);
     const auto sum = [&](const char* sql) {
       return static_cast<std::uint64_t>(index.database().query_int64(sql).value_or(0));
     };
-    record.status = TraceStatus::kValid;
     record.bytes = static_cast<std::uint64_t>(index.meta_int64("source_size").value_or(0));
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
     record.lossy = !index.complete() || sum("SELECT count(*) FROM issue WHERE severity = 'data_loss'") > 0;
+    record.index = path;
+    record.status = TraceStatus::kValid;
   }
 
   static void note_result(TraceRecord& record, std::optional<IngestResult> result) {
     if (!result) {
-      note_valid(record);
+      note_valid(record, record.index);
       return;
     }
     record.lossy = !result->complete;
