@@ -1,9 +1,8 @@
 #include "ingest/device_links.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <span>
+#include <optional>
 
 #include "ingest/device_owners.h"
 #include "ingest/launch_table.h"
@@ -18,29 +17,13 @@ struct Origin {
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
-// How likely a call of this kind is the one that started the device's work.
-int launch_rank(CallKind kind) {
-  switch (kind) {
-    case CallKind::kLaunch:
-    case CallKind::kGraphLaunch:
-    case CallKind::kCopy:
-      return 2;
-    case CallKind::kOther:
-      return 1;
-    case CallKind::kSync:
-      return 0;
-  }
-  return 0;
-}
-
 // Finds the calls behind kernels and memory operations.
 class Join {
  public:
   Join(TraceStore& store, CpuLinks& cpu) : store_(store), cpu_(cpu), launches_(cpu.launches, store.spool(8)) {
-    if (cpu_.calling_processes.size() > 1) {
-      store_.device_events.start();
-      for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
-    }
+    if (cpu_.calling_processes.size() < 2) return;
+    store_.device_events.start();
+    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
   }
 
   Origin origin_of(const DeviceRecord& event) {
@@ -60,34 +43,66 @@ class Join {
     return store_.streams[event.stream - 1].device;
   }
 
+  // The likeliest call of each process under the kernel's correlation, in `candidates_`.
+  void find_candidates(const DeviceRecord& event) {
+    candidates_.clear();
+    if (event.correlation == kUnset) return;
+    std::size_t position = launches_.lower_bound({event.correlation, 0, 0, kUnset});
+    while (position < launches_.size()) {
+      const LaunchRecord first = launches_.at(position);
+      if (first.correlation != event.correlation) break;
+      const bool only = position + 1 == launches_.size() || launches_.at(position + 1).correlation != event.correlation;
+      candidates_.push_back(only ? first : last_before(event.ts, first, position));
+      if (only) break;
+      position = launches_.lower_bound({event.correlation, first.process + 1, 0, kUnset});
+    }
+  }
+
+  // Of the calls of the process and rank of `first`, which is the earliest, the last one before the kernel.
+  LaunchRecord last_before(std::int64_t kernel_ts, const LaunchRecord& first, std::size_t position) {
+    if (kernel_ts < first.ts) return first;
+    LaunchKey after = key_of(first);
+    if (kernel_ts == std::numeric_limits<std::int64_t>::max()) {
+      ++after.rank;
+      after.ts = kUnset;
+    } else {
+      after.ts = kernel_ts + 1;
+    }
+    const std::size_t end = launches_.lower_bound(after);
+    return end > position ? launches_.at(end - 1) : first;
+  }
+
   void vote(const DeviceRecord& event) {
-    for (const LaunchRecord& launch : launches_.find(event.correlation)) {
-      owners_.vote(device_of(event), launch.process, event.ts - launch.ts,
+    find_candidates(event);
+    if (candidates_.empty()) return;
+    owners_.count_kernel(device_of(event), candidates_.size() > 1);
+    for (const LaunchRecord& launch : candidates_) {
+      std::int64_t delay = 0;
+      if (__builtin_sub_overflow(event.ts, launch.ts, &delay)) continue;
+      owners_.vote(device_of(event), launch.process, delay,
                    event.external_id != kUnset && event.external_id == launch.external_id);
     }
   }
 
   // The call that launched `event`; nullptr when it is not in the trace or cannot be told.
   const LaunchRecord* launch_of(const DeviceRecord& event) {
-    const std::span<const LaunchRecord> group = launches_.find(event.correlation);
-    if (group.empty()) return nullptr;
-    const bool one_process = std::all_of(group.begin(), group.end(), [&](const LaunchRecord& launch) {
-      return launch.process == group.front().process;
-    });
-    const std::uint32_t process = one_process ? group.front().process : owners_.owner(device_of(event));
-    const LaunchRecord* best = nullptr;
-    for (const LaunchRecord& launch : group) {
-      if (launch.process == process && (best == nullptr || better(launch, *best, event.ts))) best = &launch;
+    find_candidates(event);
+    if (candidates_.empty()) return nullptr;
+    if (cpu_.calling_processes.size() < 2) return &candidates_.front();
+    const std::uint32_t device = device_of(event);
+    if (candidates_.size() == 1 && owners_.mostly_unique(device)) return &candidates_.front();
+    const std::uint32_t owner = owner_of(device);
+    for (const LaunchRecord& launch : candidates_) {
+      if (launch.process == owner) return &launch;
     }
-    if (best == nullptr) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
-    return best;
+    if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
+    return nullptr;
   }
 
-  static bool better(const LaunchRecord& a, const LaunchRecord& b, std::int64_t kernel_ts) {
-    if (launch_rank(a.kind) != launch_rank(b.kind)) return launch_rank(a.kind) > launch_rank(b.kind);
-    const bool a_before = a.ts <= kernel_ts;
-    if (a_before != (b.ts <= kernel_ts)) return a_before;
-    return a_before ? a.ts > b.ts : a.ts < b.ts;
+  std::uint32_t owner_of(std::uint32_t device) {
+    if (device_owner_.size() <= device) device_owner_.resize(device + 1);
+    if (!device_owner_[device]) device_owner_[device] = owners_.owner(device);
+    return *device_owner_[device];
   }
 
   // Only if it means one operator: merged traces repeat these numbers too.
@@ -107,6 +122,8 @@ class Join {
   CpuLinks& cpu_;
   LaunchTable launches_;
   DeviceOwners owners_;
+  std::vector<std::optional<std::uint32_t>> device_owner_;  // by device id
+  std::vector<LaunchRecord> candidates_;
 };
 
 // Kernels and memory operations in time order, to rows.
@@ -120,7 +137,7 @@ class Emit {
     for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
       Origin origin = join.origin_of(*event);
       origin.step = step_of(*event, origin);
-      if (origin.step == 0 && !cpu_.steps.empty()) {
+      if (origin.step == 0 && !cpu_.steps.steps.empty()) {
         store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event->name));
       }
       if (event->type == DeviceEventType::kKernel) {
@@ -135,8 +152,8 @@ class Emit {
  private:
   std::uint32_t step_of(const DeviceRecord& event, const Origin& origin) {
     if (origin.step != 0) return origin.step;
-    for (; next_interval_ < cpu_.device_steps.size(); ++next_interval_) {
-      const DeviceStepInterval& interval = cpu_.device_steps[next_interval_];
+    for (; next_interval_ < cpu_.steps.on_device.size(); ++next_interval_) {
+      const DeviceStepInterval& interval = cpu_.steps.on_device[next_interval_];
       if (interval.ts > event.ts) break;
       open_steps_[interval.stream - 1].push(interval.end, interval.step);
     }
@@ -157,7 +174,7 @@ class Emit {
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
     if (origin.step != 0) {
-      StepRow& row = cpu_.steps[origin.step - 1];
+      StepRow& row = cpu_.steps.steps[origin.step - 1];
       step_kind = static_cast<std::uint8_t>(static_cast<unsigned>(row.info.kind) + 1);
       if (row.first_kernel == 0) row.first_kernel = id;
       row.last_kernel = id;

@@ -2,11 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
+#include <algorithm>
 #include <random>
 
-using namespace tracedb;
-
+namespace tracedb {
 namespace {
 
 struct Case {
@@ -18,65 +17,64 @@ const Case kCases[] = {{"in memory", 1 << 20}, {"spilled", 50'000}, {"least", 1}
 
 LaunchTable table_of(const std::vector<LaunchRecord>& records, std::size_t buffer_bytes) {
   const SpoolOptions options{std::filesystem::temp_directory_path(), buffer_bytes};
-  LaunchTable::Sorter sorter(options);
+  LaunchSorter sorter(options);
   for (const LaunchRecord& record : records) sorter.push(record);
   return LaunchTable(sorter, options);
 }
 
-std::vector<std::uint32_t> calls(std::span<const LaunchRecord> found) {
-  std::vector<std::uint32_t> out;
-  for (const LaunchRecord& record : found) out.push_back(record.call);
-  return out;
+LaunchRecord launch(std::int64_t correlation, std::uint32_t process, CallKind kind, std::int64_t ts) {
+  LaunchRecord record{};
+  record.correlation = correlation;
+  record.process = process;
+  record.kind = kind;
+  record.ts = ts;
+  return record;
 }
 
 }  // namespace
 
-TEST_CASE("launches are found under their correlation, in order of time, wherever the table keeps them") {
+TEST_CASE("a launch table is a sorted list, wherever it keeps its pages") {
   std::mt19937 random(7);
   std::vector<LaunchRecord> records;
-  std::map<std::int64_t, std::vector<std::uint32_t>> expected;
-  for (std::uint32_t call = 1; call <= 5000; ++call) {
-    LaunchRecord record{};
+  for (std::uint32_t call = 0; call < 5000; ++call) {
     // Mostly counting up with some disorder and repetition, now and then anything at all.
-    record.correlation = call % 50 == 0 ? static_cast<std::int64_t>(random()) - (1LL << 31) : call / 3 + random() % 40;
-    record.ts = call;
-    record.call = call;
-    records.push_back(record);
-    expected[record.correlation].push_back(call);
+    const std::int64_t correlation =
+        call % 50 == 0 ? static_cast<std::int64_t>(random()) - (1LL << 31) : call / 3 + random() % 40;
+    const CallKind kinds[] = {CallKind::kLaunch, CallKind::kSync, CallKind::kOther};
+    records.push_back(launch(correlation, static_cast<std::uint32_t>(1 + random() % 3), kinds[random() % 3], call));
+    records.back().call = call;
   }
+  std::vector<LaunchRecord> sorted = records;
+  std::stable_sort(sorted.begin(), sorted.end(), ByLaunchKey{});
   for (const Case& tried : kCases) {
     CAPTURE(tried.name);
     LaunchTable table = table_of(records, tried.buffer_bytes);
-    for (const auto& [correlation, found] : expected) CHECK(calls(table.find(correlation)) == found);
-    for (int i = 0; i < 2000; ++i) {
-      const auto correlation = static_cast<std::int64_t>(random() % 2000) - 20;
-      const auto known = expected.find(correlation);
-      CHECK(calls(table.find(correlation)) == (known == expected.end() ? std::vector<std::uint32_t>{} : known->second));
+    REQUIRE(table.size() == sorted.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) REQUIRE(table.at(i).call == sorted[i].call);
+    for (int i = 0; i < 3000; ++i) {
+      const LaunchKey key{static_cast<std::int64_t>(random() % 2000) - 20, static_cast<std::uint32_t>(random() % 5),
+                          static_cast<unsigned>(random() % 3), static_cast<std::int64_t>(random() % 5000)};
+      const auto expected =
+          std::find_if(sorted.begin(), sorted.end(), [&](const LaunchRecord& record) { return key_of(record) >= key; });
+      CHECK(table.lower_bound(key) == static_cast<std::size_t>(expected - sorted.begin()));
     }
   }
 }
 
-TEST_CASE("launches under one correlation may fill several pages") {
-  std::vector<LaunchRecord> records(2000);
-  for (std::uint32_t i = 0; i < records.size(); ++i) {
-    records[i].correlation = i < 100 ? 1 : i < 1900 ? 2 : 3;
-    records[i].call = i;
-  }
-  for (const Case& tried : kCases) {
-    CAPTURE(tried.name);
-    LaunchTable table = table_of(records, tried.buffer_bytes);
-    CHECK(table.find(3).size() == 100);
-    CHECK(table.find(2).size() == 1800);
-    CHECK(table.find(2).front().call == 100);
-    CHECK(table.find(2).back().call == 1899);
-    CHECK(table.find(1).size() == 100);
-    CHECK(table.find(0).empty());
-    CHECK(table.find(4).empty());
-  }
+TEST_CASE("the launch among the calls comes first") {
+  LaunchTable table = table_of({launch(1, 1, CallKind::kSync, 5), launch(1, 1, CallKind::kOther, 6),
+                                launch(1, 1, CallKind::kGraphLaunch, 7), launch(1, 1, CallKind::kCopy, 4)},
+                               1);
+  CHECK(table.at(0).kind == CallKind::kCopy);
+  CHECK(table.at(1).kind == CallKind::kGraphLaunch);
+  CHECK(table.at(2).kind == CallKind::kOther);
+  CHECK(table.at(3).kind == CallKind::kSync);
 }
 
 TEST_CASE("a table without launches finds nothing") {
   LaunchTable table = table_of({}, 0);
-  CHECK(table.find(1).empty());
-  CHECK(table.find(kUnset).empty());
+  CHECK(table.size() == 0);
+  CHECK(table.lower_bound({1, 0, 0, 0}) == 0);
 }
+
+}  // namespace tracedb
