@@ -171,11 +171,4 @@ struct ByTimestamp {
   }
 };
 
-struct ByCorrelation {
-  template <class Record>
-  bool operator()(const Record& a, const Record& b) const {
-    return a.correlation < b.correlation;
-  }
-};
-
 }  // namespace tracedb

@@ -166,7 +166,7 @@ void IndexWriter::write_tracks(const TraceStore& store, const std::vector<Device
 void IndexWriter::write_steps(const CpuLinks& cpu) {
   Statement insert(*database_, "INSERT INTO step VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   std::int64_t sequence = 0;
-  for (const StepRow& row : cpu.steps) {
+  for (const StepRow& row : cpu.steps.steps) {
     insert.bind(1, std::int64_t{row.annotation}).bind(2, sequence++).bind(3, to_string(row.info.kind));
     bind_count(insert, 4, row.info.context_requests);
     bind_count(insert, 5, row.info.context_tokens);

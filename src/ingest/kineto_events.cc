@@ -131,9 +131,8 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
   record.dur = event.duration();
   record.correlation = event.integer(Field::kCorrelation);
   record.external_id = event.integer(Field::kExternalId);
-  record.graph_id = event.integer(Field::kGraphId);
+  record.graph_id_or_bytes = event.integer(type == DeviceEventType::kKernel ? Field::kGraphId : Field::kBytes);
   record.graph_node_id = event.integer(Field::kGraphNodeId);
-  record.bytes = event.integer(Field::kBytes);
   record.name = name_id(event);
   record.stream = ids_.stream(event);
   record.type = type;

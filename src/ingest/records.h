@@ -34,11 +34,11 @@ struct CallRecord {
 enum class DeviceEventType : std::uint32_t { kKernel, kMemcpy, kMemset };
 
 struct DeviceRecord {
-  std::int64_t ts, dur, correlation, external_id, graph_id, graph_node_id, bytes;
+  std::int64_t ts, dur, correlation, external_id;
+  std::int64_t graph_id_or_bytes;  // of a kernel its graph, of a memory operation its size
+  std::int64_t graph_node_id;
   std::uint32_t name, stream, config, collective, args;
   DeviceEventType type;
-  std::uint32_t sequence;  // order in the file among device events: breaks ties
-  std::uint32_t unused;
 };
 
 struct AnnotationRecord {
@@ -83,7 +83,7 @@ struct EdgeRecord {
   char ph;  // B or E
 };
 
-static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 88);
+static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 72);
 
 // end of [ts, ts+dur), with an unknown length taken as empty
 inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnset ? ts : ts + dur; }

@@ -25,7 +25,7 @@ TraceStore::TraceStore(const StoreOptions& options)
     : python(spool_share(options, 16)),
       operators(spool_share(options, 8)),
       calls(spool_share(options, 6)),
-      device_events(spool_share(options, 8)),
+      device_events(spool_share(options, 16)),
       annotations(spool_share(options, 2)),
       slices(spool_share(options, 2)),
       instants(spool_share(options, 2)),
@@ -101,7 +101,6 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
     record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
     if (record.collective != 0) record.collective += collective_base;
     if (record.args != 0) record.args += args_base;
-    record.sequence = device_sequence_++;
     device_events.push(record);
   }
 }

@@ -69,7 +69,7 @@ class TraceStore {
   ExternalSorter<PythonRecord, ByTime> python;
   ExternalSorter<OperatorRecord, ByTime> operators;
   ExternalSorter<CallRecord, ByTime> calls;
-  ExternalSorter<DeviceRecord, ByCorrelation> device_events;
+  ExternalSorter<DeviceRecord, ByTimestamp> device_events;
   ExternalSorter<AnnotationRecord, ByTime> annotations;
   ExternalSorter<SliceRecord, ByTime> slices;
   ExternalSorter<InstantRecord, ByTimestamp> instants;
@@ -113,7 +113,6 @@ class TraceStore {
   // the numbering of processes and threads, which would then depend on where the chunks were cut.
   std::vector<MetadataRecord> metadata_;
   Interner metadata_keys_;
-  std::uint32_t device_sequence_ = 0;
 };
 
 }  // namespace tracedb

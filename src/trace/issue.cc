@@ -49,6 +49,8 @@ constexpr IssueDescription kDescriptions[] = {
      "a kernel or memory operation whose launch is not in the trace"},
     {IssueKind::kAmbiguousLaunch, "ambiguous_launch", Severity::kWarning,
      "several processes launched under this correlation: left unlinked"},
+    {IssueKind::kAmbiguousStep, "ambiguous_step", Severity::kInfo,
+     "a step's annotation on the device that fits several steps: marks none"},
     {IssueKind::kLaunchAfterKernel, "launch_after_kernel", Severity::kWarning,
      "a kernel that starts before its launch: clocks disagree"},
     {IssueKind::kPythonParentMissing, "python_parent_missing", Severity::kInfo,

@@ -41,6 +41,7 @@ enum class IssueKind {
   kUnmatchedFlow,
   kKernelWithoutLaunch,
   kAmbiguousLaunch,
+  kAmbiguousStep,
   kLaunchAfterKernel,
   kPythonParentMissing,
   kKernelWithoutStep,
