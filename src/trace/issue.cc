@@ -22,6 +22,7 @@ constexpr IssueDescription kDescriptions[] = {
     {IssueKind::kCompressedCorrupt, "compressed_corrupt", Severity::kDataLoss, "the compressed file is damaged"},
     {IssueKind::kCompressedTrailing, "compressed_trailing", Severity::kInfo, "bytes follow the compressed data"},
     {IssueKind::kByteOrderMark, "byte_order_mark", Severity::kInfo, "the file starts with a byte order mark"},
+    {IssueKind::kUtf16, "utf16", Severity::kInfo, "the file is UTF-16; offsets count the bytes of its UTF-8 form"},
     {IssueKind::kStrayComma, "stray_comma", Severity::kInfo, "a comma without an event"},
     {IssueKind::kNotAnObject, "not_an_object", Severity::kWarning, "an element of traceEvents is no object"},
     {IssueKind::kMalformedEvent, "malformed_event", Severity::kDataLoss, "an event that is no valid JSON, skipped"},

@@ -20,6 +20,7 @@ enum class IssueKind {
   kCompressedCorrupt,
   kCompressedTrailing,
   kByteOrderMark,
+  kUtf16,
   kStrayComma,
   kNotAnObject,
   kMalformedEvent,
