@@ -59,29 +59,19 @@ class ScalarScan {
         state_.in_string = true;
         return true;
       case '[':
-        ++state_.squares;
-        [[fallthrough]];
       case '{':
         ++state_.depth;
         return true;
       case ']':
       case '}':
-        return state_.depth == 0 ? close_array(c) : close(c);
+        if (state_.depth == 0) return close_array(c);
+        --state_.depth;
+        return true;
       case ',':
         return state_.depth != 0 || next_element();
-      case ':':
-        return state_.depth != 0 || stop(Suspicion::kBroken);
       default:
         return true;
     }
-  }
-
-  bool close(char c) {
-    const std::int64_t squares = state_.squares - (c == ']' ? 1 : 0);
-    if (state_.depth == 1 && squares != 0) return stop(Suspicion::kBroken);
-    state_.squares = squares;
-    --state_.depth;
-    return true;
   }
 
   bool close_array(char c) {

@@ -20,14 +20,12 @@ struct ScanState {
   bool in_string = false;
   bool escaped = false;       // the previous byte was an unescaped backslash inside a string
   bool after_string = false;  // the previous byte was the quote that closed a string
-  std::int64_t squares = 0;   // '[' less ']' in the element
   std::int64_t length = 0;    // bytes of the element in earlier pieces
 };
 
 enum class Suspicion : std::uint8_t {
   kNone,
-  // Broken for certain. A string followed by neither white space nor , : ] }; the array closed by '}'; an element whose
-  // brackets are not of the kinds that closed them; a colon between elements.
+  // Broken for certain: a string followed by neither white space nor , : ] }; the array closed by '}'.
   kBroken,
   // An element larger than kLargeElement ends here: perhaps a bracket is missing. The scan may be continued from here.
   kLarge,

@@ -24,29 +24,17 @@ struct Carry {
   std::uint64_t in_string;     // all ones or zero
   std::uint64_t escaped;       // 1 or 0
   std::uint64_t after_string;  // 1 or 0
-  std::int64_t squares;
-  std::int64_t begin;  // where in the piece the element begins; negative: in an earlier one
+  std::int64_t begin;          // where in the piece the element begins; negative: in an earlier one
 };
 
 Carry carry_of(const ScanState& state, std::int64_t offset) {
-  return {state.depth,
-          state.in_string ? ~std::uint64_t{0} : 0,
-          state.escaped ? std::uint64_t{1} : 0,
-          state.after_string ? std::uint64_t{1} : 0,
-          state.squares,
-          offset - state.length};
+  return {state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0,
+          state.after_string ? std::uint64_t{1} : 0, offset - state.length};
 }
 
 ScanState state_of(const Carry& carry, std::int64_t offset) {
-  return {carry.depth,   carry.in_string != 0, carry.escaped != 0, carry.after_string != 0,
-          carry.squares, offset - carry.begin};
+  return {carry.depth, carry.in_string != 0, carry.escaped != 0, carry.after_string != 0, offset - carry.begin};
 }
-
-// What a block consists of; outside strings all but `strings`.
-struct BlockMasks {
-  std::uint64_t opens, closes, commas, colons;
-  std::uint64_t squares;  // the brackets among them that are '[' or ']'
-};
 
 struct Block {
   __m256i low;
@@ -60,25 +48,26 @@ struct Block {
   return low | static_cast<std::uint64_t>(high) << 32;
 }
 
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Block equal(const Block& block, char c) {
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t equal_mask(const Block& block, char c) {
   const __m256i wanted = _mm256_set1_epi8(c);
-  return {_mm256_cmpeq_epi8(block.low, wanted), _mm256_cmpeq_epi8(block.high, wanted)};
+  return mask_of({_mm256_cmpeq_epi8(block.low, wanted), _mm256_cmpeq_epi8(block.high, wanted)});
 }
 
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Block either(const Block& a, const Block& b) {
-  return {_mm256_or_si256(a.low, b.low), _mm256_or_si256(a.high, b.high)};
+// The bytes , : and } or ]. (And some control characters, which have no business between tokens but do no harm here.)
+// `folded` is the block with the bit 0x20 set in every byte, in which '[' and '{', ']' and '}' differ.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t separator_mask(const Block& block, const Block& folded) {
+  // The low half of a byte picks the one character of , : } that ends in it.
+  const __m256i picked = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', 0, ',', '}', 0, 0,  //
+                                          0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', 0, ',', '}', 0, 0);
+  return mask_of({_mm256_cmpeq_epi8(_mm256_shuffle_epi8(picked, block.low), folded.low),
+                  _mm256_cmpeq_epi8(_mm256_shuffle_epi8(picked, block.high), folded.high)});
 }
 
-// White space, and control characters, which have no business between tokens but do no harm here.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Block blank(const Block& block) {
+// White space and control characters.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t blank_mask(const Block& block) {
   const __m256i space = _mm256_set1_epi8(' ');
-  return {_mm256_cmpeq_epi8(_mm256_max_epu8(block.low, space), space),
-          _mm256_cmpeq_epi8(_mm256_max_epu8(block.high, space), space)};
-}
-
-// The bytes with the bit 0x20, which '{' and '}' have and '[' and ']' lack.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t bit5_mask(const Block& block) {
-  return mask_of({_mm256_slli_epi16(block.low, 2), _mm256_slli_epi16(block.high, 2)});
+  return mask_of({_mm256_cmpeq_epi8(_mm256_max_epu8(block.low, space), space),
+                  _mm256_cmpeq_epi8(_mm256_max_epu8(block.high, space), space)});
 }
 
 // Bit i is the xor of the bits 0..i.
@@ -107,48 +96,42 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
 
 enum class Walk { kGoesOn, kClosed, kSuspicious };
 
-// The bytes [from, to) of the block, all at depth 0. True: suspicious.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool pass_commas(const BlockMasks& masks, std::size_t from,
-                                                                  std::size_t to, std::size_t offset, Carry& carry,
-                                                                  ScanResult& result) {
-  const std::size_t last = last_bit(masks.commas, from, to);
-  if (last != ScanResult::kNone) {
-    const auto first = static_cast<std::size_t>(__builtin_ctzll(masks.commas & ~std::uint64_t{0} << from));
-    if (static_cast<std::int64_t>(offset + first) - carry.begin > ScanResult::kLargeElement) return true;
-    result.last_comma = offset + last;
-    carry.begin = static_cast<std::int64_t>(offset + last) + 1;
-  }
-  return last_bit(masks.colons, from, to) != ScanResult::kNone;
+[[nodiscard]] inline bool is_large(std::size_t end, const Carry& carry) {
+  return static_cast<std::int64_t>(end) - carry.begin > ScanResult::kLargeElement;
 }
 
 // Follows the depth bracket by bracket.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(const BlockMasks& masks, std::size_t offset,
-                                                                 Carry& carry, ScanResult& result) {
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(std::uint64_t opens, std::uint64_t closes,
+                                                                 std::uint64_t commas, const char* bytes,
+                                                                 std::size_t offset, Carry& carry, ScanResult& result) {
   std::size_t from = 0;  // first byte at the current depth
-  std::uint64_t brackets = masks.opens | masks.closes;
+  std::uint64_t brackets = opens | closes;
   while (true) {
     const std::size_t at = brackets == 0 ? kBlock : static_cast<std::size_t>(__builtin_ctzll(brackets));
-    if (carry.depth == 0 && pass_commas(masks, from, at, offset, carry, result)) return Walk::kSuspicious;
+    if (carry.depth == 0) {
+      const std::size_t comma = last_bit(commas, from, at);
+      if (comma != ScanResult::kNone) {
+        const auto first = static_cast<std::size_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
+        if (is_large(offset + first, carry)) return Walk::kSuspicious;
+        result.last_comma = offset + comma;
+        carry.begin = static_cast<std::int64_t>(offset + comma) + 1;
+      }
+    }
     if (brackets == 0) return Walk::kGoesOn;
-    const bool opens = (masks.opens >> at & 1) != 0;
-    const bool square = (masks.squares >> at & 1) != 0;
-    if (carry.depth == 0 && !opens) {
-      const bool large = static_cast<std::int64_t>(offset + at) - carry.begin > ScanResult::kLargeElement;
-      if (!square || large) return Walk::kSuspicious;
-      carry.depth = -1;
+    carry.depth += (opens >> at & 1) != 0 ? 1 : -1;
+    if (carry.depth < 0) {
+      if (bytes[at] == '}' || is_large(offset + at, carry)) return Walk::kSuspicious;
       result.end = offset + at;
       return Walk::kClosed;
     }
-    carry.depth += opens ? 1 : -1;
-    carry.squares += square ? (opens ? 1 : -1) : 0;
-    if (carry.depth == 0 && carry.squares != 0) return Walk::kSuspicious;
     brackets &= brackets - 1;
     from = at + 1;
   }
 }
 
 // For a block in which something is odd. True when the scan ends in it.
-bool scan_block_by_bytes(const char* bytes, std::size_t size, std::size_t offset, Carry& carry, ScanResult& result) {
+[[gnu::noinline, gnu::cold]] bool scan_block_by_bytes(const char* bytes, std::size_t size, std::size_t offset,
+                                                      Carry& carry, ScanResult& result) {
   const auto begin = static_cast<std::int64_t>(offset);
   ScanState state = state_of(carry, begin);
   const ScanResult found = scan_structure_scalar({bytes, size}, state);
@@ -175,8 +158,8 @@ void close_carry(Carry& carry) {
                                                                  std::size_t offset, Carry& carry, ScanResult& result) {
   const Block block{_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes)),
                     _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32))};
-  const std::uint64_t backslashes = mask_of(equal(block, '\\'));
-  std::uint64_t quotes = mask_of(equal(block, '"')) & ~carry.escaped;
+  const std::uint64_t backslashes = equal_mask(block, '\\');
+  std::uint64_t quotes = equal_mask(block, '"') & ~carry.escaped;
   std::uint64_t escaping = 0;
   if (backslashes != 0) {
     escaping = escaping_backslashes(backslashes, carry.escaped);
@@ -184,20 +167,14 @@ void close_carry(Carry& carry) {
   }
   const std::uint64_t strings = prefix_xor(quotes) ^ carry.in_string;
 
-  // '[' and '{', ']' and '}' differ in this bit only.
   const __m256i fold = _mm256_set1_epi8(0x20);
-  const Block folded = either(block, {fold, fold});
-  const Block commas = equal(block, ',');
-  const Block colons = equal(block, ':');
-  const Block closing = equal(folded, '}');
+  const Block folded{_mm256_or_si256(block.low, fold), _mm256_or_si256(block.high, fold)};
   const std::uint64_t ends = quotes & ~strings;  // of strings
-  const std::uint64_t may_follow = mask_of(either(either(commas, colons), either(closing, blank(block))));
-  if (((backslashes & ~strings) | ((ends << 1 | carry.after_string) & ~may_follow)) != 0) {
-    return scan_block_by_bytes(bytes, size, offset, carry, result);
-  }
-  const std::uint64_t opens = mask_of(equal(folded, '{')) & ~strings;
-  const std::uint64_t closes = mask_of(closing) & ~strings;
-  const std::uint64_t squares = (opens | closes) & ~bit5_mask(block);
+  std::uint64_t odd = (ends << 1 | carry.after_string) & ~separator_mask(block, folded);
+  if (odd != 0) odd &= ~blank_mask(block);
+  if (((backslashes & ~strings) | odd) != 0) return scan_block_by_bytes(bytes, size, offset, carry, result);
+  const std::uint64_t opens = equal_mask(folded, '{') & ~strings;
+  const std::uint64_t closes = equal_mask(folded, '}') & ~strings;
   const Carry before = carry;
   carry.escaped = escaping >> (size - 1) & 1;
   carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
@@ -205,12 +182,10 @@ void close_carry(Carry& carry) {
   const auto close_count = __builtin_popcountll(closes);
   if (carry.depth > close_count) {
     carry.depth += __builtin_popcountll(opens) - close_count;
-    carry.squares += __builtin_popcountll(opens & squares) - __builtin_popcountll(closes & squares);
     return false;
   }
   const ScanResult result_before = result;
-  switch (walk_block({opens, closes, mask_of(commas) & ~strings, mask_of(colons) & ~strings, squares}, offset, carry,
-                     result)) {
+  switch (walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result)) {
     case Walk::kGoesOn:
       return false;
     case Walk::kClosed:

@@ -16,18 +16,31 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+// The parser finds where a container ends by counting brackets of both kinds alike: `[1}` is one to it.
+simdjson::error_code check_brackets(std::string_view container) {
+  for (const char c : container) {
+    if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
+    const std::string_view text = trim_json_space(container);
+    const ShapeCheck check = check_shape(text, kAnyDepth);
+    return check.shape == Shape::kWhole && check.end == text.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+  return simdjson::SUCCESS;
+}
+
 // Raw text of a value: scalars to the end of their token, containers whole.
 simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
   out = value.raw_json_token();
   if (out.starts_with('[')) {
     ondemand::array array;
     if (const auto error = value.get_array().get(array)) return error;
-    return array.raw_json().get(out);
+    if (const auto error = array.raw_json().get(out)) return error;
+    return check_brackets(out);
   }
   if (out.starts_with('{')) {
     ondemand::object object;
     if (const auto error = value.get_object().get(object)) return error;
-    return object.raw_json().get(out);
+    if (const auto error = object.raw_json().get(out)) return error;
+    return check_brackets(out);
   }
   while (!out.empty() && static_cast<unsigned char>(out.back()) <= ' ') out.remove_suffix(1);
   return simdjson::SUCCESS;

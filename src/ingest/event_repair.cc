@@ -17,8 +17,10 @@ void append_escaped(std::string& out, unsigned char control) {
 }
 
 // Whether a quote before `next` may be the end of a string: what follows belongs to no text. A colon or another quote
-// is no right end either, but which of the quotes is the wrong one is then anybody's guess.
+// further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a row are
+// text (operator"" _x), the first of them for certain.
 bool may_end_string(std::string_view text, std::size_t next) {
+  if (next < text.size() && text[next] == '"') return false;
   while (next < text.size() && is_space(text[next])) ++next;
   return next == text.size() || std::string_view(",:\"]}").find(text[next]) != std::string_view::npos;
 }
