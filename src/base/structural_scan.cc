@@ -3,25 +3,21 @@
 namespace tracedb {
 namespace {
 
-// The string from `i` on: past its closing quote, or the end of the piece with the state saying where it broke off.
+// The string from `i` on: past its closing quote, to a zero byte, or the end of the piece with the state saying where
+// it broke off.
 std::size_t skip_string(std::string_view piece, std::size_t i, ScanState& state) {
-  if (state.escaped && i < piece.size()) {
-    state.escaped = false;
-    ++i;
-  }
-  while (i < piece.size()) {
-    const char c = piece[i++];
-    if (c == '"') {
+  for (; i < piece.size(); ++i) {
+    const char c = piece[i];
+    if (c == '\0') return i;
+    if (state.escaped) {
+      state.escaped = false;
+    } else if (c == '\\') {
+      state.escaped = true;
+    } else if (c == '"') {
       state.in_string = false;
       state.after_string = true;
-      break;
+      return i + 1;
     }
-    if (c != '\\') continue;
-    if (i == piece.size()) {
-      state.escaped = true;
-      break;
-    }
-    ++i;
   }
   return i;
 }
@@ -37,6 +33,10 @@ class ScalarScan {
 
   ScanResult run() {
     while (i_ < piece_.size()) {
+      if (piece_[i_] == '\0') {
+        stop(Suspicion::kBroken);
+        break;
+      }
       if (state_.in_string) {
         i_ = skip_string(piece_, i_, state_);
       } else if (step(piece_[i_])) {

@@ -25,7 +25,7 @@ struct ScanState {
 
 enum class Suspicion : std::uint8_t {
   kNone,
-  // Broken for certain: a string followed by neither white space nor , : ] }; the array closed by '}'.
+  // Broken for certain: a zero byte; a string followed by neither white space nor , : ] }; the array closed by '}'.
   kBroken,
   // An element larger than kLargeElement ends here: perhaps a bracket is missing. The scan may be continued from here.
   kLarge,

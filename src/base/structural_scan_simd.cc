@@ -70,6 +70,11 @@ struct Block {
                   _mm256_cmpeq_epi8(_mm256_max_epu8(block.high, space), space)});
 }
 
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool has_zero(const Block& block) {
+  const __m256i zeros = _mm256_cmpeq_epi8(_mm256_min_epu8(block.low, block.high), _mm256_setzero_si256());
+  return _mm256_movemask_epi8(zeros) != 0;
+}
+
 // Bit i is the xor of the bits 0..i.
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t prefix_xor(std::uint64_t bits) {
   const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(bits)), _mm_set1_epi8(-1), 0);
@@ -152,7 +157,7 @@ void close_carry(Carry& carry) {
   carry.begin = 0;
 }
 
-// Scans the 64 bytes at `bytes`, of which the first `size` (>= 1) count and the others are zero; `offset` is where
+// Scans the 64 bytes at `bytes`, of which the first `size` (>= 1) count and the others are blank; `offset` is where
 // they stand in the piece. True when the scan ends in it; `carry` then has the state there, as if the piece ended at 0.
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool scan_block(const char* bytes, std::size_t size,
                                                                  std::size_t offset, Carry& carry, ScanResult& result) {
@@ -172,7 +177,8 @@ void close_carry(Carry& carry) {
   const std::uint64_t ends = quotes & ~strings;  // of strings
   std::uint64_t odd = (ends << 1 | carry.after_string) & ~separator_mask(block, folded);
   if (odd != 0) odd &= ~blank_mask(block);
-  if (((backslashes & ~strings) | odd) != 0) return scan_block_by_bytes(bytes, size, offset, carry, result);
+  if (((backslashes & ~strings) | odd) != 0 || has_zero(block))
+    return scan_block_by_bytes(bytes, size, offset, carry, result);
   const std::uint64_t opens = equal_mask(folded, '{') & ~strings;
   const std::uint64_t closes = equal_mask(folded, '}') & ~strings;
   const Carry before = carry;
@@ -208,9 +214,10 @@ void close_carry(Carry& carry) {
     finished = scan_block(piece.data() + offset, kBlock, offset, carry, result);
   }
   if (!finished && offset < piece.size()) {
-    alignas(32) char tail[kBlock] = {};
+    // Whatever the state, depth and strings pass through the spaces behind the tail.
+    alignas(32) char tail[kBlock];
+    std::memset(tail, ' ', kBlock);
     std::memcpy(tail, piece.data() + offset, piece.size() - offset);
-    // The zeros behind the tail are neither quotes nor brackets, so depth and string state pass through them.
     finished = scan_block(tail, piece.size() - offset, offset, carry, result);
   }
   state = state_of(carry, finished ? 0 : static_cast<std::int64_t>(piece.size()));

@@ -179,6 +179,7 @@ bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::ui
     if (value.get_object().get(object) != simdjson::SUCCESS) {
       if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
       const std::string_view rest = text.substr(static_cast<std::size_t>(start.data() - text.data()));
+      if (is_list_of_events(rest)) return false;
       batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(rest.substr(0, json_value_length(rest))));
       events_.skip(SkipReason::kNotAnObject, batch);
       continue;
@@ -210,7 +211,7 @@ void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, 
 void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const EventSearch next = find_event(text, at + 1, text.size(), More::kNo);
+    const EventSearch next = find_event(text, at + 1, More::kNo);
     const std::size_t end = std::min(next.at, text.size());
     const std::string_view piece = text.substr(at, end - at);
     const std::string_view trimmed = trim_separators(piece);
@@ -277,7 +278,7 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
     ondemand::object object;
     is_object = value.get_object().get(object) == simdjson::SUCCESS;
     if (!is_object) {
-      if (element.front() == '{') return false;
+      if (element.front() == '{' || is_list_of_events(element)) return false;
       continue;
     }
     json_->fields.clear();

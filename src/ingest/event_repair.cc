@@ -16,6 +16,12 @@ void append_escaped(std::string& out, unsigned char control) {
   out += kDigits[control & 15U];
 }
 
+// A hole in the file, where the rest of one event and the beginning of another were, is no text of one.
+bool is_hole(std::string_view text, std::size_t at) {
+  constexpr std::string_view kHole("\0\0\0\0\0\0\0\0", 8);
+  return text.substr(at).starts_with(kHole);
+}
+
 // Whether a quote before `next` may be the end of a string: what follows belongs to no text. A colon or another quote
 // further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a row are
 // text (operator"" _x), the first of them for certain.
@@ -50,7 +56,7 @@ std::string repaired_event(std::string_view original) {
         continue;
       }
       in_string = false;
-    } else if (in_string && static_cast<unsigned char>(c) < 0x20) {
+    } else if (in_string && static_cast<unsigned char>(c) < 0x20 && !is_hole(text, i)) {
       append_escaped(out, static_cast<unsigned char>(c));
       continue;
     }

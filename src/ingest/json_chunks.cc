@@ -31,7 +31,15 @@ ElementEnd element_end(std::string_view piece, ScanState state) {
 
 bool all_space(std::string_view text) { return trim_json_space(text).empty(); }
 
-bool is_broken(std::string_view element) { return check_shape(element, kAnyDepth).shape == Shape::kBroken; }
+bool is_broken(std::string_view element) {
+  return check_shape(element, kAnyDepth).shape == Shape::kBroken || is_list_of_events(element);
+}
+
+// Of an element that does not end: events inside it are none of its members, a bracket is missing before them.
+bool holds_event(std::string_view element) {
+  const std::size_t begin = element.find('{');
+  return begin != std::string_view::npos && find_event(element, begin + 1, More::kNo).at != EventSearch::kNone;
+}
 
 }  // namespace
 
@@ -88,7 +96,7 @@ bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
       unchecked = 2 * used;
     }
     if (used > limits_.event) {
-      if (is_broken({first, used})) return resync(chunk, used);
+      if (is_broken({first, used}) || holds_event({first, used})) return resync(chunk, used);
       pass_over_oversized(chunk, used);
       return false;
     }
@@ -155,7 +163,7 @@ bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, s
 // The source ended inside the array. A last element that is whole is kept: some writers never close the array.
 bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
   const std::string_view rest(chunk.buffer.data() + 1, used);
-  if (is_broken(rest)) return resync(chunk, used);
+  if (is_broken(rest) || holds_event(rest)) return resync(chunk, used);
   where_ = Where::kEnd;
   complete_ = false;
   base_ += used;

@@ -91,6 +91,9 @@ class JsonChunks {
   bool finish_damaged(Chunk& chunk, std::size_t used, bool dropped);
   bool emit_damaged(Chunk& chunk, std::size_t end);
   bool pass_stray_bracket();
+  enum class Astray : std::uint8_t { kNo, kInHeader, kBehindDocument };
+  void look_for_events(Astray where);
+  bool finish_astray(std::string_view rest, Astray astray);
 
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }
 
@@ -99,9 +102,10 @@ class JsonChunks {
   JsonLimits limits_;
   std::size_t chunk_size_;
   Where where_ = Where::kStart;
-  bool in_object_ = false;      // the top level is an object, not a bare array
-  bool comma_pending_ = false;  // the chunk before ended at a comma: an element must follow
-  bool broken_ = false;         // the element at at_ is broken
+  bool in_object_ = false;       // the top level is an object, not a bare array
+  bool comma_pending_ = false;   // the chunk before ended at a comma: an element must follow
+  bool broken_ = false;          // the element at at_ is broken
+  Astray astray_ = Astray::kNo;  // and belongs to no event
   bool source_ended_ = false;
   bool complete_ = true;
   bool saw_events_ = false;

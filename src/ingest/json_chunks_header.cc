@@ -70,11 +70,7 @@ void JsonChunks::scan_start() {
   const char c = window_[at_];
   if (documents_++ > 0) {
     issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
-    if (c != '{' && c != '[') {
-      where_ = Where::kEnd;
-      source_.drain();
-      return;
-    }
+    if (c != '{' && c != '[') return look_for_events(Astray::kBehindDocument);
   }
   if (c == '[') {
     ++at_;
@@ -120,7 +116,10 @@ void JsonChunks::scan_top_level() {
     case Value::kWhole:
       break;
   }
-  if (!skip_space(":")) return truncated("in the header");
+  if (!skip_space()) return truncated("in the header");
+  if (window_[at_] != ':') return skip_broken_header(offset, key);
+  ++at_;
+  if (!skip_space()) return truncated("in the header");
   scan_value(unescape(raw_string(key)).text);
 }
 
@@ -177,25 +176,10 @@ JsonChunks::Value JsonChunks::value_text(std::string& out) {
   return Value::kCut;
 }
 
-// Behind a broken top-level value: nothing is known until the events begin.
+// Behind a broken top-level value nothing is known until the events begin, or go on.
 void JsonChunks::skip_broken_header(std::int64_t offset, std::string_view text) {
   issues_.add(IssueKind::kMalformedHeader, offset, text);
-  constexpr std::string_view kKey = "\"traceEvents\"";
-  constexpr std::size_t kFar = 64;  // so much white space may stand around the colon
-  char last = '\0';
-  for (char c = 0; peek(c); ++at_) {
-    if (!is_space(c)) last = c;
-    if (c != '"' || !ahead(kKey.size()).starts_with(kKey)) continue;
-    const std::string_view next = ahead(kFar);
-    const std::size_t colon = next.find_first_not_of(" \t\r\n", kKey.size());
-    if (colon == std::string_view::npos || next[colon] != ':') continue;
-    const std::size_t bracket = next.find_first_not_of(" \t\r\n", colon + 1);
-    if (bracket == std::string_view::npos || next[bracket] != '[') continue;
-    at_ += bracket + 1;
-    return begin_events();
-  }
-  if (!saw_events_ || last != '}') return truncated("in the header");
-  where_ = Where::kEnd;
+  look_for_events(Astray::kInHeader);
 }
 
 void JsonChunks::truncated(std::string_view where) {

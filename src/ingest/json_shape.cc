@@ -143,17 +143,28 @@ bool is_rest_of_trace(std::string_view text, Container top_level) {
   return i < text.size() && text[i] == '}' && skip_space(text, i + 1) == text.size();
 }
 
+// Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
+constexpr std::size_t kDeepestEvent = 32;
+
+bool is_event(const ShapeCheck& check) { return check.shape == Shape::kWhole && check.has_phase; }
+
 }  // namespace
 
 ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
 
-EventSearch find_event(std::string_view text, std::size_t from, std::size_t longest, More more) {
-  // Deeper objects are no place to start from: without a bound, nested ones would each be walked to the end.
-  constexpr std::size_t kDeepest = 32;
+bool is_list_of_events(std::string_view element) {
+  const std::size_t bracket = skip_space(element, 0);
+  if (bracket == element.size() || element[bracket] != '[') return false;
+  const std::size_t first = skip_space(element, bracket + 1);
+  if (first == element.size() || element[first] != '{') return false;
+  return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
+}
+
+EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
   for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
     const std::string_view candidate = text.substr(at, longest);
-    const ShapeCheck check = check_shape(candidate, kDeepest);
-    if (check.shape == Shape::kWhole && check.has_phase) return {at, at};
+    const ShapeCheck check = check_shape(candidate, kDeepestEvent);
+    if (is_event(check)) return {at, at};
     if (check.shape == Shape::kCut && candidate.size() < longest && more == More::kMayCome) {
       return {EventSearch::kNone, at};
     }

@@ -34,11 +34,17 @@ struct EventSearch {
   std::size_t resume = 0;  // nothing found: where to go on once there is more text
 };
 
+// Larger objects are not looked for: how far ahead one is followed that may be none.
+inline constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
+
 enum class More : bool { kNo, kMayCome };
 
 // The first event at `from` or behind it: a whole object, at most `longest` bytes, that has a phase, whatever stands
 // around it. With More::kMayCome an object that `text` cuts off is left for the next call.
-EventSearch find_event(std::string_view text, std::size_t from, std::size_t longest, More more);
+EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
+
+// Whether `element`, with its white space, is the beginning of a list of events: a bracket too many before events.
+bool is_list_of_events(std::string_view element);
 
 // In the end of a trace, which holds no whole event: the bracket that closes the array of events, behind which stand
 // nothing but further top-level members (where the array is one itself) and the end. kNone: there is none.

@@ -143,7 +143,7 @@ TEST_CASE("layouts and odd bytes") {
   CHECK(last_comma("  {\r\n \"a\": 1\r\n  },\r\n  {\"b\": 2}\r\n") == 17);
   CHECK(last_comma("{\"a\": \"raw\n  },\n  {\"}, 1") == 21);
   CHECK(last_comma("{\"a\":\"\xff\xfe\x80\"},\xc3\xa9") == 11);
-  CHECK(end_of_array(std::string("\0,\0]", 4)) == 3);
+  CHECK(end_of_array(std::string("\1,\1]", 4)) == 3);
 }
 
 TEST_CASE("backslashes outside strings mean nothing") {
@@ -169,6 +169,9 @@ TEST_CASE("the scan stops where the text is broken for certain") {
   CHECK(stop(R"("a":1},{})") == 5);
   CHECK(stop(R"({"a" :1,"b"	:[],"c"
 :"x" ,"d":["y"]},"z")") == kNone);
+  CHECK(stop(std::string("{\"a\0", 5) + R"(":1},{})") == 3);
+  CHECK(stop(std::string("{\"a\\\0", 6) + R"(":1},{})") == 4);
+  CHECK(stop(std::string("{},\0{}", 6)) == 3);
   CHECK(stop(std::string(61, ' ') + R"("a"x)") == 64);
   CHECK(stop(std::string(60, ' ') + R"("a",)") == kNone);
 }
@@ -198,12 +201,16 @@ TEST_CASE("elements beyond the size are pointed out, and passed the second time"
 
 TEST_CASE("scalar and SIMD agree on soups of structural bytes, however they are cut") {
   std::mt19937 random(7);
-  const std::string_view alphabets[] = {
-      R"("\[]{},a )",           R"("\\\\,[])",       R"("[{,   aaaaaaaaaaaaaa)",
-      R"([[{{[]},aaaaaaaaa"")", R"("[]{},::: aaaa)", "\"\\[]{},{{{{[[[[aaaaaaaaaaaaaaaaaaaaaaaaaa;<=\x1b\x3b\xdb\xfb"};
-  for (int i = 0; i < 60; ++i) check_all_ways(soup(random, alphabets[i % 6], 1 + random() % 300));
+  const std::string_view alphabets[] = {R"("\[]{},a )",
+                                        R"("\\\\,[])",
+                                        R"("[{,   aaaaaaaaaaaaaa)",
+                                        R"([[{{[]},aaaaaaaaa"")",
+                                        R"("[]{},::: aaaa)",
+                                        std::string_view("\"\\[]{},: \0aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 44),
+                                        "\"\\[]{},{{{{[[[[aaaaaaaaaaaaaaaaaaaaaaaaaa;<=\x1b\x3b\xdb\xfb"};
+  for (int i = 0; i < 60; ++i) check_all_ways(soup(random, alphabets[i % 7], 1 + random() % 300));
   for (int i = 0; i < 20000; ++i) {
-    const std::string text = soup(random, alphabets[i % 6], random() % 400);
+    const std::string text = soup(random, alphabets[i % 7], random() % 400);
     const ScanState start{static_cast<std::int64_t>(random() % 5), random() % 2 == 0, false};
     const bool same = scan(text, start, Way::kSimd) == scan(text, start, Way::kScalar);
     CAPTURE(text);
