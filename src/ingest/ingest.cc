@@ -121,6 +121,9 @@ class Ingest {
     if (source_->damage() != StreamDamage::kNone) {
       store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});
     }
+    if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
+    const Replacements replaced = source_->replacements();
+    store_.issues.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(replaced.first), {}, replaced.count);
     std::uint64_t events = 0;
     for (const auto& [key, count] : store_.kinds) events += count.read;
     if (events == 0) store_.issues.add(IssueKind::kNoEvents, -1, {});

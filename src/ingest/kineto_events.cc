@@ -68,6 +68,7 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
   const std::string_view ph = raw_string(fields[Field::kPh]);
   Event event{raw, kind_count(category, ph, batch), category, ph};
   ++event.count.read;
+  if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[Field::kName]);
   if (ph == "M") return add_metadata(event);
   if (ph.size() == 1 && kTimedPhases.find(ph[0]) != std::string_view::npos) return add_timed(event);
   event.issue(IssueKind::kUnsupportedPhase, ph);
