@@ -20,7 +20,7 @@ SELECT
   (SELECT st.sequence FROM step st WHERE st.id = k.step_id)
     AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
-    AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
+    AS phase,                        -- kind of the step: prefill, decode, mixed, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
     AS cpu_op,                       -- name of the innermost operator around the launch
@@ -74,7 +74,7 @@ CREATE VIEW steps AS                 -- one row per step, in time order
 SELECT
   st.id AS id,
   st.sequence AS step,               -- 0, 1, 2 ...
-  st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
+  st.kind AS phase,                  -- prefill, decode, mixed, other, unknown
   t.value AS name,                   -- the annotation's text
   a.ts AS ts,                        -- on the CPU
   a.ts + a.dur AS ts_end,
