@@ -57,7 +57,7 @@ SELECT
   n.short_name AS short_name,
   a.n AS n,                          -- executions
   a.total AS total,                  -- ns
-  100.0 * a.total / nullif((SELECT sum(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
+  100.0 * a.total / nullif((SELECT total(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
   1.0 * a.total / a.n AS avg,
   a.median AS median,                -- mean of the middle one or two
   a.min AS min,
@@ -86,8 +86,9 @@ SELECT
   st.generation_tokens AS generation_tokens,
   (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS kernels,                      -- how many ran in it
-  (SELECT sum(k.dur) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
-    AS kernel_time,                  -- sum of their dur
+  (SELECT sum(k.dur >> 32) * 4294967296 + sum(k.dur & 4294967295)
+   FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernel_time,                  -- sum of their dur; in halves, as sum() is an error beyond an integer
   (SELECT k.ts FROM kernel k WHERE k.id = st.first_kernel_id) AS gpu_ts,  -- start of its first kernel
   (SELECT max(k.ts + k.dur) FROM kernel k
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
