@@ -44,6 +44,7 @@ class EventReader {
       if (field == Field::kCount) continue;
       std::string_view token;
       if (field == Field::kArgs) {
+        if (fields.has(Field::kArgs)) fields.clear_arguments();
         // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
         token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
         if (const auto error = read_arguments(entry.value(), fields)) return error;
