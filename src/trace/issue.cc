@@ -32,6 +32,8 @@ constexpr IssueDescription kDescriptions[] = {
      "a top-level value larger than the limit, skipped"},
     {IssueKind::kMissingTimestamp, "missing_timestamp", Severity::kDataLoss, "an event without ts, skipped"},
     {IssueKind::kBadTimestamp, "bad_timestamp", Severity::kDataLoss, "an event whose ts is no number, skipped"},
+    {IssueKind::kBadBaseTime, "bad_base_time", Severity::kWarning,
+     "baseTimeNanoseconds is no usable number: base_time_ns is as the trace counts"},
     {IssueKind::kBadDuration, "bad_duration", Severity::kWarning, "a dur that is no number, stored as NULL"},
     {IssueKind::kNegativeDuration, "negative_duration", Severity::kWarning, "a negative dur, stored as NULL"},
     {IssueKind::kMissingDuration, "missing_duration", Severity::kWarning, "a slice without dur, stored as NULL"},

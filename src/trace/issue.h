@@ -28,6 +28,7 @@ enum class IssueKind {
   kOversizedHeader,
   kMissingTimestamp,
   kBadTimestamp,
+  kBadBaseTime,
   kBadDuration,
   kNegativeDuration,
   kMissingDuration,

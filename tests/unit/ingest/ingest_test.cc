@@ -86,6 +86,22 @@ TEST_CASE("the base time of the header is added") {
   CHECK(index.meta("trace.baseTimeNanoseconds") == "1700000000000000000");
 }
 
+TEST_CASE("a base time that is no number, or beyond 64 bits, is an issue and does no harm") {
+  const auto based = [](std::string_view base) {
+    return fmt::format(R"({{"baseTimeNanoseconds":{},"traceEvents":[{{"ph":"i","name":"x","pid":1,"ts":5000000}}]}})",
+                       base);
+  };
+  for (const char* base : {"9223372036854775807", "\"text\"", "1.5", "{}"}) {
+    CAPTURE(base);
+    Ingested index(based(base));
+    CHECK(index.meta("base_time_ns") == "5000000000");
+    CHECK(index.issues(IssueKind::kBadBaseTime) == 1);
+  }
+  Ingested whole(based("1e18"));
+  CHECK(whole.meta("base_time_ns") == "1000000005000000000");
+  CHECK(whole.issues(IssueKind::kBadBaseTime) == 0);
+}
+
 TEST_CASE("threads, chunk sizes, memory and compression do not change the tables") {
   const std::string trace = mixed_trace();
   Ingested expected(trace);
