@@ -146,18 +146,7 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   events_.begin(batch);
   if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
   // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
-  EventBatch definitions;
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
-  batch.clear();
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
+  batch.clear_facts();
   events_.begin(batch);
   parse_elements(chunk, batch);
 }

@@ -98,7 +98,7 @@ class Ingest {
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
     if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
-    IndexWriter writer(result_.index, options_.cancel);
+    IndexWriter writer(result_.index, store_.numbers, options_.cancel);
     link(writer);
     writer.finish_rows();
     write_rest(writer);
