@@ -20,7 +20,7 @@ SELECT
   (SELECT st.sequence FROM step st WHERE st.id = k.step_id)
     AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
-    AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
+    AS phase,                        -- kind of the step: prefill, decode, mixed, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
     AS cpu_op,                       -- name of the innermost operator around the launch
@@ -57,7 +57,7 @@ SELECT
   n.short_name AS short_name,
   a.n AS n,                          -- executions
   a.total AS total,                  -- ns
-  100.0 * a.total / nullif((SELECT sum(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
+  100.0 * a.total / nullif((SELECT total(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
   1.0 * a.total / a.n AS avg,
   a.median AS median,                -- mean of the middle one or two
   a.min AS min,
@@ -74,7 +74,7 @@ CREATE VIEW steps AS                 -- one row per step, in time order
 SELECT
   st.id AS id,
   st.sequence AS step,               -- 0, 1, 2 ...
-  st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
+  st.kind AS phase,                  -- prefill, decode, mixed, other, unknown
   t.value AS name,                   -- the annotation's text
   a.ts AS ts,                        -- on the CPU
   a.ts + a.dur AS ts_end,
@@ -86,8 +86,9 @@ SELECT
   st.generation_tokens AS generation_tokens,
   (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS kernels,                      -- how many ran in it
-  (SELECT sum(k.dur) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
-    AS kernel_time,                  -- sum of their dur
+  (SELECT sum(k.dur >> 32) * 4294967296 + sum(k.dur & 4294967295)
+   FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernel_time,                  -- sum of their dur; in halves, as sum() is an error beyond an integer
   (SELECT k.ts FROM kernel k WHERE k.id = st.first_kernel_id) AS gpu_ts,  -- start of its first kernel
   (SELECT max(k.ts + k.dur) FROM kernel k
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)

@@ -54,7 +54,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("stream", OptionKind::kValue, "only this stream");
         add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
         add("phase", OptionKind::kValue,
-            "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
+            "only steps of this kind: prefill, decode, mixed, other, unknown; "
             "none: in no step");
         add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
         add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");

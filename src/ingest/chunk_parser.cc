@@ -65,6 +65,7 @@ class EventReader {
       if (field == Field::kCount) continue;
       std::string_view token;
       if (field == Field::kArgs) {
+        if (fields.has(Field::kArgs)) fields.clear_arguments();
         // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
         token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
         if (const auto error = read_arguments(entry.value(), fields)) return error;
@@ -151,18 +152,7 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
   if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
   // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
-  EventBatch definitions;
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
-  batch.clear();
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
+  batch.clear_facts();
   events_.begin(batch);
   parse_elements(chunk, batch);
 }

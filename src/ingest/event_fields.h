@@ -66,6 +66,14 @@ class EventFields {
     }
     present_ = repeated_ = 0;
   }
+  // Forgets what an earlier "args" said: a repeated key replaces the whole object.
+  void clear_arguments() {
+    constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
+    for (std::uint64_t rest = present_ & ~kOfEvent; rest != 0; rest &= rest - 1) {
+      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
+    }
+    present_ &= kOfEvent;
+  }
   // The last one wins where a key is repeated, as in most JSON readers.
   void set(Field field, std::string_view token) {
     tokens_[static_cast<std::size_t>(field)] = token;

@@ -28,7 +28,7 @@ void bind_rate(Statement& statement, int index, double value) {
 }
 
 void bind_key(Statement& statement, int index, const TrackKey& key) {
-  key.number == kUnset ? statement.bind(index, key.text) : statement.bind(index, key.number);
+  key.number == kUnset ? bind_text(statement, index, key.text) : bind_number(statement, index, key.number);
 }
 
 void bind_count(Statement& statement, int index, const std::optional<std::int64_t>& count) {

@@ -102,7 +102,7 @@ class Ingest {
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
     if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
-    IndexWriter writer(result_.index, options_.cancel);
+    IndexWriter writer(result_.index, store_.numbers, options_.cancel);
     link(writer);
     writer.finish_rows();
     write_rest(writer);
@@ -162,6 +162,7 @@ class Ingest {
     for (const DeviceRow& device : devices) {
       if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
+    const std::int64_t base = base_time(header);
     writer.add_counters(store_);
     writer.write_dictionaries(store_, cpu_, devices_);
     writer.write_tracks(store_, devices, rank.value_or(kUnset));
@@ -172,10 +173,11 @@ class Ingest {
     writer.write_flow_ids(store_, text_flow_ids_);
     writer.write_counts(store_);
     writer.write_issues(store_.issues);
-    write_meta(writer, header, rank);
+    write_meta(writer, header, rank, base);
   }
 
-  void write_meta(IndexWriter& writer, const TraceHeader& header, std::optional<std::int64_t> rank) {
+  void write_meta(IndexWriter& writer, const TraceHeader& header, std::optional<std::int64_t> rank,
+                  std::int64_t base_time) {
     for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
     writer.meta("tool_version", kVersion);
     writer.meta("schema_version", kSchemaVersion);
@@ -184,7 +186,7 @@ class Ingest {
     writer.meta("format", "kineto");
     writer.meta("vendor", vendor_of(store_, header));
     if (rank) writer.meta("rank", *rank);
-    writer.meta("base_time_ns", base_time(header));
+    writer.meta("base_time_ns", base_time);
     writer.meta("step_rules", step_rules_hash());
     writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});
     const auto coverage = [&](std::string_view what, const Coverage& value) {
@@ -215,10 +217,16 @@ class Ingest {
     writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
   }
 
-  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch.
-  [[nodiscard]] std::int64_t base_time(const TraceHeader& header) const {
-    const std::string* base = find_header(header, "baseTimeNanoseconds");
-    return store_.first_ts + (base == nullptr ? 0 : parse_int64(number_text(*base)).value_or(0));
+  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch. Without a usable
+  // base, as the trace counts.
+  std::int64_t base_time(const TraceHeader& header) {
+    const std::string* text = find_header(header, "baseTimeNanoseconds");
+    if (text == nullptr) return store_.first_ts;
+    const std::optional<std::int64_t> base = parse_integral(number_text(*text));
+    std::int64_t time = 0;
+    if (base && !__builtin_add_overflow(store_.first_ts, *base, &time)) return time;
+    store_.issues.add(IssueKind::kBadBaseTime, -1, *text);
+    return store_.first_ts;
   }
 
   void count_events() {

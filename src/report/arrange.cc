@@ -33,13 +33,20 @@ bool less(const Cell& a, const Cell& b) {
 
 bool is_unknown(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
 
+// Of numbers whose sum exceeds an integer.
+double real_sum(std::span<const Row> rows, std::size_t column) {
+  double total = 0;
+  for (const Row& row : rows) total += number(row[column]).value_or(0);
+  return total;
+}
+
 Cell sum(std::span<const Row> rows, std::size_t column) {
   std::int64_t integer = 0;
   double real = 0;
   bool whole = true;
   for (const Row& row : rows) {
     if (const auto* value = std::get_if<std::int64_t>(&row[column])) {
-      integer += *value;
+      if (__builtin_add_overflow(integer, *value, &integer)) return real_sum(rows, column);
     } else if (const auto* fraction = std::get_if<double>(&row[column])) {
       whole = false;
       real += *fraction;

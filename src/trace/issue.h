@@ -33,6 +33,7 @@ enum class IssueKind {
   kMalformedHeader,
   kMissingTimestamp,
   kBadTimestamp,
+  kBadBaseTime,
   kBadDuration,
   kNegativeDuration,
   kMissingDuration,

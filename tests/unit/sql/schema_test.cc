@@ -3,6 +3,7 @@
 
 #include "sql/schema_text.h"
 #include "support/small_index.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -43,6 +44,16 @@ TEST_CASE("every example has a comment and runs, on an empty index too") {
       Statement(f.database, example.sql).run();
     }
   }
+}
+
+TEST_CASE("the kinds of steps in the comments are those the grammar yields") {
+  std::string kinds;
+  for (int kind = 0; kind <= static_cast<int>(StepKind::kUnknown); ++kind) {
+    kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<StepKind>(kind)));
+  }
+  CHECK(kinds == "prefill, decode, mixed, other, unknown");
+  CHECK(schema_comments(script("core"))[{"step", "kind"}] == kinds);
+  CHECK(schema_comments(script("views"))[{"steps", "phase"}] == kinds);
 }
 
 TEST_CASE("tables, views and their columns have comments") {
