@@ -57,17 +57,18 @@ SELECT
   n.short_name AS short_name,
   a.n AS n,                          -- executions
   a.total AS total,                  -- ns
-  100.0 * a.total / nullif((SELECT sum(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
-  1.0 * a.total / a.n AS avg,
+  100.0 * a.total / nullif((SELECT total(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
+  1.0 * a.total / nullif(a.known, 0) AS avg,  -- of the executions whose dur is known, as all figures but n
   a.median AS median,                -- mean of the middle one or two
   a.min AS min,
   a.max AS max,
   a.p50 AS p50,                      -- nearest rank, as p90 and p99
   a.p90 AS p90,
   a.p99 AS p99,
-  CASE WHEN a.n < 2 THEN 0.0
-       ELSE max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.n) / (a.n - 1)) END
-    AS variance                      -- of the sample (n - 1), ns^2
+  CASE WHEN a.known = 1 THEN 0.0
+       WHEN a.known > 1 THEN max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.known) / (a.known - 1)) END
+    AS variance,                     -- of the sample (known - 1), ns^2
+  a.known AS known                   -- executions whose dur is known
 FROM kernel_name_sum a LEFT JOIN kernel_name n ON n.id = a.name_id;
 
 CREATE VIEW steps AS                 -- one row per step, in time order
@@ -86,8 +87,9 @@ SELECT
   st.generation_tokens AS generation_tokens,
   (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS kernels,                      -- how many ran in it
-  (SELECT sum(k.dur) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
-    AS kernel_time,                  -- sum of their dur
+  (SELECT min(9223372036854775807, sum(k.dur >> 32) * 4294967296 + sum(k.dur & 4294967295))
+   FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernel_time,                  -- sum of their dur, in two halves because no sum may overflow; at most 2^63 - 1
   (SELECT k.ts FROM kernel k WHERE k.id = st.first_kernel_id) AS gpu_ts,  -- start of its first kernel
   (SELECT max(k.ts + k.dur) FROM kernel k
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)

@@ -4,6 +4,7 @@
 //   percentile(x, p)               nearest rank, p in percent (0..100)
 //   stddev(x)                      of the sample (n - 1); 0 for one value
 //   stddev_of(n, total, squares)   the same from a count, a sum and a sum of squares
+//   bounded_sum(n)                 of integers, exact up to 2^63 - 1 and that beyond, where sum() would fail
 //   text REGEXP pattern            POSIX extended, case-sensitive, found anywhere in the text
 //   human_ns(ns)                   '1.234 ms'
 //
