@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "base/duration_text.h"
+#include "sql/pattern_check.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::size_t kMaxPattern = 1000;  // regcomp needs memory out of proportion to the pattern
 
 // Values of one group. SQLite's aggregate context is zeroed memory, so it holds an owning pointer that final() frees.
 struct Values {
@@ -139,10 +138,13 @@ void delete_pattern(void* pattern) { std::unique_ptr<CompiledPattern>(static_cas
 void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
   const std::string_view pattern = text_of(arguments[0]);
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || sqlite3_value_type(arguments[1]) == SQLITE_NULL) return;
-  if (pattern.size() > kMaxPattern) return sqlite3_result_error(context, "regular expression is too long", -1);
   auto* compiled = static_cast<CompiledPattern*>(sqlite3_get_auxdata(context, 0));
   std::unique_ptr<CompiledPattern> fresh;
   if (compiled == nullptr) {
+    if (const std::string_view fault = pattern_fault(pattern); !fault.empty()) {
+      const std::string message = "regular expression: " + std::string(fault);
+      return sqlite3_result_error(context, message.c_str(), -1);
+    }
     fresh = std::make_unique<CompiledPattern>(pattern.data());
     compiled = fresh.get();
   }
