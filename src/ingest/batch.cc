@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <vector>
 
+#include "base/failure.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
@@ -29,21 +28,6 @@ constexpr std::size_t kLeastMemory = std::size_t{8} << 20U;
 constexpr auto kPauseBeforeRetry = std::chrono::milliseconds(500);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// What `work` threw, as a value.
-template <class Work>
-std::optional<Error> failure_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::kResource, "out of memory; give --max-memory less, or run fewer --jobs");
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::kResource, error.what());
-  }
-  return std::nullopt;
-}
 
 // Tells whether a file was touched: a reader of a file that is being replaced may see anything.
 struct FileState {
@@ -148,7 +132,7 @@ class Batch {
   void finish(const TraceRecord& record) {
     const std::lock_guard lock(mutex_);
     ++result_.counts[static_cast<std::size_t>(record.status)];
-    result_.lossy = result_.lossy || record.lossy;
+    result_.lossy = result_.lossy || record.lossy();
     if (!result_.first_failure) result_.first_failure = record.code;
     observer_.finished(record);
   }
@@ -193,10 +177,6 @@ class Batch {
     require_trace(record.trace);
     if (found_valid(record, options)) return;
     record.index = options_.output.empty() ? new_index_path(record.trace, options_.index_directory) : options_.output;
-    // A damaged index of ours is no obstacle: it is made anew.
-    if (file_kind(record.index) == FileKind::kIndex && failure_of([&] { Index::open(record.index); })) {
-      options.rebuild = true;
-    }
     note_result(record, ensure_index(record.trace, record.index, options));
   }
 
@@ -237,7 +217,8 @@ class Batch {
     record.bytes = static_cast<std::uint64_t>(index.meta_int64("source_size").value_or(0));
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
-    record.lossy = !index.complete() || sum("SELECT count(*) FROM issue WHERE severity = 'data_loss'") > 0;
+    record.complete = index.complete();
+    record.losses = sum("SELECT sum(count) FROM issue WHERE severity = 'data_loss'");
   }
 
   static void note_result(TraceRecord& record, std::optional<IngestResult> result) {
@@ -245,13 +226,13 @@ class Batch {
       note_valid(record);
       return;
     }
-    record.lossy = !result->complete;
+    record.complete = result->complete;
     for (const Issue& issue : result->issues.issues()) {
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
-      record.lossy = record.lossy || severity == Severity::kDataLoss;
+      if (severity == Severity::kDataLoss) record.losses += issue.count;
     }
-    record.status = record.lossy ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
+    record.status = record.lossy() ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
     record.bytes = result->file_bytes;
     record.events = result->events_read;
     record.result = std::move(result);
