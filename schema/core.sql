@@ -94,7 +94,7 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   correlation INTEGER,           -- as in the trace; unique only together with the launching process
   external_id INTEGER,           -- as in the trace
   launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch)
-  cpu_op_id INTEGER,             -- innermost operator around the launch
+  cpu_op_id INTEGER,             -- of the launch (runtime_call.cpu_op_id); without one: the cpu_op with the same external_id
   stack_id INTEGER,              -- innermost python frame, on the launching thread at the launch
   annotation_id INTEGER,         -- innermost user annotation around the launch
   step_id INTEGER,
@@ -131,7 +131,7 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
   correlation INTEGER,
   external_id INTEGER,
   kind TEXT NOT NULL,            -- launch, graph_launch, copy, sync, other
-  cpu_op_id INTEGER,             -- by external id, else innermost on the thread
+  cpu_op_id INTEGER,             -- of the operators open on the thread at ts: the one with its external_id, else the innermost
   stack_id INTEGER,              -- innermost python frame on the thread at ts
   annotation_id INTEGER,         -- innermost user annotation on the thread at ts
   step_id INTEGER                -- innermost step on the thread at ts

@@ -23,7 +23,7 @@ SELECT
     AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
-    AS cpu_op,                       -- name of the innermost operator around the launch
+    AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   (WITH RECURSIVE up(parent_id, frame_id) AS (
      SELECT a.parent_id, a.frame_id FROM stack a WHERE a.id = k.stack_id
      UNION ALL SELECT b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id)
@@ -77,9 +77,9 @@ SELECT
   st.sequence AS step,               -- 0, 1, 2 ...
   st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
   t.value AS name,                   -- the annotation's text
-  a.ts AS ts,                        -- on the CPU
+  a.ts AS ts,                        -- on the clock that timed_on names
   a.ts + a.dur AS ts_end,
-  a.dur AS dur,                      -- time the host spent in the step
+  a.dur AS dur,                      -- time the host spent in the step; timed_on gpu: the device
   a.dur / 1000.0 AS dur_us,          -- dur in microseconds
   st.context_requests AS context_requests,        -- requests in prefill
   st.context_tokens AS context_tokens,
@@ -95,7 +95,9 @@ SELECT
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS gpu_ts_end,                   -- end of its last kernel
   st.first_kernel_id AS first_kernel_id,
-  st.last_kernel_id AS last_kernel_id
+  st.last_kernel_id AS last_kernel_id,
+  CASE a.kind WHEN 'user' THEN 'cpu' WHEN 'gpu' THEN 'gpu' END
+    AS timed_on                      -- cpu: ts, ts_end and dur are of the host; gpu: only the device's annotation is known
 FROM step st
 LEFT JOIN annotation a ON a.id = st.annotation_id
 LEFT JOIN string t ON t.id = a.name_id;
@@ -144,7 +146,7 @@ SELECT
   st.sequence AS step,               -- number of the step
   st.kind AS phase,                  -- kind of the step
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = m.cpu_op_id)
-    AS cpu_op,                       -- name of the innermost operator around the launch
+    AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   m.correlation AS correlation,
   m.launch_id AS launch_id,          -- id in runtime_call
   m.stack_id AS stack_id             -- id in stacks
