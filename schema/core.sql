@@ -95,7 +95,7 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   correlation ANY,               -- as in the trace; unique only together with the launching process
   external_id ANY,               -- as in the trace
   launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch)
-  cpu_op_id INTEGER,             -- innermost operator around the launch
+  cpu_op_id INTEGER,             -- of the launch (runtime_call.cpu_op_id); without one: the cpu_op with the same external_id
   stack_id INTEGER,              -- innermost python frame, on the launching thread at the launch
   annotation_id INTEGER,         -- innermost user annotation around the launch
   step_id INTEGER,
@@ -132,7 +132,7 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
   correlation ANY,
   external_id ANY,
   kind TEXT NOT NULL,            -- launch, graph_launch, copy, sync, other
-  cpu_op_id INTEGER,             -- by external id, else innermost on the thread
+  cpu_op_id INTEGER,             -- of the operators open on the thread at ts: the one with its external_id, else the innermost
   stack_id INTEGER,              -- innermost python frame on the thread at ts
   annotation_id INTEGER,         -- innermost user annotation on the thread at ts
   step_id INTEGER                -- innermost step on the thread at ts
@@ -277,19 +277,21 @@ CREATE TABLE kernel_sum (        -- kernel time by name, step kind and stream
   name_id INTEGER NOT NULL,      -- kernel_name
   step_kind TEXT,                -- NULL: in no step
   stream_id INTEGER NOT NULL,
-  n INTEGER NOT NULL,
-  total INTEGER NOT NULL,        -- ns
+  n INTEGER NOT NULL,            -- executions
+  total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
   min INTEGER, max INTEGER,
   sum_of_squares REAL NOT NULL,  -- ns^2
-  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+  p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
+  known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;
 
 CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   name_id INTEGER PRIMARY KEY,   -- kernel_name
-  n INTEGER NOT NULL,
-  total INTEGER NOT NULL,
+  n INTEGER NOT NULL,            -- executions
+  total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
   min INTEGER, max INTEGER,
-  sum_of_squares REAL NOT NULL,
+  sum_of_squares REAL NOT NULL,  -- ns^2
   median REAL,                   -- mean of the middle one or two
-  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+  p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
+  known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;

@@ -61,7 +61,7 @@ class Reporter : public BatchObserver {
                                  : Wordiness::kNormal),
         alone_(traces == 1),
         line_(command.quiet ? ProgressMode::kNever : command.progress, traces),
-        summary_(command.summary) {}
+        summary_(command.summary, command.strict ? Strictness::kStrict : Strictness::kLenient) {}
 
   void started(const fs::path& trace) override { line_.started(trace); }
   void progress(const fs::path& trace, const IngestProgress& progress) override { line_.update(trace, progress); }

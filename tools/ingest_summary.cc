@@ -29,21 +29,30 @@ std::string bytes_field(const std::string& name) {
   return field + '"';
 }
 
-int exit_code(const TraceRecord& record) { return record.code ? static_cast<int>(*record.code) : 0; }
+int exit_code(const TraceRecord& record, Strictness strictness) {
+  if (record.code) return static_cast<int>(*record.code);
+  return strictness == Strictness::kStrict && record.lossy() ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+}
+
+bool was_read(const TraceRecord& record) {
+  return record.status != TraceStatus::kFailed && record.status != TraceStatus::kSkipped;
+}
 
 }  // namespace
 
-std::string summary_line(const TraceRecord& record) {
+std::string summary_line(const TraceRecord& record, Strictness strictness) {
   std::string line = fmt::format("{{\"path\":\"{}\"", escape_json(record.trace.native()));
   line += bytes_field(record.trace.native());
   line += text_field("index", record.index.native());
   line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
                       to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
-                      exit_code(record));
+                      exit_code(record, strictness));
+  if (was_read(record)) line += fmt::format(",\"losses\":{},\"complete\":{}", record.losses, record.complete);
   return line + text_field("error", record.error) + '}';
 }
 
-SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
+SummaryFile::SummaryFile(const std::filesystem::path& path, Strictness strictness)
+    : path_(path), strictness_(strictness) {
   if (path.empty()) return;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail();
@@ -64,7 +73,7 @@ void SummaryFile::fail() const {
 
 void SummaryFile::add(const TraceRecord& record) {
   if (descriptor_ < 0) return;
-  const std::string line = summary_line(record) + '\n';
+  const std::string line = summary_line(record, strictness_) + '\n';
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());

@@ -5,11 +5,19 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "query_options.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
+
+// A report about one of the inputs of a run.
+struct InputReport {
+  std::string input;
+  Report report;
+  std::vector<std::string> warnings;  // why it is empty, what it leaves out
+};
 
 class Output {
  public:
@@ -20,6 +28,9 @@ class Output {
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
+  // The same for a report that is made of each input. With several inputs machines get one table, whose first column is
+  // the input, when finish() is called; people get a table for each at once, under its name.
+  void add(const std::string& name, InputReport report);
   void note(const std::string& text) const;
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
@@ -27,6 +38,8 @@ class Output {
   void finish();  // Error{kResource} when not all of it could be written
 
  private:
+  void arrange(Report& report) const;
+  void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
   [[nodiscard]] std::size_t row_limit() const;
 
   const CommandLine& line_;
@@ -34,6 +47,9 @@ class Output {
   std::ofstream file_;
   std::string path_;
   bool any_ = false;
+  Report merged_;  // rows of all inputs so far; without columns: none came
+  ReportHead merged_head_;
+  std::vector<std::string> merged_warnings_;
 };
 
 }  // namespace tracedb

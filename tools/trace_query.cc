@@ -2,6 +2,7 @@
 // failures into one line and an exit code.
 #include <fmt/format.h>
 
+#include <boost/program_options/errors.hpp>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -80,6 +81,8 @@ int run(int argc, char** argv) {
   } catch (const Error& error) {
     if (end_requested()) return signal_exit_code();
     return complain(error.what(), static_cast<int>(error.code()));
+  } catch (const boost::program_options::error& error) {
+    return complain(std::string(error.what()) + "; see trace-query --help", static_cast<int>(ErrorCode::kUsage));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

@@ -20,31 +20,13 @@ largest AS (
        + (SELECT coalesce(max(id), 0) FROM slice) + (SELECT coalesce(max(id), 0) FROM instant)
        + (SELECT coalesce(max(id), 0) FROM flow_unmatched) AS plain,
          (SELECT coalesce(max(id), 0) FROM counter) AS counters),
--- Times are added in halves and end at the largest integer, as those in meta and in the aggregates do: sum() would be an
--- error beyond it.
 kernels AS (
-  SELECT count(*) AS n,
-         coalesce(min(9223372036854775807, sum(dur >> 32) * 4294967296 + sum(dur & 4294967295)), 0) AS total,
-         count(launch_id) AS n_launch,
-         coalesce(min(9223372036854775807, sum(dur >> 32) FILTER (WHERE launch_id IS NOT NULL) * 4294967296
-                       + sum(dur & 4294967295) FILTER (WHERE launch_id IS NOT NULL)), 0) AS ns_launch,
-         count(cpu_op_id) AS n_operator,
-         coalesce(min(9223372036854775807, sum(dur >> 32) FILTER (WHERE cpu_op_id IS NOT NULL) * 4294967296
-                       + sum(dur & 4294967295) FILTER (WHERE cpu_op_id IS NOT NULL)), 0) AS ns_operator,
-         count(stack_id) AS n_stack,
-         coalesce(min(9223372036854775807, sum(dur >> 32) FILTER (WHERE stack_id IS NOT NULL) * 4294967296
-                       + sum(dur & 4294967295) FILTER (WHERE stack_id IS NOT NULL)), 0) AS ns_stack,
-         count(step_id) AS n_step,
-         coalesce(min(9223372036854775807, sum(dur >> 32) FILTER (WHERE step_id IS NOT NULL) * 4294967296
-                       + sum(dur & 4294967295) FILTER (WHERE step_id IS NOT NULL)), 0) AS ns_step
+  SELECT count(*) AS n, coalesce(bounded_sum(dur), 0) AS total,
+         count(launch_id) AS n_launch, coalesce(bounded_sum(dur) FILTER (WHERE launch_id IS NOT NULL), 0) AS ns_launch,
+         count(cpu_op_id) AS n_operator, coalesce(bounded_sum(dur) FILTER (WHERE cpu_op_id IS NOT NULL), 0) AS ns_operator,
+         count(stack_id) AS n_stack, coalesce(bounded_sum(dur) FILTER (WHERE stack_id IS NOT NULL), 0) AS ns_stack,
+         count(step_id) AS n_step, coalesce(bounded_sum(dur) FILTER (WHERE step_id IS NOT NULL), 0) AS ns_step
   FROM kernel),
-sums AS (
-  SELECT (SELECT coalesce(sum(n), 0) FROM kernel_name_sum) AS names_n,
-         (SELECT coalesce(min(9223372036854775807, sum(total >> 32) * 4294967296 + sum(total & 4294967295)), 0) FROM kernel_name_sum)
-           AS names_total,
-         (SELECT coalesce(sum(n), 0) FROM kernel_sum) AS groups_n,
-         (SELECT coalesce(min(9223372036854775807, sum(total >> 32) * 4294967296 + sum(total & 4294967295)), 0) FROM kernel_sum)
-           AS groups_total),
 covered(meta_key, value) AS (
   SELECT 'kernels', n FROM kernels
   UNION ALL SELECT 'kernel_ns', total FROM kernels
@@ -72,9 +54,12 @@ SELECT 'meta', coalesce(CAST((SELECT value FROM meta WHERE key = 'events_read') 
        'event counts in meta as in event_count'
 FROM counted
 UNION ALL
-SELECT 'totals', n = names_n AND total = names_total AND n = groups_n AND total = groups_total,
+SELECT 'totals', n = (SELECT coalesce(sum(n), 0) FROM kernel_name_sum)
+             AND total = (SELECT coalesce(bounded_sum(total), 0) FROM kernel_name_sum)
+             AND n = (SELECT coalesce(sum(n), 0) FROM kernel_sum)
+             AND total = (SELECT coalesce(bounded_sum(total), 0) FROM kernel_sum),
        format('%,d kernels of %,d ns in both aggregates', n, total)
-FROM kernels, sums
+FROM kernels
 UNION ALL
 SELECT 'coverage', count(*) FILTER (WHERE CAST(m.value AS INTEGER) IS NOT c.value) = 0,
        coalesce('not as in the tables: ' || group_concat(c.meta_key, ', ') FILTER (WHERE CAST(m.value AS INTEGER) IS NOT c.value),

@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/input_file.h"
 #include "sql/functions.h"
 #include "sql/index_format.h"
 #include "sql/safety.h"
@@ -42,7 +43,7 @@ std::uint64_t expected_size(const Header& header) {
 std::string advice(FileKind kind) {
   switch (kind) {
     case FileKind::kMissing:
-      return "no such file, or it cannot be read";
+      return "no regular file; copy its content into one";
     case FileKind::kNotSqlite:
       return "not an index; make one with trace-ingest";
     case FileKind::kOtherSqlite:
@@ -81,6 +82,10 @@ FileKind file_kind(const std::filesystem::path& path) {
 
 Index Index::open(const std::filesystem::path& path) {
   const FileKind kind = file_kind(path);
+  std::error_code error;
+  if (kind == FileKind::kMissing && !std::filesystem::is_fifo(path, error)) {
+    const InputFile file(path);  // throws, and says why
+  }
   if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
   Database database(path, Database::Mode::kReadOnly);
   harden(database);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/failure.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
@@ -30,21 +30,6 @@ constexpr std::size_t kLeastMemory = std::size_t{8} << 20U;
 constexpr auto kPauseBeforeRetry = std::chrono::milliseconds(500);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// What `work` threw, as a value.
-template <class Work>
-std::optional<Error> failure_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::kResource, "out of memory; give --max-memory less, or run fewer --jobs");
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::kResource, error.what());
-  }
-  return std::nullopt;
-}
 
 // Tells whether a file was touched: a reader of a file that is being replaced may see anything.
 struct FileState {
@@ -152,7 +137,7 @@ class Batch {
   void finish(const TraceRecord& record) {
     const std::lock_guard lock(mutex_);
     ++result_.counts[static_cast<std::size_t>(record.status)];
-    result_.lossy = result_.lossy || record.lossy;
+    result_.lossy = result_.lossy || record.lossy();
     if (!result_.first_failure) result_.first_failure = record.code;
     observer_.finished(record);
   }
@@ -245,7 +230,8 @@ class Batch {
     record.bytes = static_cast<std::uint64_t>(index.meta_int64("source_size").value_or(0));
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
-    record.lossy = !index.complete() || sum("SELECT count(*) FROM issue WHERE severity = 'data_loss'") > 0;
+    record.complete = index.complete();
+    record.losses = sum("SELECT sum(count) FROM issue WHERE severity = 'data_loss'");
     record.index = path;
     record.status = TraceStatus::kValid;
   }
@@ -255,13 +241,13 @@ class Batch {
       note_valid(record, record.index);
       return;
     }
-    record.lossy = !result->complete;
+    record.complete = result->complete;
     for (const Issue& issue : result->issues.issues()) {
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
-      record.lossy = record.lossy || severity == Severity::kDataLoss;
+      if (severity == Severity::kDataLoss) record.losses += issue.count;
     }
-    record.status = record.lossy ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
+    record.status = record.lossy() ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
     record.bytes = result->file_bytes;
     record.events = result->events_read;
     record.result = std::move(result);

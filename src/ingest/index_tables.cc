@@ -179,7 +179,7 @@ void IndexWriter::write_steps(const CpuLinks& cpu) {
 }
 
 void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
-  Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto bind_spread = [](Statement& insert, int first, const KernelSum& sum) {
     const bool known = sum.known > 0;
     int index = first;
@@ -193,9 +193,9 @@ void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
     bind_number(group, 7, sum.known > 0 ? sum.max : kUnset);
     group.bind(8, sum.sum_of_squares);
     bind_spread(group, 9, sum);
-    group.run();
+    group.bind(12, sum.known).run();
   }
-  Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const KernelSum& sum : devices.sums.by_name()) {
     name.bind(1, std::int64_t{sum.group.name}).bind(2, sum.n).bind(3, sum.total);
     bind_number(name, 4, sum.known > 0 ? sum.min : kUnset);
@@ -203,7 +203,7 @@ void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
     name.bind(6, sum.sum_of_squares);
     bind_rate(name, 7, sum.known > 0 ? sum.median : std::numeric_limits<double>::quiet_NaN());
     bind_spread(name, 8, sum);
-    name.run();
+    name.bind(11, sum.known).run();
   }
 }
 

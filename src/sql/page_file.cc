@@ -32,19 +32,14 @@ std::uint64_t offset_of(std::uint32_t number, std::size_t page_size) { return (s
 
 }  // namespace
 
-PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor_ < 0) fail("open", errno);
-  try {
-    read_header();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+PageFile::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
 }
 
-PageFile::~PageFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
+  descriptor_.number = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_.number < 0) fail("open", errno);
+  read_header();
 }
 
 void PageFile::fail(std::string_view doing, int error) const {
@@ -55,7 +50,7 @@ void PageFile::fail(std::string_view doing, int error) const {
 void PageFile::read_header() {
   std::array<std::byte, kHeader> header{};
   struct stat info {};
-  if (::fstat(descriptor_, &info) != 0) fail("read", errno);
+  if (::fstat(descriptor_.number, &info) != 0) fail("read", errno);
   if (read_start(header) < kHeader || std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
   }
@@ -102,7 +97,7 @@ void PageFile::flush() {
 
 void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t count = ::pwrite(descriptor_.number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) fail("write", count < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
@@ -114,7 +109,7 @@ void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
 std::size_t PageFile::read_start(std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t count = ::pread(descriptor_, &into[done], into.size() - done, static_cast<off_t>(done));
+    const ssize_t count = ::pread(descriptor_.number, &into[done], into.size() - done, static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("read", errno);
     if (count == 0) break;
@@ -133,7 +128,7 @@ void PageFile::close() {
   put_big32(&header[kVersionValidFor], change);
   put_big32(&header[kPageCount], pages_);
   write(0, header);
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
+  if (::close(std::exchange(descriptor_.number, -1)) != 0) fail("write", errno);
 }
 
 }  // namespace tracedb
