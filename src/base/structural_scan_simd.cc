@@ -24,16 +24,22 @@ struct Carry {
   std::uint64_t in_string;     // all ones or zero
   std::uint64_t escaped;       // 1 or 0
   std::uint64_t after_string;  // 1 or 0
+  char opener;                 // as in ScanState
   std::int64_t begin;          // where in the piece the element begins; negative: in an earlier one
 };
 
 Carry carry_of(const ScanState& state, std::int64_t offset) {
-  return {state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0,
-          state.after_string ? std::uint64_t{1} : 0, offset - state.length};
+  return {state.depth,
+          state.in_string ? ~std::uint64_t{0} : 0,
+          state.escaped ? std::uint64_t{1} : 0,
+          state.after_string ? std::uint64_t{1} : 0,
+          state.opener,
+          offset - state.length};
 }
 
 ScanState state_of(const Carry& carry, std::int64_t offset) {
-  return {carry.depth, carry.in_string != 0, carry.escaped != 0, carry.after_string != 0, offset - carry.begin};
+  return {carry.depth,  carry.in_string != 0, carry.escaped != 0, carry.after_string != 0,
+          carry.opener, offset - carry.begin};
 }
 
 struct Block {
@@ -123,7 +129,11 @@ enum class Walk { kGoesOn, kClosed, kSuspicious };
       }
     }
     if (brackets == 0) return Walk::kGoesOn;
-    carry.depth += (opens >> at & 1) != 0 ? 1 : -1;
+    if ((opens >> at & 1) != 0) {
+      if (carry.depth++ == 0) carry.opener = bytes[at];
+    } else if (--carry.depth == 0 && ((bytes[at] ^ carry.opener) & 0x20) != 0) {
+      return Walk::kSuspicious;
+    }
     if (carry.depth < 0) {
       if (bytes[at] == '}' || is_large(offset + at, carry)) return Walk::kSuspicious;
       result.end = offset + at;
