@@ -21,7 +21,7 @@ bool operator==(const Outcome& a, const Outcome& b) {
   return a.result.last_comma == b.result.last_comma && a.result.end == b.result.end && a.state.depth == b.state.depth &&
          a.state.in_string == b.state.in_string && a.state.escaped == b.state.escaped &&
          a.result.stop == b.result.stop && a.result.suspicion == b.result.suspicion &&
-         a.state.after_string == b.state.after_string && a.state.opener == b.state.opener &&
+         a.state.after_string == b.state.after_string && (a.state.depth <= 0 || a.state.opener == b.state.opener) &&
          a.state.length == b.state.length;
 }
 
