@@ -60,11 +60,14 @@ class ScalarScan {
         return true;
       case '[':
       case '{':
+        if (state_.depth == 0) state_.opener = c;
         ++state_.depth;
         return true;
       case ']':
       case '}':
         if (state_.depth == 0) return close_array(c);
+        // Brackets of one kind differ in other bits only.
+        if (state_.depth == 1 && ((c ^ state_.opener) & 0x20) != 0) return stop(Suspicion::kBroken);
         --state_.depth;
         return true;
       case ',':

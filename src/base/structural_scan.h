@@ -20,12 +20,14 @@ struct ScanState {
   bool in_string = false;
   bool escaped = false;       // the previous byte was an unescaped backslash inside a string
   bool after_string = false;  // the previous byte was the quote that closed a string
+  char opener = '\0';         // the bracket the element began with, where depth > 0
   std::int64_t length = 0;    // bytes of the element in earlier pieces
 };
 
 enum class Suspicion : std::uint8_t {
   kNone,
-  // Broken for certain: a zero byte; a string followed by neither white space nor , : ] }; the array closed by '}'.
+  // Broken for certain: a zero byte; a string followed by neither white space nor , : ] }; an element or the array
+  // closed by a bracket of the other kind.
   kBroken,
   // An element larger than kLargeElement ends here: perhaps a bracket is missing. The scan may be continued from here.
   kLarge,

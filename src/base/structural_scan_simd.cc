@@ -24,16 +24,22 @@ struct Carry {
   std::uint64_t in_string;     // all ones or zero
   std::uint64_t escaped;       // 1 or 0
   std::uint64_t after_string;  // 1 or 0
+  char opener;                 // as in ScanState
   std::int64_t begin;          // where in the piece the element begins; negative: in an earlier one
 };
 
 Carry carry_of(const ScanState& state, std::int64_t offset) {
-  return {state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0,
-          state.after_string ? std::uint64_t{1} : 0, offset - state.length};
+  return {state.depth,
+          state.in_string ? ~std::uint64_t{0} : 0,
+          state.escaped ? std::uint64_t{1} : 0,
+          state.after_string ? std::uint64_t{1} : 0,
+          state.opener,
+          offset - state.length};
 }
 
 ScanState state_of(const Carry& carry, std::int64_t offset) {
-  return {carry.depth, carry.in_string != 0, carry.escaped != 0, carry.after_string != 0, offset - carry.begin};
+  return {carry.depth,  carry.in_string != 0, carry.escaped != 0, carry.after_string != 0,
+          carry.opener, offset - carry.begin};
 }
 
 struct Block {
@@ -101,37 +107,47 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
 
 enum class Walk { kGoesOn, kClosed, kSuspicious };
 
-[[nodiscard]] inline bool is_large(std::size_t end, const Carry& carry) {
-  return static_cast<std::int64_t>(end) - carry.begin > ScanResult::kLargeElement;
-}
-
-// Follows the depth bracket by bracket.
+// Follows the depth bracket by bracket. What it finds is written back unless something is suspicious.
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(std::uint64_t opens, std::uint64_t closes,
                                                                  std::uint64_t commas, const char* bytes,
                                                                  std::size_t offset, Carry& carry, ScanResult& result) {
   std::size_t from = 0;  // first byte at the current depth
   std::uint64_t brackets = opens | closes;
+  std::int64_t depth = carry.depth;
+  std::int64_t begin = carry.begin - static_cast<std::int64_t>(offset);
+  std::size_t last_comma = ScanResult::kNone;
+  char opener = carry.opener;
   while (true) {
     const std::size_t at = brackets == 0 ? kBlock : static_cast<std::size_t>(__builtin_ctzll(brackets));
-    if (carry.depth == 0) {
+    // All that is to be done once an element stands here: this branch is hard enough to predict.
+    if (depth == 0) {
+      if (from > 0 && ((bytes[from - 1] ^ opener) & 0x20) != 0) return Walk::kSuspicious;
+      if (brackets != 0) opener = bytes[at];
       const std::size_t comma = last_bit(commas, from, at);
       if (comma != ScanResult::kNone) {
-        const auto first = static_cast<std::size_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
-        if (is_large(offset + first, carry)) return Walk::kSuspicious;
-        result.last_comma = offset + comma;
-        carry.begin = static_cast<std::int64_t>(offset + comma) + 1;
+        // Of several commas in the block, only the first may end a large element.
+        const auto first = static_cast<std::int64_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
+        if (first - begin > ScanResult::kLargeElement) return Walk::kSuspicious;
+        last_comma = comma;
+        begin = static_cast<std::int64_t>(comma) + 1;
       }
     }
-    if (brackets == 0) return Walk::kGoesOn;
-    carry.depth += (opens >> at & 1) != 0 ? 1 : -1;
-    if (carry.depth < 0) {
-      if (bytes[at] == '}' || is_large(offset + at, carry)) return Walk::kSuspicious;
+    if (brackets == 0) break;
+    depth += (opens >> at & 1) != 0 ? 1 : -1;
+    if (depth < 0) {
+      const bool large = static_cast<std::int64_t>(at) - begin > ScanResult::kLargeElement;
+      if (bytes[at] == '}' || large) return Walk::kSuspicious;
       result.end = offset + at;
-      return Walk::kClosed;
+      break;
     }
     brackets &= brackets - 1;
     from = at + 1;
   }
+  if (last_comma != ScanResult::kNone) result.last_comma = offset + last_comma;
+  carry.depth = depth;
+  carry.opener = opener;
+  carry.begin = begin + static_cast<std::int64_t>(offset);
+  return depth < 0 ? Walk::kClosed : Walk::kGoesOn;
 }
 
 // For a block in which something is odd. True when the scan ends in it.
@@ -181,28 +197,21 @@ void close_carry(Carry& carry) {
     return scan_block_by_bytes(bytes, size, offset, carry, result);
   const std::uint64_t opens = equal_mask(folded, '{') & ~strings;
   const std::uint64_t closes = equal_mask(folded, '}') & ~strings;
-  const Carry before = carry;
-  carry.escaped = escaping >> (size - 1) & 1;
-  carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
-  carry.after_string = ends >> (size - 1) & 1;
   const auto close_count = __builtin_popcountll(closes);
   if (carry.depth > close_count) {
     carry.depth += __builtin_popcountll(opens) - close_count;
-    return false;
-  }
-  const ScanResult result_before = result;
-  switch (walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result)) {
-    case Walk::kGoesOn:
-      return false;
-    case Walk::kClosed:
+  } else {
+    const Walk walk = walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result);
+    if (walk == Walk::kSuspicious) return scan_block_by_bytes(bytes, size, offset, carry, result);
+    if (walk == Walk::kClosed) {
       close_carry(carry);
       return true;
-    case Walk::kSuspicious:
-      break;
+    }
   }
-  carry = before;
-  result = result_before;
-  return scan_block_by_bytes(bytes, size, offset, carry, result);
+  carry.escaped = escaping >> (size - 1) & 1;
+  carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
+  carry.after_string = ends >> (size - 1) & 1;
+  return false;
 }
 
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] void scan_piece(std::string_view piece, ScanState& state,

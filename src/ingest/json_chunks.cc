@@ -170,7 +170,8 @@ bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
   const std::string_view trimmed = trim_json_space(rest);
   const bool whole = scan_.depth == 0 && !scan_.in_string && !trimmed.empty() &&
                      (trimmed.back() == '}' || trimmed.back() == ']' || trimmed.back() == '"');
-  const auto offset = static_cast<std::int64_t>(whole || trimmed.empty() ? base_ : chunk.offset);
+  const std::uint64_t begin = chunk.offset + static_cast<std::uint64_t>(trimmed.data() - rest.data());
+  const auto offset = static_cast<std::int64_t>(whole || trimmed.empty() ? base_ : begin);
   issues_.add(IssueKind::kTruncated, offset, whole ? std::string_view{} : trimmed);
   return whole && emit(chunk, used);
 }

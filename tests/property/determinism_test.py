@@ -1,5 +1,5 @@
 """The same trace gives the same index, byte for byte, for any number of threads and any chunk size; a compressed trace
-gives the same tables as its plain twin."""
+gives the same tables as its plain twin. All of it holds for damaged traces too."""
 import gzip
 import hashlib
 import os
@@ -56,13 +56,30 @@ def check_gzip(trace, folder):
             require(actual.get(table) == rows, f"{twin.name}: table {table} differs")
 
 
+def damaged(trace, path):
+    """A copy with damage of many kinds: quotes and brackets too many and too few, holes, pieces missing, a long event."""
+    text = bytearray(read_bytes(trace))
+    step = len(text) // 40
+    for k, damage in enumerate((b'"', b"}", b"{", b"]", b"[", b"\\", b'"},{"', b"\0" * 300, b",", b"\xff", b"\n") * 3):
+        at = step * (k + 2) + k
+        text[at:at + (len(damage) if k % 2 else 0)] = damage
+    text[step * 37:step * 37 + 1500] = b""
+    long_event = b'{"ph":"X","ts":1,"args":{"list":[' + b" " * 70000 + b"1]},"
+    at = text.index(b'{"ph"' if b'{"ph"' in text else b"{\n", step * 38)
+    text[at:at] = long_event
+    path.write_bytes(text)
+    os.utime(path, (1, 1))
+    return path
+
+
 def main():
     cases = Cases()
     with scratch_folder() as folder:
         synthetic = cases.run("make-trace", make_trace, folder / "synthetic.json", "--vendor", "amd", "--steps", "3")
         traces = [synthetic] if synthetic else []
-        for trace in traces:
+        for trace in list(traces):
             os.utime(trace, (1, 1))  # an index says whether its trace had been at rest, and this one is new
+            traces.append(cases.run("damage", damaged, trace, folder / "damaged.json"))
         for name in REAL:
             trace = TRACES / "kineto" / name
             if trace.exists():

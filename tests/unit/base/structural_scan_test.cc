@@ -21,7 +21,8 @@ bool operator==(const Outcome& a, const Outcome& b) {
   return a.result.last_comma == b.result.last_comma && a.result.end == b.result.end && a.state.depth == b.state.depth &&
          a.state.in_string == b.state.in_string && a.state.escaped == b.state.escaped &&
          a.result.stop == b.result.stop && a.result.suspicion == b.result.suspicion &&
-         a.state.after_string == b.state.after_string && a.state.length == b.state.length;
+         a.state.after_string == b.state.after_string && (a.state.depth <= 0 || a.state.opener == b.state.opener) &&
+         a.state.length == b.state.length;
 }
 
 enum class Way { kScalar, kSimd };
@@ -164,7 +165,10 @@ TEST_CASE("the scan stops where the text is broken for certain") {
   CHECK(stop(R"({"a""b":1},{})") == 4);
   CHECK(stop(R"({},{"a"{"b":1}})") == 7);
   CHECK(stop(R"({"a":1"2,"b":3})") == 10);
-  CHECK(stop(R"({"a":[1}],1)") == kNone);  // the kinds of brackets are for the parser to see
+  CHECK(stop(R"({"a":[1}],1)") == 8);
+  CHECK(stop(R"({"a":1],1)") == 6);
+  CHECK(stop(R"([{}},1)") == 3);
+  CHECK(stop(R"({"a":[{]}},1)") == kNone);  // the brackets inside are for the parser to see
   CHECK(stop(R"({"a":1}},{})") == 7);
   CHECK(stop(R"("a":1},{})") == 5);
   CHECK(stop(R"({"a" :1,"b"	:[],"c"
