@@ -61,6 +61,8 @@ void refresh_stat(const Index& index, const SourceStat& now) {
   std::filesystem::path lock_file = index.path();
   lock_file += ".lock";
   std::error_code error;
+  // One that is there is at work, or tells of a kill whose traces are to be cleared before it goes.
+  if (std::filesystem::exists(std::filesystem::symlink_status(lock_file, error))) return;
   const std::optional<FileLock> lock = FileLock::try_acquire(lock_file, error);
   if (!lock) return;  // a build is at work, or nothing can be written here
   update_meta(index.path(),

@@ -50,8 +50,10 @@ class Desk:
             self.index.write_bytes(self.good)
         return content(self.out)
 
-    def check_next(self, what):
-        run("trace-ingest", *self.arguments)
+    def check_next(self, what, clock=0):
+        """With a clock that is ahead, an old index that is valid also gets new times noted in it."""
+        result = run_faulty(*self.arguments, clock=clock)
+        equal(result.returncode, 0, f"{what}: exit code of the next run ({result.stderr})")
         sound(self.index, self.kernels, f"{what}: next run")
         nothing_left(self.out, f"{what}: next run")
 
@@ -128,7 +130,7 @@ def killed():
         reached = set()
         for number, (calls, at, after) in enumerate(KILL_POINTS):
             what = f"killed {'after' if after else 'before'} {calls} {at}"
-            old = number % 3 == 0
+            old = number % 3 != 0
             desk.lay(old)
             result = desk.run("--force", calls=calls, at=at, signal=signal.SIGKILL, after=after)
             if not desk.reached():
@@ -137,7 +139,7 @@ def killed():
             equal(result.returncode, -signal.SIGKILL, f"{what}: exit code")
             if old or desk.index.exists():
                 sound(desk.index, desk.kernels, what)
-            desk.check_next(what)
+            desk.check_next(what, clock=100 * (number % 2))
         require(len(reached) >= 20, f"points reached: {sorted(reached)}")
         require(("rename", 1, 1) in reached, "never killed between the rename and the end")
         print(f"  killed at {len(reached)} points")
