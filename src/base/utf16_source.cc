@@ -61,7 +61,7 @@ class Utf8Source : public ByteSource {
   template <class Bytes>
   std::size_t take(const Bytes& bytes, char* destination, std::size_t capacity) {
     const std::size_t size = std::min(capacity, bytes.size() - at_);
-    std::memcpy(destination, bytes.data() + at_, size);
+    std::copy_n(bytes.data() + at_, size, destination);
     at_ += size;
     return size;
   }
