@@ -93,13 +93,12 @@ class Batch {
 
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
-    try {
+    static_cast<void>(failure_of([&] {
       for (unsigned job = 1; job < jobs_; ++job) {
         tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
       }
-    } catch (const std::system_error&) {  // no more threads to be had: those that run do it all
-    }
-    work();
+    }));
+    work();  // with however many could be started
     for (const std::unique_ptr<Task>& task : tasks) task->join();
   }
 

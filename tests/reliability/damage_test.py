@@ -75,7 +75,7 @@ def table():
     row("ts null", trace(ts="null"), 4, in_event("bad_timestamp", "null"))
     row("ts missing", edited('"ts": 20.5, ', ""), 4, in_event("missing_timestamp", '"op2"'))
     row("name of a wrong type", edited('"op2"', "[7]"), 5, in_event("missing_name", "[7]"))
-    row("args of wrong types", edited('"External id": 2', '"External id": "two"'), 5, in_event("bad_number", '"two"'))
+    row("args of wrong types", edited('"External id": 2', '"External id": "two"'), 5, in_event("bad_number", "two"))
     row("2^64 in args", edited('"External id": 2', '"External id": 18446744073709551616'), 5,
         in_event("bad_number", "18446744073709551616"))
     row("unknown phase", edited(f'"ph": "X", "cat": "cpu_op", "name": "op2"', '"ph": "?", "cat": "cpu_op", "name": "op2"'),
