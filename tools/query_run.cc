@@ -4,7 +4,11 @@ namespace tracedb {
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make) {
-  const auto inputs = line.inputs();
+  return run_trace_reports(line, line.inputs(), name, make);
+}
+
+int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
+                      const std::function<TraceReport(const Index&)>& make) {
   Output output(line);
   for (const std::string& input : inputs) {
     const OpenedTrace trace = open_trace(input, line);
