@@ -132,10 +132,10 @@ std::uint32_t Classifier::word_id(const std::string& written, Scope scope) {
   return id;
 }
 
-// A rule need only be looked at when one of the words of its first term is there.
+// A rule need only be looked at when one of the words of its first term on the function is there.
 void Classifier::note_triggers(RuleId rule) {
   for (const CompiledTerm& term : compiled_[rule].terms) {
-    if (term.term->negated || term.words.empty()) continue;
+    if (term.term->negated || term.term->scope != Scope::kFunction) continue;
     for (const std::uint32_t word : term.words) triggers_[word].push_back(rule);
     return;
   }
@@ -148,28 +148,34 @@ bool Classifier::is_wrapper(std::string_view letters) const {
 }
 
 void Classifier::look_at(std::string_view name, std::string_view readable) {
-  KernelName parts = split_kernel_name(readable);
+  KernelName& parts = state_.parts;
+  parts = split_kernel_name(readable);
   state_.path = parts.path.empty() ? std::string(readable) : std::move(parts.path);
-  WordText path = word_text(state_.path);
-  std::string inner = path.letters;
+  word_text(state_.path, state_.words);
+  std::string inner = state_.words.letters;
   for (int level = 0; level < kMostWrappers && is_wrapper(inner); ++level) {
     const std::string_view type = first_type(parts.argument_list);
     if (type.empty()) break;
-    parts = split_type_name(type);
+    parts = split_kernel_name(type);
     state_.path += "::" + parts.path;
-    path = word_text(state_.path);
     inner = word_text(parts.path).letters;
+    word_text(state_.path, state_.words);
   }
   state_.name = name;
   state_.lower.clear();
-  state_.arguments.clear();
-  for (std::size_t i = 0; i < std::min<std::size_t>(parts.argument_list.size(), 9); ++i) {
-    state_.arguments.push_back(word_text(parts.argument_list[i]).letters);
-  }
   std::fill(state_.found.begin(), state_.found.end(), 0);
   state_.candidates = always_;
-  scan(path, false, 0);
-  scan(word_text(parts.arguments), true, path.letters.size() + 1);
+  scan(state_.words, false, 0);
+  state_.path_length = state_.words.letters.size();
+  state_.arguments_scanned = false;
+}
+
+// Most names are decided without their arguments, which are most of a name.
+void Classifier::scan_arguments() {
+  if (state_.arguments_scanned) return;
+  state_.arguments_scanned = true;
+  word_text(state_.parts.arguments, state_.words);
+  scan(state_.words, true, state_.path_length + 1);
 }
 
 void Classifier::scan(const WordText& text, bool arguments, std::size_t offset) {
@@ -198,7 +204,15 @@ bool Classifier::fits(const Word& word, const WordText& text, std::size_t begin,
 }
 
 bool Classifier::any_word(const CompiledTerm& term) {
+  if (term.term->scope == Scope::kArguments) scan_arguments();
   return std::any_of(term.words.begin(), term.words.end(), [&](std::uint32_t word) { return bit(state_.found, word); });
+}
+
+bool Classifier::any_argument(const Term& term) const {
+  if (term.argument > state_.parts.argument_list.size()) return false;
+  const std::string letters = word_text(state_.parts.argument_list[term.argument - 1]).letters;
+  return std::any_of(term.words.begin(), term.words.end(),
+                     [&](const std::string& word) { return glob(pattern_letters(word), letters); });
 }
 
 bool Classifier::any_raw(const Term& term) {
@@ -219,10 +233,7 @@ bool Classifier::holds(const CompiledRule& rule) {
         any = any_word(compiled);
         break;
       case Scope::kArgument:
-        any = term.argument <= state_.arguments.size() &&
-              std::any_of(term.words.begin(), term.words.end(), [&](const std::string& word) {
-                return glob(pattern_letters(word), state_.arguments[term.argument - 1]);
-              });
+        any = any_argument(term);
         break;
       case Scope::kRaw:
       case Scope::kRawCase:
@@ -284,9 +295,9 @@ ClassId Classifier::class_id(const std::string& name) {
 }
 
 Classification Classifier::classify(std::string_view name) {
-  std::string readable;
-  if (name.starts_with("_Z")) readable = readable_name(name);
-  look_at(name, readable.empty() ? name : readable);
+  state_.readable.clear();
+  if (name.starts_with("_Z")) state_.readable = readable_name(name);
+  look_at(name, state_.readable.empty() ? name : state_.readable);
   const RuleId rule = next_rule(0);
   return rule == kNoRule ? Classification{} : Classification{composed_class(rule), rule};
 }

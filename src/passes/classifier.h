@@ -6,15 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/rule_set.h"
 #include "passes/word_matcher.h"
 #include "passes/word_text.h"
+#include "trace/kernel_name.h"
 
 namespace tracedb {
 
@@ -73,10 +74,14 @@ class Classifier {
   // What is known of the name at hand.
   struct State {
     std::string_view name;
-    std::string lower;  // made when a raw term asks
+    std::string readable;  // of mangled names
+    std::string lower;     // made when a raw term asks
     std::string path;
-    std::vector<std::string> arguments;  // each argument's letters
-    std::vector<std::uint64_t> found;    // by word
+    KernelName parts;  // of the innermost wrapped function; into the readable name
+    WordText words;
+    std::size_t path_length = 0;  // letters
+    bool arguments_scanned = false;
+    std::vector<std::uint64_t> found;  // by word
     std::vector<std::uint32_t> position;
     std::vector<std::uint64_t> candidates;  // by rule
   };
@@ -88,11 +93,13 @@ class Classifier {
 
   void look_at(std::string_view name, std::string_view readable);
   void scan(const WordText& text, bool arguments, std::size_t offset);
+  void scan_arguments();
   [[nodiscard]] bool is_wrapper(std::string_view letters) const;
   [[nodiscard]] bool fits(const Word& word, const WordText& text, std::size_t begin, std::size_t end) const;
 
   bool holds(const CompiledRule& rule);
   bool any_word(const CompiledTerm& term);
+  [[nodiscard]] bool any_argument(const Term& term) const;
   bool any_raw(const Term& term);
   [[nodiscard]] std::uint32_t place(const CompiledRule& rule) const;
   RuleId next_rule(std::size_t from);
@@ -107,8 +114,8 @@ class Classifier {
   std::vector<std::string> wrappers_;  // letters
 
   std::vector<std::string> texts_;  // distinct letters
-  std::map<std::string, std::uint32_t, std::less<>> text_ids_;
-  std::map<std::string, std::uint32_t, std::less<>> word_ids_;  // by scope and word as written
+  std::unordered_map<std::string, std::uint32_t> text_ids_;
+  std::unordered_map<std::string, std::uint32_t> word_ids_;  // by scope and word as written
   std::vector<Word> words_;
   std::vector<std::vector<std::uint32_t>> words_of_text_;
   std::vector<std::vector<RuleId>> triggers_;  // by word
@@ -116,7 +123,7 @@ class Classifier {
   WordMatcher matcher_;
 
   std::vector<std::string> classes_;
-  std::map<std::string, ClassId, std::less<>> class_ids_;
+  std::unordered_map<std::string, ClassId> class_ids_;
   State state_;
 };
 

@@ -12,6 +12,9 @@ constexpr std::uint32_t kNoWord = std::numeric_limits<std::uint32_t>::max();
 }  // namespace
 
 WordMatcher::WordMatcher(const std::vector<std::string>& words) {
+  std::size_t letters = 1;
+  for (const std::string& word : words) letters += word.size();
+  next_.reserve(letters * kLetters);
   next_.assign(kLetters, 0);
   word_.push_back(kNoWord);
   for (std::size_t i = 0; i < words.size(); ++i) add(words[i], static_cast<std::uint32_t>(i));

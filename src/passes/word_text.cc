@@ -1,18 +1,25 @@
 #include "passes/word_text.h"
 
+#include <array>
 #include <cstddef>
 
 namespace tracedb {
 namespace {
 
-enum class Kind { kLower, kUpper, kDigit, kOther };
+enum class Kind : unsigned char { kLower, kUpper, kDigit, kOther };
 
-Kind kind_of(char c) {
-  if (c >= 'a' && c <= 'z') return Kind::kLower;
-  if (c >= 'A' && c <= 'Z') return Kind::kUpper;
-  if (c >= '0' && c <= '9') return Kind::kDigit;
-  return Kind::kOther;
+constexpr std::array<Kind, 256> kinds() {
+  std::array<Kind, 256> table{};
+  table.fill(Kind::kOther);
+  for (int c = 'a'; c <= 'z'; ++c) table[static_cast<std::size_t>(c)] = Kind::kLower;
+  for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<std::size_t>(c)] = Kind::kUpper;
+  for (int c = '0'; c <= '9'; ++c) table[static_cast<std::size_t>(c)] = Kind::kDigit;
+  return table;
 }
+
+constexpr std::array<Kind, 256> kKinds = kinds();
+
+Kind kind_of(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
 bool begins_word(std::string_view text, std::size_t i) {
   if (i == 0) return true;
@@ -30,26 +37,35 @@ bool begins_word(std::string_view text, std::size_t i) {
 
 WordText word_text(std::string_view text) {
   WordText out;
-  out.letters.reserve(text.size());
-  out.word_starts.reserve(text.size() + 1);
-  bool start = true;
+  word_text(text, out);
+  return out;
+}
+
+void word_text(std::string_view text, WordText& out) {
+  out.letters.resize(text.size());
+  out.word_starts.resize(text.size() + 1);
+  char* letter = out.letters.data();
+  std::uint8_t* start = out.word_starts.data();
+  bool begins = true;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const Kind kind = kind_of(c);
     if (kind != Kind::kOther) {
-      out.word_starts.push_back(start || begins_word(text, i) ? 1 : 0);
-      out.letters += kind == Kind::kUpper ? static_cast<char>(c - 'A' + 'a') : c;
-      start = false;
+      *start++ = begins || begins_word(text, i) ? 1 : 0;
+      *letter++ = kind == Kind::kUpper ? static_cast<char>(c - 'A' + 'a') : c;
+      begins = false;
       continue;
     }
-    start = true;
+    begins = true;
     if (c == '_' || c == ' ' || c == ')') continue;
     if (c == ':' && i > 0 && text[i - 1] == ':') continue;
-    out.word_starts.push_back(1);
-    out.letters += c == ':' ? ':' : ',';
+    *start++ = 1;
+    *letter++ = c == ':' ? ':' : ',';
   }
-  out.word_starts.push_back(1);
-  return out;
+  *start = 1;
+  const auto length = static_cast<std::size_t>(letter - out.letters.data());
+  out.letters.resize(length);
+  out.word_starts.resize(length + 1);
 }
 
 }  // namespace tracedb

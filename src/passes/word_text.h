@@ -18,5 +18,6 @@ struct WordText {
 };
 
 WordText word_text(std::string_view text);
+void word_text(std::string_view text, WordText& out);  // reuses the memory of `out`
 
 }  // namespace tracedb

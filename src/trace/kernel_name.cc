@@ -61,18 +61,23 @@ class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
 
-  KernelName split(std::size_t begin) {
+  KernelName split() {
     KernelName name;
-    for (at_ = begin; at_ < text_.size();) {
+    for (at_ = std::min(text_.find_first_not_of(" &"), text_.size()); at_ < text_.size();) {
       const char c = text_[at_];
-      if (text_.substr(at_).starts_with(kAnonymous)) {
-        at_ += kAnonymous.size();
-      } else if (c == '<') {
+      if (c == '<') {
+        drop_return_type(name);
         read_arguments(name);
       } else if (c == '(') {
+        drop_return_type(name);
+        if (text_.substr(at_).starts_with(kAnonymous)) {
+          at_ += kAnonymous.size();
+          continue;
+        }
         skip_brackets();
         if (!text_.substr(at_).starts_with("::")) break;
       } else {
+        if (c == ' ') behind_blank_ = name.path.size() + 1;
         name.path += c;
         ++at_;
       }
@@ -82,6 +87,15 @@ class Splitter {
   }
 
  private:
+  // What stands before a blank that brackets follow is a return type, with its own arguments.
+  void drop_return_type(KernelName& name) {
+    if (behind_blank_ == 0) return;
+    name.path.erase(0, behind_blank_);
+    name.arguments = {};
+    name.argument_list.clear();
+    behind_blank_ = 0;
+  }
+
   void skip_brackets() {
     Brackets brackets;
     for (; at_ < text_.size(); ++at_) {
@@ -112,30 +126,12 @@ class Splitter {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t behind_blank_ = 0;  // in the path; 0: no blank
 };
-
-// Behind the last blank outside of brackets and before the parameters: what is before it is a return type.
-std::size_t name_begin(std::string_view text) {
-  const std::size_t last_bracket = text.find_last_of("<(");
-  if (last_bracket == std::string_view::npos) return 0;
-  std::size_t begin = 0;
-  Brackets brackets;
-  for (std::size_t i = 0; i < last_bracket; ++i) {
-    if (text[i] == '(' && brackets.depth() == 0 && i > begin && !text.substr(i).starts_with(kAnonymous)) break;
-    brackets.feed(text, i);
-    if (text[i] == ' ' && brackets.depth() == 0) begin = i + 1;
-  }
-  return begin;
-}
 
 }  // namespace
 
-KernelName split_kernel_name(std::string_view demangled) { return Splitter(demangled).split(name_begin(demangled)); }
-
-KernelName split_type_name(std::string_view type) {
-  const std::size_t first = type.find_first_not_of(" &");
-  return Splitter(type).split(first == std::string_view::npos ? type.size() : first);
-}
+KernelName split_kernel_name(std::string_view demangled) { return Splitter(demangled).split(); }
 
 std::string readable_name(std::string_view name) {
   std::string text = demangle(name);

@@ -19,10 +19,8 @@ struct KernelName {
   std::vector<std::string_view> argument_list;  // `arguments` cut at its own commas
 };
 
-KernelName split_kernel_name(std::string_view demangled);  // which must outlive the result
-
-// The same for a type, as template arguments are: "flash::FlashAttnFwdSm90<...>".
-KernelName split_type_name(std::string_view type);
+// `demangled` must outlive the result. Types, as template arguments are, are cut the same way.
+KernelName split_kernel_name(std::string_view demangled);
 
 // The demangled form of a name as a trace has it, or its outline where the symbol is not readable otherwise.
 std::string readable_name(std::string_view name);

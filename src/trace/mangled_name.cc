@@ -91,7 +91,7 @@ class ArgumentWriter {
       item(open_.ends_with('N') ? "" : "ref");
       at_ += length;
     } else if (const std::size_t digits = value_length()) {
-      item(symbol_.substr(at_, digits));
+      out_ += symbol_.substr(at_, digits);
       at_ += digits;
     } else if (const auto identifier = take_identifier(symbol_, at_)) {
       if (!identifier->starts_with(kAnonymous)) item(*identifier);
@@ -100,7 +100,7 @@ class ArgumentWriter {
       open_.pop_back();
       fresh_ = false;
       ++at_;
-    } else if (c == 'I' || c == 'N' || c == 'X' || c == 'J') {
+    } else if (c == 'I' || c == 'N' || c == 'X' || c == 'J' || c == 'F') {
       open(c);
     } else if (symbol_.substr(at_).starts_with("Tn")) {
       at_ += 2;  // the kind of the parameter that follows
@@ -130,7 +130,7 @@ class ArgumentWriter {
     if (kind == 'I') out_ += '<';
     if (kind == 'N') separate();
     open_ += kind;
-    if (kind != 'J') fresh_ = true;  // a pack: its items are the arguments
+    if (kind == 'I' || kind == 'N') fresh_ = true;  // others: items of the list around them
     ++at_;
   }
 

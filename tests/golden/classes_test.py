@@ -44,11 +44,10 @@ def collapse(text):
 
 
 def fits(pattern, row):
-    if re.search(r"\d", pattern):
-        return pattern == row["function"]
+    text = row["name"] if "<" in pattern else row["function"]
     if "<" in pattern:
-        return fnmatch.fnmatchcase(collapse(row["name"]), f"*{pattern}*")
-    return fnmatch.fnmatchcase(collapse(row["function"]), pattern)
+        pattern = f"*{pattern.removeprefix('<')}*"
+    return fnmatch.fnmatchcase(text if re.search(r"\d", pattern) else collapse(text), pattern)
 
 
 def check_table(names, patterns):
