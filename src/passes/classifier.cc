@@ -18,7 +18,8 @@ bool bit(const std::vector<std::uint64_t>& bits, std::size_t i) { return (bits[i
 void set_bit(std::vector<std::uint64_t>& bits, std::size_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); }
 std::size_t bit_words(std::size_t n) { return n / 64 + 1; }
 
-bool is_word_scope(Scope scope) { return scope == Scope::kFunction || scope == Scope::kArguments; }
+bool is_function_scope(Scope scope) { return scope == Scope::kFunction || scope == Scope::kOwnName; }
+bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Scope::kArguments; }
 
 // '*' stands for any letters. Greedy with one step back: linear for the short texts it sees.
 bool glob(std::string_view pattern, std::string_view text) {
@@ -108,10 +109,10 @@ Classifier::CompiledRule Classifier::compile_rule(const Rule& rule) {
 }
 
 std::uint32_t Classifier::word_id(const std::string& written, Scope scope) {
-  const std::string key = (scope == Scope::kArguments ? "a " : "f ") + written;
+  const std::string key = std::to_string(static_cast<int>(scope)) + written;
   if (const auto known = word_ids_.find(key); known != word_ids_.end()) return known->second;
   Word word;
-  word.in_arguments = scope == Scope::kArguments;
+  word.scope = scope;
   std::string_view text = written;
   for (; text.starts_with('^') || text.starts_with('*'); text.remove_prefix(1)) {
     (text.front() == '^' ? word.part_begin : word.open_begin) = true;
@@ -135,7 +136,7 @@ std::uint32_t Classifier::word_id(const std::string& written, Scope scope) {
 // A rule need only be looked at when one of the words of its first term on the function is there.
 void Classifier::note_triggers(RuleId rule) {
   for (const CompiledTerm& term : compiled_[rule].terms) {
-    if (term.term->negated || term.term->scope != Scope::kFunction) continue;
+    if (term.term->negated || !is_function_scope(term.term->scope)) continue;
     for (const std::uint32_t word : term.words) triggers_[word].push_back(rule);
     return;
   }
@@ -165,8 +166,9 @@ void Classifier::look_at(std::string_view name, std::string_view readable) {
   state_.lower.clear();
   std::fill(state_.found.begin(), state_.found.end(), 0);
   state_.candidates = always_;
-  scan(state_.words, false, 0);
   state_.path_length = state_.words.letters.size();
+  state_.own_begin = state_.words.letters.rfind(':') + 1;
+  scan(state_.words, Scope::kFunction, 0);
   state_.arguments_scanned = false;
 }
 
@@ -175,14 +177,16 @@ void Classifier::scan_arguments() {
   if (state_.arguments_scanned) return;
   state_.arguments_scanned = true;
   word_text(state_.parts.arguments, state_.words);
-  scan(state_.words, true, state_.path_length + 1);
+  scan(state_.words, Scope::kArguments, state_.path_length + 1);
 }
 
-void Classifier::scan(const WordText& text, bool arguments, std::size_t offset) {
+void Classifier::scan(const WordText& text, Scope scope, std::size_t offset) {
   matcher_.search(text.letters, [&](std::uint32_t id, std::size_t end) {
     const std::size_t begin = end - texts_[id].size();
     for (const std::uint32_t word : words_of_text_[id]) {
-      if (words_[word].in_arguments != arguments || bit(state_.found, word)) continue;
+      const Scope wanted = words_[word].scope;
+      if (is_function_scope(wanted) != is_function_scope(scope) || bit(state_.found, word)) continue;
+      if (wanted == Scope::kOwnName && begin < state_.own_begin) continue;
       if (!fits(words_[word], text, begin, end)) continue;
       set_bit(state_.found, word);
       state_.position[word] = static_cast<std::uint32_t>(offset + begin);
@@ -229,6 +233,7 @@ bool Classifier::holds(const CompiledRule& rule) {
     bool any = false;
     switch (term.scope) {
       case Scope::kFunction:
+      case Scope::kOwnName:
       case Scope::kArguments:
         any = any_word(compiled);
         break;

@@ -59,7 +59,7 @@ class Classifier {
 
  private:
   struct Word {
-    bool in_arguments = false;
+    Scope scope = Scope::kFunction;
     bool part_begin = false, part_end = false;  // '^' and '$'
     bool open_begin = false, open_end = false;  // '*'
   };
@@ -80,6 +80,7 @@ class Classifier {
     KernelName parts;  // of the innermost wrapped function; into the readable name
     WordText words;
     std::size_t path_length = 0;  // letters
+    std::size_t own_begin = 0;    // where the last part of the path begins
     bool arguments_scanned = false;
     std::vector<std::uint64_t> found;  // by word
     std::vector<std::uint32_t> position;
@@ -92,7 +93,7 @@ class Classifier {
   void note_triggers(RuleId rule);
 
   void look_at(std::string_view name, std::string_view readable);
-  void scan(const WordText& text, bool arguments, std::size_t offset);
+  void scan(const WordText& text, Scope scope, std::size_t offset);
   void scan_arguments();
   [[nodiscard]] bool is_wrapper(std::string_view letters) const;
   [[nodiscard]] bool fits(const Word& word, const WordText& text, std::size_t begin, std::size_t end) const;

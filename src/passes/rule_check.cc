@@ -46,7 +46,8 @@ bool follows(const Term& term, const std::vector<Term>& given) {
       return std::all_of(term.words.begin(), term.words.end(),
                          [&](const std::string& word) { return contains(other.words, word); });
     }
-    const bool words = term.scope == Scope::kFunction || term.scope == Scope::kArguments;
+    const bool words =
+        term.scope == Scope::kFunction || term.scope == Scope::kOwnName || term.scope == Scope::kArguments;
     if (words) return all_imply(other.words, term.words);
     return std::all_of(other.words.begin(), other.words.end(),
                        [&](const std::string& word) { return contains(term.words, word); });

@@ -26,7 +26,8 @@ struct ScopeName {
   std::string_view name;
   Scope scope;
 };
-constexpr std::array<ScopeName, 5> kScopeNames = {{{"args", Scope::kArguments},
+constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
+                                                   {"args", Scope::kArguments},
                                                    {"raw", Scope::kRaw},
                                                    {"rawcase", Scope::kRawCase},
                                                    {"platform", Scope::kPlatform},
@@ -62,6 +63,13 @@ std::vector<std::string> line_words(std::string_view line) {
   return words;
 }
 
+// What follows a comma at the end of a line is glued to it.
+void append_words(std::vector<std::string>& words, std::vector<std::string> more) {
+  std::size_t from = 0;
+  if (!words.empty() && !more.empty() && words.back().ends_with(',')) words.back() += more[from++];
+  for (; from < more.size(); ++from) words.push_back(std::move(more[from]));
+}
+
 class Reader {
  public:
   explicit Reader(RuleSet& set) : set_(set) {}
@@ -69,13 +77,25 @@ class Reader {
   void read(std::string_view text, const std::string& source, int depth) {
     const std::string outer_source = std::exchange(source_, source);
     const std::size_t outer_line = std::exchange(line_, 0);
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      ++line_;
-      const std::vector<std::string> words = line_words(text.substr(0, end));
+    std::vector<std::string> words;
+    std::size_t first_line = 0;
+    std::size_t line = 0;
+    const auto finish = [&] {
+      line_ = first_line;
       if (!words.empty()) statement(words, depth);
-      text.remove_prefix(std::min(end + 1, text.size()));
+      words.clear();
+    };
+    while (!text.empty()) {
+      const std::string_view rest = text.substr(0, std::min(text.find('\n'), text.size()));
+      ++line;
+      if (!rest.starts_with(' ')) {
+        finish();
+        first_line = line;
+      }
+      append_words(words, line_words(rest));
+      text.remove_prefix(std::min(rest.size() + 1, text.size()));
     }
+    finish();
     source_ = outer_source;
     line_ = outer_line;
   }
@@ -168,7 +188,7 @@ class Reader {
     const std::size_t first = word.find_first_not_of("^*");
     if (first == std::string_view::npos) fail_at(place(), "a term without a word");
     const std::string_view inner = word.substr(first, word.find_last_not_of("$*") + 1 - first);
-    const bool by_letters = scope == Scope::kFunction || scope == Scope::kArguments;
+    const bool by_letters = scope == Scope::kFunction || scope == Scope::kOwnName || scope == Scope::kArguments;
     if (by_letters && inner.find_first_of("*^$") != std::string_view::npos) {
       fail_at(place(), fmt::format("'{}': '*', '^' and '$' stand at the ends of a word only", word));
     }
@@ -197,7 +217,8 @@ class Reader {
     const bool number = digits + 1 == name.size() && name[digits] != '0';
     const bool counted = found != kScopeNames.end() && found->scope == Scope::kArgument;
     if (found == kScopeNames.end() || counted != number || (!counted && digits != name.size())) {
-      fail_at(place(), fmt::format("'{}:' is no scope; there are args, arg1 to arg9, raw, rawcase and platform", name));
+      fail_at(place(),
+              fmt::format("'{}:' is no scope; there are own, args, arg1 to arg9, raw, rawcase and platform", name));
     }
     term.scope = found->scope;
     if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');

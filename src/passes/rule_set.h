@@ -1,5 +1,6 @@
 // Rules of classification as data: what schema/rules/*.rules and a user's own file say, read and checked, not yet
-// compiled. One statement a line, '#' begins a comment:
+// compiled. One statement a line, '#' begins a comment, a line that begins with a blank goes
+// on with the one before:
 //
 //   class KEY [what it is]            the vocabulary; where a set has any, every class used must be in it
 //   words NAME WORD,WORD...           a list that terms may use as @NAME
@@ -11,12 +12,19 @@
 // The first rule whose terms all hold decides. CLASS may be quoted. With parts, the class becomes "norm+quantise" in
 // the order in which the name shows them; LABEL is the pattern shown for the rule, {name:N} its first N characters.
 //
-// A term is [-][SCOPE:]WORD[,WORD...]: one of the words occurs, or with '-' none does. Scopes: none = the function's
-// own qualified name (wrappers opened); args = its template arguments, at any depth; argN = its Nth template argument
-// as a whole; raw = the lower-cased name as it is in the trace, rawcase = that name as it is; platform = the device
-// vendor. A word begins and ends where words of the name do, whatever is between them: "rmsnorm" finds rms_norm,
-// RMSNorm and rmsnorm2d. '*' at either end frees that end; '^' and '$' ask for the begin or end of a part of the
-// qualified name; "a::b" spans parts. In raw scopes a word is a substring, '^' asks for the begin of the name.
+// A term is [-][SCOPE:]WORD[,WORD...]: one of the words occurs, or with '-' none does. Scopes:
+//
+//   (none)    the function's qualified name, wrappers opened
+//   own       the last part of that name, without namespaces
+//   args      its template arguments, at any depth
+//   arg1-9    its Nth template argument as a whole
+//   raw       the lower-cased name as it is in the trace: a word is a substring, '^' asks for the begin of the name
+//   rawcase   the same, not lower-cased
+//   platform  the device vendor, as a whole
+//
+// A word begins and ends where words of the name do, whatever is between them: "rmsnorm" finds rms_norm, RMSNorm and
+// rmsnorm2d. '*' at either end frees that end; '^' and '$' ask for the begin or end of a part of the qualified name;
+// "a::b" spans parts.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +34,7 @@
 
 namespace tracedb {
 
-enum class Scope { kFunction, kArguments, kArgument, kRaw, kRawCase, kPlatform };
+enum class Scope { kFunction, kOwnName, kArguments, kArgument, kRaw, kRawCase, kPlatform };
 
 struct Term {
   Scope scope = Scope::kFunction;

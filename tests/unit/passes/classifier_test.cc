@@ -52,6 +52,14 @@ TEST_CASE("anchors ask for the ends of a part of the name") {
   CHECK_FALSE(found("at::native", "at_native::f"));
 }
 
+TEST_CASE("the own name is the last part, wrappers opened") {
+  CHECK(found("own:gemm", "deep::fp8_gemm<int>"));
+  CHECK(found("own:gemm", "gemm"));
+  CHECK_FALSE(found("own:gemm", "deep_gemm::transpose<gemm>"));
+  CHECK(class_of("wrapper run\nrule r yes : own:fwd", "void run<ns::Fwd<1> >()") == "yes");
+  CHECK(class_of("wrapper run\nrule r yes : own:run", "void run<ns::Fwd<1> >()") == "other");
+}
+
 TEST_CASE("terms: all must hold, words are alternatives, a minus forbids") {
   CHECK(found("a b", "a_b"));
   CHECK_FALSE(found("a b", "a_c"));

@@ -61,6 +61,14 @@ TEST_CASE("classes may be quoted, and a rule may have no terms") {
   CHECK(set.rules[1].class_name == "x+y");
 }
 
+TEST_CASE("a line that begins with a blank goes on with the one before") {
+  const RuleSet set = parse_rules("rule a x : b,\n    c  # more\n    -d\n\nrule e x : f,g\n", "mine.rules");
+  REQUIRE(set.rules.size() == 2);
+  CHECK(to_text(set.rules[0].terms) == "b,c -d");
+  CHECK(set.rules[0].source == "mine.rules:1");
+  CHECK(set.rules[1].source == "mine.rules:5");
+}
+
 TEST_CASE("wrong rules are told with their line") {
   CHECK(has(failure("rule a b : c\nrules x"), "mine.rules:2: 'rules' is no statement"));
   CHECK(has(failure("rule"), "mine.rules:1: 'rule' needs more words"));
