@@ -1,8 +1,8 @@
-# cmake -DROOT=dir -DFILES=a.sql;b.sql -DOUTPUT=x.cc -P embed.cmake: writes the files as C++ raw strings.
+# cmake -DROOT=dir -DFILES=a.sql;b.rules -DOUTPUT=x.cc -P embed.cmake: writes the files as C++ raw strings.
 set(out "#include \"sql/scripts.h\"\n\nnamespace tracedb {\nnamespace {\nconstexpr Script kScripts[] = {\n")
 foreach(file IN LISTS FILES)
   file(READ ${ROOT}/${file} text)
-  string(REGEX REPLACE "\\.sql$" "" name ${file})
+  string(REGEX REPLACE "\\.(sql|rules)$" "" name ${file})
   string(APPEND out "    {\"${name}\", R\"sql_text(${text})sql_text\"},\n")
 endforeach()
 string(APPEND out "};\n}  // namespace\nstd::span<const Script> scripts() { return kScripts; }\n}  // namespace tracedb\n")

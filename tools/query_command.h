@@ -20,6 +20,7 @@ extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kMemcpysCommand;
 extern const Command kIssuesCommand;
+extern const Command kRulesCommand;
 extern const Command kSqlCommand;
 extern const Command kSchemaCommand;
 extern const Command kVerifyCommand;

@@ -4,8 +4,13 @@ namespace tracedb {
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make) {
+  return run_trace_reports(line, line.inputs(), name, make);
+}
+
+int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
+                      const std::function<TraceReport(const Index&)>& make) {
   Output output(line);
-  for (const std::string& input : line.inputs()) {
+  for (const std::string& input : inputs) {
     const OpenedTrace trace = open_trace(input, line);
     TraceReport result = make(trace.index);
     result.warnings.insert(result.warnings.begin(), trace.notes.begin(), trace.notes.end());

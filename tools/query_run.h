@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct TraceReport {
 
 // Prints `make(index)` for each input; `name` is the report's name in JSON.
 int run_trace_reports(const CommandLine& line, const std::string& name,
+                      const std::function<TraceReport(const Index&)>& make);
+
+// The same for inputs that are not all of the positional arguments.
+int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make);
 
 }  // namespace tracedb

@@ -1,4 +1,5 @@
-// The SQL of schema/, compiled in. A script's name is its path there without ".sql": "core", "reports/kernels".
+// The SQL and the rules of schema/, compiled in. A script's name is its path there without ".sql" or ".rules": "core",
+// "reports/kernels", "rules/norm".
 #pragma once
 
 #include <span>

@@ -9,6 +9,8 @@
 #include <memory>
 
 #include "base/ascii.h"
+#include "trace/kernel_name.h"
+#include "trace/mangled_name.h"
 
 namespace tracedb {
 namespace {
@@ -44,28 +46,6 @@ constexpr std::array<std::string_view, 10> kDirections = {"",     "HtoD", "DtoH"
 // HIP spells the first four out.
 constexpr std::array<std::string_view, 4> kLongDirections = {"HostToDevice", "DeviceToHost", "DeviceToDevice",
                                                              "HostToHost"};
-
-bool is_name_end(char c) { return c == '<' || c == '(' || c == ' ' || c == '['; }
-
-// Position just behind the template list that opens at `open`, or npos. Operators such as "operator<" do not occur in
-// the kernel names this sees; arrows inside arguments do ("->"), and are passed over.
-std::size_t skip_template(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (text[i] == '<') ++depth;
-    if (text[i] == '>' && (i == 0 || text[i - 1] != '-') && --depth == 0) return i + 1;
-  }
-  return std::string_view::npos;
-}
-
-std::size_t skip_parentheses(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')' && --depth == 0) return i + 1;
-  }
-  return std::string_view::npos;
-}
 
 // HIP's symbols of kernel descriptors are the kernel's own with a suffix, which the demangler knows nothing of.
 std::string_view without_descriptor(std::string_view name) {
@@ -121,6 +101,7 @@ std::size_t copy_direction_index(std::string_view name) {
 std::string demangle(std::string_view name) {
   if (!name.starts_with("_Z")) return std::string(name);
   const std::string symbol(without_descriptor(name));
+  if (!demangling_is_bounded(symbol)) return std::string(name);
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                          &std::free);
@@ -128,29 +109,9 @@ std::string demangle(std::string_view name) {
 }
 
 std::string short_name(std::string_view name) {
-  const std::string full = demangle(without_descriptor(name));
-  std::string_view text = full;
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.substr(i).starts_with(kAnonymous)) {
-      i += kAnonymous.size();
-    } else if (text[i] == '<') {
-      const std::size_t next = skip_template(text, i);
-      if (next == std::string_view::npos) break;
-      i = next;
-    } else if (text[i] == '(') {
-      const std::size_t next = skip_parentheses(text, i);
-      if (next == std::string_view::npos || !text.substr(next).starts_with("::")) break;
-      i = next;
-    } else if (text[i] == ' ' && !out.empty() && text.find_first_of("<(", i) != std::string_view::npos) {
-      out.clear();  // what stood before was the return type
-      ++i;
-    } else {
-      out += text[i++];
-    }
-  }
-  return out.empty() || std::all_of(out.begin(), out.end(), is_name_end) ? full : out;
+  std::string full = readable_name(without_descriptor(name));
+  std::string path = split_kernel_name(full).path;
+  return path.empty() ? full : path;
 }
 
 FrameLabel frame_label(std::string_view name) {
