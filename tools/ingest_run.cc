@@ -76,7 +76,7 @@ class Reporter : public BatchObserver {
   void finished(const TraceRecord& record) override {
     line_.clear();
     line_.finished(record.trace);
-    summary_.add(record);
+    summary_.add(summary_line(record));
     print(record);
   }
 

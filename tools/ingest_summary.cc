@@ -27,18 +27,38 @@ std::string bytes_field(const std::string& name) {
   return field + '"';
 }
 
+std::string path_fields(const std::filesystem::path& path) {
+  return fmt::format("{{\"path\":\"{}\"", escape_json(path.native())) + bytes_field(path.native());
+}
+
 int exit_code(const TraceRecord& record) { return record.code ? static_cast<int>(*record.code) : 0; }
 
 }  // namespace
 
 std::string summary_line(const TraceRecord& record) {
-  std::string line = fmt::format("{{\"path\":\"{}\"", escape_json(record.trace.native()));
-  line += bytes_field(record.trace.native());
+  std::string line = path_fields(record.trace);
   line += text_field("index", record.index.native());
   line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
                       to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
                       exit_code(record));
   return line + text_field("error", record.error) + '}';
+}
+
+std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+                         const std::string& error) {
+  std::string line = path_fields(index.path);
+  line += fmt::format(",\"kind\":\"index\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":{}", to_string(index.state),
+                      index.file.bytes, index.file.modified_ns);
+  line += text_field("source", index.source.native()) + text_field("reason", std::string(reason));
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
+}
+
+std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error) {
+  std::string line = path_fields(leftover.path);
+  line += fmt::format(",\"kind\":\"leftover\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":null,\"source\":null",
+                      leftover.in_use ? "in use" : "dead", leftover.bytes);
+  line += text_field("reason", "of " + leftover.index.filename().native());
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
 }
 
 SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
@@ -54,10 +74,10 @@ SummaryFile::~SummaryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void SummaryFile::add(const TraceRecord& record) {
+void SummaryFile::add(const std::string& line) {
   if (descriptor_ < 0) return;
-  const std::string line = summary_line(record) + '\n';
-  std::string_view rest = line;
+  const std::string ended = line + '\n';
+  std::string_view rest = ended;
   while (!rest.empty()) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;

@@ -1,16 +1,22 @@
 // One JSON line for each trace of a run (--summary): path, index, status, seconds, bytes, events, issues, error, and
-// the exit code a run over this trace alone would have had.
+// the exit code a run over this trace alone would have had. One for each file that housekeeping looked at: path, kind
+// (index or leftover), state, bytes, modified_ns, source, reason, action, error.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "index/survey.h"
 #include "ingest/batch.h"
 
 namespace tracedb {
 
 // Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field path_hex with their bytes.
 std::string summary_line(const TraceRecord& record);
+std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+                         const std::string& error);
+std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error);
 
 class SummaryFile {
  public:
@@ -20,7 +26,7 @@ class SummaryFile {
   SummaryFile(const SummaryFile&) = delete;
   SummaryFile& operator=(const SummaryFile&) = delete;
 
-  void add(const TraceRecord& record);  // in the file when this returns; throws Error{kResource}
+  void add(const std::string& line);  // in the file when this returns; throws Error{kResource}
 
  private:
   std::filesystem::path path_;

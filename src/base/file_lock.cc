@@ -70,6 +70,15 @@ FileLock FileLock::acquire(const std::filesystem::path& path, const std::atomic<
   }
 }
 
+bool FileLock::is_held(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  // Shared: whoever asks at the same time is not taken for a holder.
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
+}
+
 FileLock::~FileLock() {
   if (descriptor_ < 0) return;
   struct stat status {};

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 
@@ -47,7 +48,8 @@ void refresh_stat(const Index& index, const SourceStat& now) {
               {{"source_mtime_ns", std::to_string(now.mtime_ns)}, {"source_inode", std::to_string(now.inode)}});
 }
 
-ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before) {
+ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before,
+                             Effort effort) {
   const auto sample = index.meta("source_sample_hash");
   if (sample && to_hex(sample_hash_file(source)) != *sample) {
     return {Validity::kStale, 2, "the trace has changed (sampled hash)"};
@@ -55,7 +57,7 @@ ValidityResult check_content(const Index& index, const std::filesystem::path& so
   const auto full = index.meta("source_hash");
   if (!full) return {Validity::kUnknown, 0, "the index does not hold the hash of its trace"};
   if (to_hex(hash_file(source)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
-  refresh_stat(index, before);
+  if (effort != Effort::kLook) refresh_stat(index, before);
   return {Validity::kValid, 3, "same content (full hash)"};
 }
 
@@ -63,7 +65,7 @@ ValidityResult check_content(const Index& index, const std::filesystem::path& so
 
 ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort) {
   struct stat status {};
-  if (source.empty() || stat(source.c_str(), &status) != 0) {
+  if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
   }
   if (!S_ISREG(status.st_mode) || access(source.c_str(), R_OK) != 0) {
@@ -73,10 +75,10 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   const auto size = index.meta_int64("source_size");
   if (!size) return {Validity::kUnknown, 0, "the index does not say what it was made from"};
   if (*size != now.size) return {Validity::kStale, 1, "the trace has another size now"};
-  if (effort == Effort::kQuick && stat_matches(index, now)) {
+  if (effort != Effort::kFullHash && stat_matches(index, now)) {
     return {Validity::kValid, 1, "same size, time and inode"};
   }
-  return check_content(index, source, now);
+  return check_content(index, source, now, effort);
 }
 
 std::filesystem::path source_of(const Index& index) {

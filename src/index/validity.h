@@ -22,7 +22,11 @@ enum class Validity {
   kUnknown,        // the source cannot be read, or the index does not say what it was made from
 };
 
-enum class Effort { kQuick, kFullHash };  // kFullHash: tier 3 whatever the stat says
+enum class Effort {
+  kQuick,
+  kFullHash,  // tier 3 whatever the stat says
+  kLook,      // as kQuick, but writes nothing
+};
 
 struct ValidityResult {
   Validity validity = Validity::kUnknown;

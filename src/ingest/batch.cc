@@ -197,7 +197,12 @@ class Batch {
     if (file_kind(record.index) == FileKind::kIndex && failure_of([&] { Index::open(record.index); })) {
       options.rebuild = true;
     }
-    note_result(record, ensure_index(record.trace, record.index, options));
+    std::optional<IngestResult> result = ensure_index(record.trace, record.index, options);
+    // Valid a moment ago, it may have been cleared out since.
+    if (!result && failure_of([&] { note_valid(record); })) {
+      result = ensure_index(record.trace, record.index, options);
+    }
+    if (result) note_result(record, std::move(*result));
   }
 
   void require_trace(const fs::path& trace) const {
@@ -211,10 +216,13 @@ class Batch {
 
   bool found_valid(TraceRecord& record, const EnsureOptions& options) const {
     for (const fs::path& index : candidates(record.trace)) {
-      bool valid = false;
-      if (failure_of([&] { valid = is_valid_index(record.trace, index, options); }) || !valid) continue;
-      record.index = index;
-      note_valid(record);
+      TraceRecord valid = record;
+      valid.index = index;
+      const std::optional<Error> failure = failure_of([&] {
+        if (is_valid_index(record.trace, index, options)) note_valid(valid);
+      });
+      if (failure || valid.status != TraceStatus::kValid) continue;  // damaged, or cleared out meanwhile
+      record = std::move(valid);
       return true;
     }
     return false;
@@ -233,27 +241,23 @@ class Batch {
     const auto sum = [&](const char* sql) {
       return static_cast<std::uint64_t>(index.database().query_int64(sql).value_or(0));
     };
-    record.status = TraceStatus::kValid;
     record.bytes = static_cast<std::uint64_t>(index.meta_int64("source_size").value_or(0));
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
     record.lossy = !index.complete() || sum("SELECT count(*) FROM issue WHERE severity = 'data_loss'") > 0;
+    record.status = TraceStatus::kValid;
   }
 
-  static void note_result(TraceRecord& record, std::optional<IngestResult> result) {
-    if (!result) {
-      note_valid(record);
-      return;
-    }
-    record.lossy = !result->complete;
-    for (const Issue& issue : result->issues.issues()) {
+  static void note_result(TraceRecord& record, IngestResult result) {
+    record.lossy = !result.complete;
+    for (const Issue& issue : result.issues.issues()) {
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
       record.lossy = record.lossy || severity == Severity::kDataLoss;
     }
     record.status = record.lossy ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
-    record.bytes = result->file_bytes;
-    record.events = result->events_read;
+    record.bytes = result.file_bytes;
+    record.events = result.events_read;
     record.result = std::move(result);
   }
 

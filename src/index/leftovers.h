@@ -1,0 +1,35 @@
+// What a build of an index leaves behind when it is killed: "<index>.lock", which nobody holds any more, and
+// "<index>.XXXXXX.partial", the beginning of an index. Removed only by whoever holds the lock of that index, and only
+// what is provably of our making: nothing with another content is touched.
+//
+// Any thread. Files that cannot be removed stay; nothing is thrown for that.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "index/index.h"
+
+namespace tracedb {
+
+std::filesystem::path lock_path(const std::filesystem::path& index);
+
+// An index of ours, whether or not it can still be used.
+bool is_ours(FileKind kind);
+
+// "x.json.tracedb.a1b2c3.partial" -> "x.json.tracedb"; nullopt for names of another form.
+std::optional<std::string_view> index_of_partial(std::string_view name);
+
+// A regular file that is empty or begins as an index does.
+bool is_begun_index(const std::filesystem::path& file);
+
+// Removes what killed builds of `index` left behind. Only while holding its lock. Returns how many files.
+std::size_t remove_leftovers(const std::filesystem::path& index);
+
+// A killed build may have published its index and still left its lock behind. Takes that lock, if it is there and
+// nobody holds it, and clears up.
+void clear_stale_lock(const std::filesystem::path& index);
+
+}  // namespace tracedb
