@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
@@ -21,9 +22,9 @@ namespace {
 constexpr auto kPause = std::chrono::milliseconds(20);
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw Error(ErrorCode::kResource, fmt::format("{}: cannot make the lock file: {}; choose another place with "
-                                                "--output or --index-dir",
-                                                printable_path(path), std::strerror(error)));
+  const std::string text = fmt::format("{}: cannot make the lock file: {}", printable_path(path), std::strerror(error));
+  if (is_no_space(error)) throw NoSpaceError(text);
+  throw Error(ErrorCode::kResource, text + "; choose another place with --output or --index-dir");
 }
 
 // EBADF: NFS wants the descriptor to be writable, which a lock shared by several users cannot be.

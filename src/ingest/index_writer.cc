@@ -110,8 +110,11 @@ std::vector<TableLayout> layouts() {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view doing, int error) {
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error)));
+  const std::string text = fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error));
+  std::error_code unknown;
+  const std::uintmax_t written = std::filesystem::file_size(path, unknown);
+  if (is_no_space(error)) throw NoSpaceError(text, unknown ? 0 : written);
+  throw Error(ErrorCode::kResource, text);
 }
 
 // Makes the name of a file last: its bytes first, then the directory entry.

@@ -20,6 +20,7 @@
 #include "ingest/json_text.h"
 #include "ingest/other_links.h"
 #include "ingest/pipeline.h"
+#include "ingest/space_need.h"
 #include "sql/index_format.h"
 
 namespace tracedb {
@@ -93,6 +94,15 @@ class Ingest {
   }
 
   IngestResult run() {
+    try {
+      return build();
+    } catch (const NoSpaceError& error) {  // only here is known how much there is to write
+      throw Error(ErrorCode::kResource, fmt::format("{}; {}", error.what(), space_advice(need(error.written()))));
+    }
+  }
+
+ private:
+  IngestResult build() {
     read_trace(chunks_, *source_, static_cast<std::uint64_t>(before_.size), options_, store_);
     source_->drain();
     note_source();
@@ -112,7 +122,12 @@ class Ingest {
     return result_;
   }
 
- private:
+  [[nodiscard]] SpaceNeed need(std::uint64_t written) const {
+    const auto size = static_cast<double>(before_.regular ? before_.size : 0);
+    const auto consumed = static_cast<double>(source_->consumed());
+    return space_need(store_, written, size > consumed && consumed > 0 ? consumed / size : 1);
+  }
+
   void note_source() {
     if (source_->damage() != StreamDamage::kNone) {
       store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});

@@ -1,11 +1,18 @@
 #include "sql/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
 
 namespace tracedb {
 namespace {
@@ -46,6 +53,21 @@ ErrorCode error_code(int sqlite_code) {
   }
 }
 
+// SQLite tells a full disk from other failures to write, but not a quota or a limit on file sizes, and its errno is
+// that of a later call. Appending to the file, which is lost anyway, fails for the same reason.
+int append_error(const std::filesystem::path& path) {
+  constexpr std::array<char, 16384> kPage{};
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor, kPage.data(), kPage.size());
+  } while (written > 0 && written < std::ssize(kPage));  // the next one has no room at all
+  const int error = written < 0 ? errno : 0;
+  ::close(descriptor);
+  return error;
+}
+
 }  // namespace
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
@@ -77,6 +99,14 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
                             sqlite3_errmsg(handle_)));
+  }
+  const bool write_failed = sqlite3_extended_errcode(handle_) == SQLITE_IOERR_WRITE;
+  if (kind == SQLITE_FULL || (write_failed && is_no_space(append_error(path_)))) {
+    std::error_code unknown;
+    const std::uintmax_t written = std::filesystem::file_size(path_, unknown);
+    throw NoSpaceError(fmt::format("{}: cannot write the index: {}", printable_path(path_),
+                                   std::strerror(kind == SQLITE_FULL ? ENOSPC : append_error(path_))),
+                       unknown ? 0 : written);
   }
   throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, sqlite3_errmsg(handle_)));
 }
