@@ -45,6 +45,7 @@ po::options_description visible_options() {
   add("jobs,j", po::value<unsigned>()->value_name("N"), "traces at once (default: cores)");
   add("keep-going", "go on with the other traces after a failure (default)");
   add("fail-fast", "begin no other trace after a failure");
+  add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up a trace after so long");
   add("summary", po::value<std::string>()->value_name("FILE"), "write one JSON line for each trace");
   add("force", "rebuild even if a valid index exists; replace files that are no indexes");
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
@@ -97,6 +98,8 @@ void parse_batch(const po::variables_map& values, tracedb::IngestCommand& comman
   command.globs = strings("include");
   command.summary = text("summary");
   command.progress = progress_mode(text("progress"));
+  if (values.count("timeout") > 0) command.timeout = tracedb::parse_seconds(text("timeout"));
+  if (values.count("heartbeat") > 0) command.heartbeat = tracedb::parse_seconds(text("heartbeat"));
   if (values.count("jobs") > 0) command.jobs = values["jobs"].as<unsigned>();
   command.fail_fast = values.count("fail-fast") > 0;
   if (command.fail_fast && values.count("keep-going") > 0) {
@@ -171,6 +174,7 @@ int run(int argc, char** argv) {
   all.add(visible);
   auto hidden = all.add_options();
   hidden("chunk-size", po::value<std::string>(), "");  // for tests: the index must not depend on it
+  hidden("heartbeat", po::value<std::string>(), "");   // for tests: seconds between lines of progress
   hidden("trace", po::value<std::vector<std::string>>(), "");
   po::positional_options_description positional;
   positional.add("trace", -1);

@@ -45,12 +45,12 @@ IndexState state_of(Validity validity) {
   return IndexState::kUnknown;
 }
 
-void compare_with_trace(SurveyedIndex& found) {
+void compare_with_trace(SurveyedIndex& found, const std::atomic<bool>* cancel) {
   const Index index = Index::open(found.path);
   found.source = source_of(index);
   const std::optional<std::string> hash = index.meta("source_hash");
   found.cached = hash && !hash->empty() && found.path.filename().native().starts_with(*hash + "-");
-  const ValidityResult result = check_validity(index, found.source, Effort::kLook);
+  const ValidityResult result = check_validity(index, found.source, Effort::kLook, cancel);
   found.state = state_of(result.validity);
   found.reason = result.reason;
   // Control characters of a recorded path are written as \xNN: whether such a trace is gone cannot be said.
@@ -60,7 +60,7 @@ void compare_with_trace(SurveyedIndex& found) {
   }
 }
 
-SurveyedIndex examine(const fs::path& path) {
+SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
   SurveyedIndex found{.path = path};
   const std::optional<FileIdentity> before = FileIdentity::of(path);
   if (!before) {
@@ -86,8 +86,9 @@ SurveyedIndex examine(const fs::path& path) {
       break;
   }
   try {  // one of many files
-    compare_with_trace(found);
+    compare_with_trace(found, cancel);
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInterrupted) throw;
     found.state = IndexState::kUnusable;
     found.reason = error.what();
   }
@@ -142,7 +143,7 @@ class Surveyor {
     }
     const std::string name = entry.path().filename().string();
     if (name.ends_with(kIndexSuffix)) {
-      survey_.indexes.push_back(examine(entry.path()));
+      survey_.indexes.push_back(examine(entry.path(), cancel_));
     } else if (name.ends_with(kLockSuffix)) {
       take_lock(entry.path());
     } else if (const std::optional<std::string_view> index = index_of_partial(name)) {

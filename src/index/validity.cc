@@ -49,21 +49,22 @@ void refresh_stat(const Index& index, const SourceStat& now) {
 }
 
 ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before,
-                             Effort effort) {
+                             Effort effort, const std::atomic<bool>* cancel) {
   const auto sample = index.meta("source_sample_hash");
   if (sample && to_hex(sample_hash_file(source)) != *sample) {
     return {Validity::kStale, 2, "the trace has changed (sampled hash)"};
   }
   const auto full = index.meta("source_hash");
   if (!full) return {Validity::kUnknown, 0, "the index does not hold the hash of its trace"};
-  if (to_hex(hash_file(source)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
+  if (to_hex(hash_file(source, cancel)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
   if (effort != Effort::kLook) refresh_stat(index, before);
   return {Validity::kValid, 3, "same content (full hash)"};
 }
 
 }  // namespace
 
-ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort) {
+ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
+                              const std::atomic<bool>* cancel) {
   struct stat status {};
   if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
@@ -78,7 +79,7 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   if (effort != Effort::kFullHash && stat_matches(index, now)) {
     return {Validity::kValid, 1, "same size, time and inode"};
   }
-  return check_content(index, source, now, effort);
+  return check_content(index, source, now, effort, cancel);
 }
 
 std::filesystem::path source_of(const Index& index) {

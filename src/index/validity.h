@@ -8,6 +8,7 @@
 // the content of an index depends on nothing but its trace.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 
@@ -34,7 +35,9 @@ struct ValidityResult {
   std::string reason;  // one line for people
 };
 
-ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort);
+// Error{kInterrupted} once `cancel` (may be null) is true.
+ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
+                              const std::atomic<bool>* cancel = nullptr);
 
 // The trace an index was made from: the file it lies beside ("x.json.tracedb" -> "x.json"), else meta.source_path.
 // Empty when neither names a file.

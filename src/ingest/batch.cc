@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
@@ -156,8 +157,12 @@ class Batch {
   TraceRecord treat(const fs::path& trace) {
     const Clock::time_point start = Clock::now();
     const FileState before(trace);
+    const Deadline deadline(options_.timeout, options_.ensure.ingest.cancel);
     TraceRecord record{.trace = trace, .index = {}};
-    if (const std::optional<Error> error = failure_of([&] { build(record); })) note_failure(record, *error, before);
+    if (const std::optional<Error> error = failure_of([&] { build(record, deadline); })) {
+      note_failure(record, *error, before);
+      if (deadline.expired() && error->code() == ErrorCode::kInterrupted && !cancelled()) note_timeout(record);
+    }
     record.seconds = seconds_since(start);
     if (record.bytes == 0) record.bytes = static_cast<std::uint64_t>(before.size);
     return record;
@@ -180,8 +185,15 @@ class Batch {
     }
   }
 
-  void build(TraceRecord& record) {
+  void note_timeout(TraceRecord& record) const {
+    record.code = ErrorCode::kResource;
+    record.error = fmt::format("{}: not done after {} s: try again with another --timeout",
+                               printable_path(record.trace), std::chrono::duration<double>(options_.timeout).count());
+  }
+
+  void build(TraceRecord& record, const Deadline& deadline) {
     EnsureOptions options = options_.ensure;
+    options.ingest.cancel = deadline.flag();
     options.ingest.progress = [&](const IngestProgress& progress) {
       const std::lock_guard lock(mutex_);
       observer_.progress(record.trace, progress);
@@ -192,7 +204,9 @@ class Batch {
     };
     require_trace(record.trace);
     if (found_valid(record, options)) return;
-    record.index = options_.output.empty() ? new_index_path(record.trace, options_.index_directory) : options_.output;
+    record.index = options_.output.empty()
+                       ? new_index_path(record.trace, options_.index_directory, options.ingest.cancel)
+                       : options_.output;
     // A damaged index of ours is no obstacle: it is made anew.
     if (file_kind(record.index) == FileKind::kIndex && failure_of([&] { Index::open(record.index); })) {
       options.rebuild = true;

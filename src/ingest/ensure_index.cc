@@ -37,8 +37,8 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool over
                                                 printable_path(index)));
 }
 
-bool is_sound(const Index& index, const fs::path& trace) {
-  const std::vector<VerifyFinding> findings = verify(index, trace);
+bool is_sound(const Index& index, const fs::path& trace, const std::atomic<bool>* cancel) {
+  const std::vector<VerifyFinding> findings = verify(index, trace, cancel);
   return std::all_of(findings.begin(), findings.end(),
                      [](const VerifyFinding& finding) { return finding.outcome == VerifyFinding::Outcome::kPassed; });
 }
@@ -47,8 +47,8 @@ bool is_valid(const fs::path& trace, const fs::path& index, const EnsureOptions&
   if (options.rebuild || trace == "-" || file_kind(index) != FileKind::kIndex) return false;
   const Index existing = Index::open(index);
   if (!options.any_options && existing.meta("ingest_options") != options_text(options.ingest)) return false;
-  if (options.full_check) return is_sound(existing, trace);
-  return check_validity(existing, trace, Effort::kQuick).validity == Validity::kValid;
+  if (options.full_check) return is_sound(existing, trace, options.ingest.cancel);
+  return check_validity(existing, trace, Effort::kQuick, options.ingest.cancel).validity == Validity::kValid;
 }
 
 }  // namespace
