@@ -146,6 +146,10 @@ RemovalResult remove_leftover(const SurveyedLeftover& leftover) {
     if (!lock.locks()) return {RemovalOutcome::kInUse};         // nothing proves that its maker is dead
     if (leftover.path == lock_path(leftover.index)) return {};  // goes with the lock
     return unlink_if(leftover.path, [&](int file) {
+      if (leftover.path == journal_path(leftover.index)) {
+        const JournalState state = journal_state(file);
+        return state == JournalState::kDone || (state == JournalState::kHot && !FileIdentity::of(leftover.index));
+      }
       const std::optional<FileIdentity> now = FileIdentity::of(file);
       return now && (now->bytes == 0 || is_ours(file_kind(file)));
     });

@@ -9,6 +9,8 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/input_file.h"
+#include "index/leftovers.h"
 #include "sql/functions.h"
 #include "sql/index_format.h"
 #include "sql/safety.h"
@@ -85,6 +87,11 @@ FileKind file_kind(const std::filesystem::path& path) {
 Index Index::open(const std::filesystem::path& path) {
   const FileKind kind = file_kind(path);
   if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
+  if (journal_state(journal_path(path)) == JournalState::kHot) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: a change to it by another program is not finished, see {}; open it "
+                                               "with that program, or ingest the trace again with trace-ingest --force",
+                                               printable_path(path), printable_path(journal_path(path).filename())));
+  }
   Database database(path, Database::Mode::kReadOnly);
   harden(database);
   register_functions(database);

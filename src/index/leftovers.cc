@@ -1,11 +1,15 @@
 #include "index/leftovers.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/file_identity.h"
 #include "base/file_lock.h"
 
 namespace tracedb {
@@ -47,6 +51,33 @@ bool is_begun_index(const fs::path& file) {
   return !error && (size == 0 || is_ours(file_kind(file)));
 }
 
+fs::path journal_path(const fs::path& index) {
+  fs::path path = index;
+  path += "-journal";
+  return path;
+}
+
+JournalState journal_state(int descriptor) {
+  constexpr std::string_view kMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  std::array<char, kMagic.size()> head{};
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return JournalState::kNone;
+  const ssize_t got = ::pread(descriptor, head.data(), head.size(), 0);
+  if (got == 0) return JournalState::kDone;
+  if (got != std::ssize(head)) return JournalState::kNone;
+  const std::string_view text(head.data(), head.size());
+  if (text == kMagic) return JournalState::kHot;
+  return text.find_first_not_of('\0') == std::string_view::npos ? JournalState::kDone : JournalState::kNone;
+}
+
+JournalState journal_state(const fs::path& journal) {
+  const int descriptor = ::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return JournalState::kNone;
+  const JournalState state = journal_state(descriptor);
+  ::close(descriptor);
+  return state;
+}
+
 std::size_t remove_leftovers(const fs::path& index) {
   const std::string name = index.filename().string();
   std::vector<fs::path> leftovers;
@@ -55,15 +86,17 @@ std::size_t remove_leftovers(const fs::path& index) {
     const std::string other = entry->path().filename().string();
     if (index_of_partial(other) == name && is_begun_index(entry->path())) leftovers.push_back(entry->path());
   }
+  if (journal_state(journal_path(index)) == JournalState::kDone) leftovers.push_back(journal_path(index));
   for (const fs::path& leftover : leftovers) ::unlink(leftover.c_str());
   return leftovers.size();
 }
 
-void clear_stale_lock(const fs::path& index) {
+void clear_leftovers(const fs::path& index) {
   const fs::path lock_file = lock_path(index);
-  std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(lock_file, error))) return;
-  if (::access(directory_of(index).c_str(), W_OK) != 0 || ::access(lock_file.c_str(), R_OK) != 0) return;
+  const bool locked = FileIdentity::of(lock_file).has_value();
+  if (!locked && journal_state(journal_path(index)) != JournalState::kDone) return;
+  if (::access(directory_of(index).c_str(), W_OK) != 0) return;
+  if (locked && ::access(lock_file.c_str(), R_OK) != 0) return;
   if (const std::optional<FileLock> lock = FileLock::try_acquire(lock_file); lock && lock->locks()) {
     remove_leftovers(index);
   }

@@ -22,14 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLockSuffix = ".lock";
-
-std::optional<FileIdentity> identity(const struct stat& status) {
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  constexpr std::int64_t kBillion = 1'000'000'000;
-  return FileIdentity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                      status.st_mtim.tv_sec * kBillion + status.st_mtim.tv_nsec,
-                      status.st_ctim.tv_sec * kBillion + status.st_ctim.tv_nsec};
-}
+constexpr std::string_view kJournalSuffix = ".tracedb-journal";
 
 IndexState state_of(Validity validity) {
   switch (validity) {
@@ -146,6 +139,8 @@ class Surveyor {
       survey_.indexes.push_back(examine(entry.path(), cancel_));
     } else if (name.ends_with(kLockSuffix)) {
       take_lock(entry.path());
+    } else if (name.ends_with(kJournalSuffix)) {
+      take_journal(entry.path());
     } else if (const std::optional<std::string_view> index = index_of_partial(name)) {
       take_partial(entry.path(), *index);
     }
@@ -156,6 +151,15 @@ class Surveyor {
     const std::optional<FileIdentity> file = FileIdentity::of(path);
     if (index.extension() != kIndexSuffix || !file || file->bytes != 0) return;
     survey_.leftovers.push_back({path, index, 0, FileLock::is_held(path)});
+  }
+
+  // Without its index there is nothing that a journal could be needed for.
+  void take_journal(const fs::path& path) {
+    const fs::path index = path.parent_path() / path.filename().string().substr(0, path.filename().string().rfind('-'));
+    const JournalState state = journal_state(path);
+    const std::optional<FileIdentity> file = FileIdentity::of(path);
+    if (!file || state == JournalState::kNone || (state == JournalState::kHot && FileIdentity::of(index))) return;
+    survey_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
   }
 
   // An empty file is ours by its name only, so the name must say it all.
@@ -188,16 +192,6 @@ std::string_view describe(IndexState state) {
                                                                     "ours, but damaged or of another version",
                                                                     "no indexes of ours"};
   return kMeanings[static_cast<std::size_t>(state)];
-}
-
-std::optional<FileIdentity> FileIdentity::of(const fs::path& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? identity(status) : std::nullopt;
-}
-
-std::optional<FileIdentity> FileIdentity::of(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 ? identity(status) : std::nullopt;
 }
 
 Survey survey_indexes(const std::vector<fs::path>& folders, const std::atomic<bool>* cancel) {

@@ -5,8 +5,6 @@
 // whether an index is valid can take reading its whole trace (see validity.h).
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -16,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/file_identity.h"
 
 namespace tracedb {
 
@@ -30,18 +30,6 @@ enum class IndexState {
 inline constexpr std::size_t kIndexStates = 6;
 std::string_view to_string(IndexState state);
 std::string_view describe(IndexState state);
-
-// A regular file, and no other one that comes to have its name: neither a replacement nor an edit has all of these.
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0, changed_ns = 0;
-
-  static std::optional<FileIdentity> of(const std::filesystem::path& path);  // links are not followed
-  static std::optional<FileIdentity> of(int descriptor);
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
 
 struct SurveyedIndex {
   std::filesystem::path path, source = {};  // source: empty if it is not known

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 
 #include "base/content_hash.h"
-#include "sql/meta_update.h"
+#include "index/refresh.h"
 
 namespace tracedb {
 namespace {
@@ -40,16 +40,19 @@ bool stat_matches(const Index& index, const SourceStat& now) {
          at_rest_when_stored(index, now);
 }
 
-void refresh_stat(const Index& index, const SourceStat& now) {
-  const auto clock = std::chrono::system_clock::now().time_since_epoch();
-  const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(clock).count();
-  if (now_ns - now.mtime_ns <= kRestNs) return;  // could not be trusted anyway
-  update_meta(index.path(),
-              {{"source_mtime_ns", std::to_string(now.mtime_ns)}, {"source_inode", std::to_string(now.inode)}});
+timespec now_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time;
 }
 
-ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before,
-                             Effort effort, const std::atomic<bool>* cancel) {
+void note_stat(const Index& index, const SourceStat& source, timespec looked_at) {
+  const std::int64_t looked_at_ns = std::int64_t{looked_at.tv_sec} * 1'000'000'000 + looked_at.tv_nsec;
+  if (looked_at_ns - source.mtime_ns <= kRestNs) return;  // could not be trusted anyway
+  refresh_stat(index, {source.mtime_ns, source.inode, looked_at});
+}
+
+ValidityResult check_content(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
   const auto sample = index.meta("source_sample_hash");
   if (sample && to_hex(sample_hash_file(source)) != *sample) {
     return {Validity::kStale, 2, "the trace has changed (sampled hash)"};
@@ -57,7 +60,6 @@ ValidityResult check_content(const Index& index, const std::filesystem::path& so
   const auto full = index.meta("source_hash");
   if (!full) return {Validity::kUnknown, 0, "the index does not hold the hash of its trace"};
   if (to_hex(hash_file(source, cancel)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
-  if (effort != Effort::kLook) refresh_stat(index, before);
   return {Validity::kValid, 3, "same content (full hash)"};
 }
 
@@ -65,6 +67,7 @@ ValidityResult check_content(const Index& index, const std::filesystem::path& so
 
 ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
                               const std::atomic<bool>* cancel) {
+  const timespec looked_at = now_time();
   struct stat status {};
   if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
@@ -79,7 +82,11 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   if (effort != Effort::kFullHash && stat_matches(index, now)) {
     return {Validity::kValid, 1, "same size, time and inode"};
   }
-  return check_content(index, source, now, effort, cancel);
+  ValidityResult result = check_content(index, source, cancel);
+  if (result.validity == Validity::kValid && effort != Effort::kLook && !stat_matches(index, now)) {
+    note_stat(index, now, looked_at);
+  }
+  return result;
 }
 
 std::filesystem::path source_of(const Index& index) {

@@ -55,7 +55,7 @@ bool is_valid(const fs::path& trace, const fs::path& index, const EnsureOptions&
 
 bool is_valid_index(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
   if (!is_valid(trace, index, options)) return false;
-  clear_stale_lock(index);
+  clear_leftovers(index);
   return true;
 }
 

@@ -22,7 +22,7 @@ int open_flags(Database::Mode mode) {
     case Database::Mode::kCreate:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kReadOnly:
-      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     case Database::Mode::kReadWrite:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kMemory:
@@ -53,6 +53,17 @@ ErrorCode error_code(int sqlite_code) {
   }
 }
 
+// "file:..." with every byte escaped that could mean something else there.
+std::string immutable_uri(const std::filesystem::path& path) {
+  std::string uri = path.is_absolute() ? "file://" : "file:";
+  for (const char c : path.native()) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
+}
+
 // SQLite tells a full disk from other failures to write, but not a quota or a limit on file sizes, and its errno is
 // that of a later call. Appending to the file, which is lost anyway, fails for the same reason.
 int append_error(const std::filesystem::path& path) {
@@ -71,7 +82,8 @@ int append_error(const std::filesystem::path& path) {
 }  // namespace
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
-  const int code = sqlite3_open_v2(path.c_str(), &handle_, open_flags(mode), nullptr);
+  const std::string name = mode == Mode::kReadOnly ? immutable_uri(path) : path.string();
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
   const std::string message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   sqlite3_close_v2(std::exchange(handle_, nullptr));

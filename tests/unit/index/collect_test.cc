@@ -114,6 +114,29 @@ TEST_CASE("an index is removed if it is still the one that was surveyed") {
   }
 }
 
+TEST_CASE("a journal is kept while its index needs it") {
+  const TempDirectory directory;
+  const std::string hot = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 and more";
+  for (const char* name : {"a.json.tracedb", "b.json.tracedb", "c.json.tracedb"}) write_small_index(directory / name);
+  static_cast<void>(directory.write("a.json.tracedb-journal", hot));
+  static_cast<void>(directory.write("b.json.tracedb-journal", std::string(600, '\0')));
+  static_cast<void>(directory.write("c.json.tracedb-journal", "my notes"));
+  static_cast<void>(directory.write("gone.json.tracedb-journal", hot));
+  const Survey survey = survey_indexes({directory.path()}, nullptr);
+  REQUIRE(survey.indexes.size() == 3);
+  CHECK(survey.indexes[0].state == IndexState::kUnusable);
+  CHECK(survey.indexes[1].state != IndexState::kUnusable);
+  CHECK(survey.indexes[2].state != IndexState::kUnusable);
+  CHECK(survey.leftovers.size() == 2);
+  for (const SurveyedLeftover& leftover : survey.leftovers) {
+    CHECK(remove_leftover(leftover).outcome == RemovalOutcome::kRemoved);
+  }
+  CHECK(fs::exists(directory / "a.json.tracedb-journal"));
+  CHECK(fs::exists(directory / "c.json.tracedb-journal"));
+  CHECK_FALSE(fs::exists(directory / "b.json.tracedb-journal"));
+  CHECK_FALSE(fs::exists(directory / "gone.json.tracedb-journal"));
+}
+
 TEST_CASE("leftovers go when their lock is free") {
   const TempDirectory directory;
   const fs::path index = directory / "a.json.tracedb";
