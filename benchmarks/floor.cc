@@ -112,6 +112,7 @@ class Floor {
     const auto start = Clock::now();
     const tracedb::ScanResult cut = tracedb::scan_structure({bytes_.data() + scanned, used_ - scanned}, state_);
     totals_.cutting += Clock::now() - start;
+    if (cut.suspicion != tracedb::Suspicion::kNone) throw std::runtime_error("damaged, or an event beyond 64 KiB");
     ended_ = cut.end != tracedb::ScanResult::kNone;
     if (!ended_ && cut.last_comma == tracedb::ScanResult::kNone) return used_;
     const std::size_t size = scanned + (ended_ ? cut.end : cut.last_comma);

@@ -2,7 +2,8 @@
 --
 -- Conventions. Times are integer nanoseconds: `ts` counts from meta.base_time_ns (the first timed event of the trace),
 -- `dur` is a length. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
--- file. `*_id` columns refer to the table of that name. Correlation and external ids are the profiler's own numbers.
+-- file. `*_id` columns refer to the table of that name. Correlation, external id and the other numbers in columns of type
+-- ANY are the profiler's own: integers, but text in decimal where they do not fit in 63 bits and a sign.
 -- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order (ts, then the
 -- longer one first, then file order), so ids are time-ordered too.
 
@@ -48,7 +49,7 @@ CREATE TABLE device (            -- accelerators: those events ran on, joined wi
 
 CREATE TABLE process (           -- anything the trace gives a pid
   id INTEGER PRIMARY KEY,
-  pid ANY,                       -- number or text, as in the trace
+  pid ANY,                       -- number or text, as in the trace; NULL where events have none
   name TEXT,                     -- from process_name
   labels TEXT,                   -- from process_labels
   sort_index INTEGER,            -- from process_sort_index
@@ -58,7 +59,7 @@ CREATE TABLE process (           -- anything the trace gives a pid
 CREATE TABLE thread (            -- CPU threads and other tracks that are not device streams
   id INTEGER PRIMARY KEY,
   process_id INTEGER NOT NULL,
-  tid ANY,                       -- number or text, as in the trace
+  tid ANY,                       -- number or text, as in the trace; NULL where events have none
   name TEXT,                     -- from thread_name
   sort_index INTEGER             -- from thread_sort_index
 ) STRICT;
@@ -66,7 +67,7 @@ CREATE TABLE thread (            -- CPU threads and other tracks that are not de
 CREATE TABLE stream (            -- device queues
   id INTEGER PRIMARY KEY,
   device_id INTEGER NOT NULL,
-  number ANY                     -- stream number; text where the trace has text that is no number
+  number ANY                     -- stream number; text where the trace has text that is no number; NULL: not given
 ) STRICT;
 
 CREATE TABLE kernel_name (       -- distinct kernel names
@@ -92,15 +93,15 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   dur INTEGER,                   -- NULL where the trace gives no usable number
   name_id INTEGER NOT NULL,      -- kernel_name
   stream_id INTEGER NOT NULL,
-  correlation INTEGER,           -- as in the trace; unique only together with the launching process
-  external_id INTEGER,           -- as in the trace
+  correlation ANY,               -- as in the trace; unique only together with the launching process
+  external_id ANY,               -- as in the trace
   launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch)
-  cpu_op_id INTEGER,             -- innermost operator around the launch
+  cpu_op_id INTEGER,             -- of the launch (runtime_call.cpu_op_id); without one: the cpu_op with the same external_id
   stack_id INTEGER,              -- innermost python frame, on the launching thread at the launch
   annotation_id INTEGER,         -- innermost user annotation around the launch
   step_id INTEGER,
-  graph_id INTEGER,              -- as in the trace
-  graph_node_id INTEGER,         -- as in the trace
+  graph_id ANY,                  -- as in the trace
+  graph_node_id ANY,             -- as in the trace
   launch_config_id INTEGER,
   kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel)
 ) STRICT;
@@ -112,10 +113,10 @@ CREATE TABLE memory_op (         -- copies and fills by the device's own engines
   kind TEXT NOT NULL,            -- memcpy, memset
   direction TEXT,                -- HtoD, DtoH, DtoD, HtoH, PtoP, ...; NULL if the trace does not say
   name_id INTEGER NOT NULL,      -- string
-  bytes INTEGER,
+  bytes ANY,
   stream_id INTEGER NOT NULL,
-  correlation INTEGER,
-  external_id INTEGER,
+  correlation ANY,
+  external_id ANY,
   launch_id INTEGER,             -- runtime_call
   cpu_op_id INTEGER,
   stack_id INTEGER,
@@ -129,10 +130,10 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
   dur INTEGER,
   thread_id INTEGER NOT NULL,
   name_id INTEGER NOT NULL,      -- string
-  correlation INTEGER,
-  external_id INTEGER,
+  correlation ANY,
+  external_id ANY,
   kind TEXT NOT NULL,            -- launch, graph_launch, copy, sync, other
-  cpu_op_id INTEGER,             -- by external id, else innermost on the thread
+  cpu_op_id INTEGER,             -- of the operators open on the thread at ts: the one with its external_id, else the innermost
   stack_id INTEGER,              -- innermost python frame on the thread at ts
   annotation_id INTEGER,         -- innermost user annotation on the thread at ts
   step_id INTEGER                -- innermost step on the thread at ts
@@ -149,10 +150,10 @@ CREATE TABLE cpu_op (            -- framework operators
   dur INTEGER,
   thread_id INTEGER NOT NULL,
   name_id INTEGER NOT NULL,      -- string
-  external_id INTEGER,
+  external_id ANY,
   parent_id INTEGER,             -- cpu_op that encloses it on the thread
   depth INTEGER NOT NULL,        -- 0: no parent
-  sequence_number INTEGER,       -- ties a backward operator to its forward one
+  sequence_number ANY,           -- ties a backward operator to its forward one
   shape_id INTEGER               -- op_shape
 ) STRICT;
 
@@ -187,7 +188,7 @@ CREATE TABLE annotation (        -- user_annotation (on a thread) and gpu_user_a
   thread_id INTEGER,             -- kind user
   stream_id INTEGER,             -- kind gpu
   name_id INTEGER NOT NULL,      -- string
-  external_id INTEGER,           -- the same for an annotation and its image on the device
+  external_id ANY,               -- the same for an annotation and its image on the device
   parent_id INTEGER              -- annotation that encloses it on its thread or stream
 ) STRICT;
 
@@ -195,7 +196,7 @@ CREATE TABLE step (              -- annotations whose name the built-in step gra
   id INTEGER PRIMARY KEY,
   annotation_id INTEGER NOT NULL,
   sequence INTEGER NOT NULL,     -- 0, 1, 2 ... within the trace
-  kind TEXT NOT NULL,            -- prefill, decode, mixed, train, other, unknown
+  kind TEXT NOT NULL,            -- prefill, decode, mixed, other, unknown
   context_requests INTEGER,      -- requests in prefill
   context_tokens INTEGER,
   generation_requests INTEGER,   -- requests in decode
@@ -235,7 +236,7 @@ CREATE TABLE instant (           -- points in time
   name_id INTEGER,
   process_id INTEGER NOT NULL,
   thread_id INTEGER NOT NULL,
-  bytes INTEGER                  -- of memory events: size allocated (positive) or freed (negative)
+  bytes ANY                      -- of memory events: size allocated (positive) or freed (negative)
 ) STRICT;
 
 CREATE TABLE counter (           -- samples
@@ -277,19 +278,21 @@ CREATE TABLE kernel_sum (        -- kernel time by name, step kind and stream
   name_id INTEGER NOT NULL,      -- kernel_name
   step_kind TEXT,                -- NULL: in no step
   stream_id INTEGER NOT NULL,
-  n INTEGER NOT NULL,
-  total INTEGER NOT NULL,        -- ns
+  n INTEGER NOT NULL,            -- executions
+  total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
   min INTEGER, max INTEGER,
   sum_of_squares REAL NOT NULL,  -- ns^2
-  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+  p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
+  known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;
 
 CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   name_id INTEGER PRIMARY KEY,   -- kernel_name
-  n INTEGER NOT NULL,
-  total INTEGER NOT NULL,
+  n INTEGER NOT NULL,            -- executions
+  total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
   min INTEGER, max INTEGER,
-  sum_of_squares REAL NOT NULL,
+  sum_of_squares REAL NOT NULL,  -- ns^2
   median REAL,                   -- mean of the middle one or two
-  p50 INTEGER, p90 INTEGER, p99 INTEGER  -- nearest rank
+  p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
+  known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;

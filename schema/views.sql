@@ -20,10 +20,10 @@ SELECT
   (SELECT st.sequence FROM step st WHERE st.id = k.step_id)
     AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
-    AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
+    AS phase,                        -- kind of the step: prefill, decode, mixed, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
-    AS cpu_op,                       -- name of the innermost operator around the launch
+    AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   (WITH RECURSIVE up(parent_id, frame_id) AS (
      SELECT a.parent_id, a.frame_id FROM stack a WHERE a.id = k.stack_id
      UNION ALL SELECT b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id)
@@ -57,28 +57,29 @@ SELECT
   n.short_name AS short_name,
   a.n AS n,                          -- executions
   a.total AS total,                  -- ns
-  100.0 * a.total / nullif((SELECT sum(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
-  1.0 * a.total / a.n AS avg,
+  100.0 * a.total / nullif((SELECT total(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
+  1.0 * a.total / nullif(a.known, 0) AS avg,  -- of the executions whose dur is known, as all figures but n
   a.median AS median,                -- mean of the middle one or two
   a.min AS min,
   a.max AS max,
   a.p50 AS p50,                      -- nearest rank, as p90 and p99
   a.p90 AS p90,
   a.p99 AS p99,
-  CASE WHEN a.n < 2 THEN 0.0
-       ELSE max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.n) / (a.n - 1)) END
-    AS variance                      -- of the sample (n - 1), ns^2
+  CASE WHEN a.known = 1 THEN 0.0
+       WHEN a.known > 1 THEN max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.known) / (a.known - 1)) END
+    AS variance,                     -- of the sample (known - 1), ns^2
+  a.known AS known                   -- executions whose dur is known
 FROM kernel_name_sum a LEFT JOIN kernel_name n ON n.id = a.name_id;
 
 CREATE VIEW steps AS                 -- one row per step, in time order
 SELECT
   st.id AS id,
   st.sequence AS step,               -- 0, 1, 2 ...
-  st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
+  st.kind AS phase,                  -- prefill, decode, mixed, other, unknown
   t.value AS name,                   -- the annotation's text
-  a.ts AS ts,                        -- on the CPU
+  a.ts AS ts,                        -- on the clock that timed_on names
   a.ts + a.dur AS ts_end,
-  a.dur AS dur,                      -- time the host spent in the step
+  a.dur AS dur,                      -- time the host spent in the step; timed_on gpu: the device
   a.dur / 1000.0 AS dur_us,          -- dur in microseconds
   st.context_requests AS context_requests,        -- requests in prefill
   st.context_tokens AS context_tokens,
@@ -86,14 +87,17 @@ SELECT
   st.generation_tokens AS generation_tokens,
   (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS kernels,                      -- how many ran in it
-  (SELECT sum(k.dur) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
-    AS kernel_time,                  -- sum of their dur
+  (SELECT min(9223372036854775807, sum(k.dur >> 32) * 4294967296 + sum(k.dur & 4294967295))
+   FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
+    AS kernel_time,                  -- sum of their dur, in two halves because no sum may overflow; at most 2^63 - 1
   (SELECT k.ts FROM kernel k WHERE k.id = st.first_kernel_id) AS gpu_ts,  -- start of its first kernel
   (SELECT max(k.ts + k.dur) FROM kernel k
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS gpu_ts_end,                   -- end of its last kernel
   st.first_kernel_id AS first_kernel_id,
-  st.last_kernel_id AS last_kernel_id
+  st.last_kernel_id AS last_kernel_id,
+  CASE a.kind WHEN 'user' THEN 'cpu' WHEN 'gpu' THEN 'gpu' END
+    AS timed_on                      -- cpu: ts, ts_end and dur are of the host; gpu: only the device's annotation is known
 FROM step st
 LEFT JOIN annotation a ON a.id = st.annotation_id
 LEFT JOIN string t ON t.id = a.name_id;
@@ -142,7 +146,7 @@ SELECT
   st.sequence AS step,               -- number of the step
   st.kind AS phase,                  -- kind of the step
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = m.cpu_op_id)
-    AS cpu_op,                       -- name of the innermost operator around the launch
+    AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   m.correlation AS correlation,
   m.launch_id AS launch_id,          -- id in runtime_call
   m.stack_id AS stack_id             -- id in stacks

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/decimal.h"
@@ -81,37 +83,62 @@ Cell printable_cell(const Statement& statement, int column) {
   return hex + '\'';
 }
 
-// Rows go out as they come; nothing here grows with their number.
-void print_rows(UserSql& sql, Statement& statement, const ReportHead& head, std::size_t max_rows, Output& output,
-                std::vector<std::string> warnings) {
-  std::vector<Column> columns;
-  for (int c = 0; c < statement.column_count(); ++c) {
-    const std::string name(statement.column_name(c));
-    columns.push_back({name, name, Unit::kAny, Rest::kNone});
-  }
-  const auto renderer = output.renderer();
-  renderer->begin(head, columns);
-  std::size_t rows = 0;
-  while (sql.step(statement)) {
-    if (max_rows != 0 && rows == max_rows) {
-      warnings.push_back(fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), max_rows));
-      break;
-    }
-    Row row;
-    for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
-    renderer->row(row);
-    ++rows;
-  }
-  renderer->end(warnings);
-  for (const std::string& warning : warnings) output.note(warning);
-}
-
-void check_all_used(const std::map<std::string, std::string>& values, const UserSql& sql) {
+// How many statements will yield rows. Prepares all of them: what is wrong with the last is said before the first runs.
+std::size_t count_answers(Database& database, const std::string& text,
+                          const std::map<std::string, std::string>& values) {
+  UserSql sql(database, text);
+  std::size_t answers = 0;
+  while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
+  if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
   for (const auto& [name, value] : values) {
     if (!sql.bound().contains(name)) {
       throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
     }
   }
+  return answers;
+}
+
+// Where rows go. Nothing here grows with their number.
+struct Answers {
+  Output& output;
+  ReportHead head;
+  std::size_t max_rows;
+  std::unique_ptr<TableRenderer> document;  // of all statements; null: each has its own table
+  bool numbered;                            // rows say which statement they answer
+  std::vector<std::string> warnings;        // not yet printed
+};
+
+void print_warnings(TableRenderer& renderer, Answers& answers) {
+  renderer.end(answers.warnings);
+  for (const std::string& warning : answers.warnings) answers.output.note(warning);
+  answers.warnings.clear();
+}
+
+void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
+  std::vector<Column> columns;
+  if (answers.numbered) columns.push_back({"statement", "Statement", Unit::kAny, Rest::kNone});
+  for (int c = 0; c < statement.column_count(); ++c) {
+    const std::string name(statement.column_name(c));
+    columns.push_back({name, name, Unit::kAny, Rest::kNone});
+  }
+  const auto own = answers.document ? nullptr : answers.output.renderer();
+  TableRenderer& renderer = own ? *own : *answers.document;
+  answers.output.separate("");
+  renderer.begin(answers.head, columns);
+  std::size_t rows = 0;
+  while (sql.step(statement)) {
+    if (answers.max_rows != 0 && rows == answers.max_rows) {
+      answers.warnings.push_back(
+          fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), answers.max_rows));
+      break;
+    }
+    Row row;
+    if (answers.numbered) row.emplace_back(static_cast<std::int64_t>(sql.number()));
+    for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
+    renderer.row(row);
+    ++rows;
+  }
+  if (own) print_warnings(renderer, answers);
 }
 
 // SQL may begin with a comment, which is no option: a blank before it says so.
@@ -139,15 +166,19 @@ int run(std::span<const std::string> args) {
   OpenedTrace trace = open_trace(asked.input, line);
   {
     const SqlGuard guard(trace.index.database(), limits);
+    const std::size_t count = count_answers(trace.index.database(), asked.sql, values);
+    const bool one_document = line.renderer().tables == Tables::kOneDocument;
+    Answers answers{output,
+                    {"sql", {asked.input}},
+                    max_rows,
+                    one_document ? output.renderer() : nullptr,
+                    one_document && count > 1,
+                    std::move(trace.notes)};
     UserSql sql(trace.index.database(), asked.sql);
     while (auto statement = sql.next(values)) {
-      if (statement->column_count() == 0) continue;
-      output.separate("");
-      print_rows(sql, *statement, {"sql", {asked.input}}, max_rows, output, trace.notes);
-      trace.notes.clear();  // once is enough
+      if (statement->column_count() > 0) print_rows(sql, *statement, answers);
     }
-    if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
-    check_all_used(values, sql);
+    if (answers.document && count > 0) print_warnings(*answers.document, answers);
   }
   output.finish();
   return 0;

@@ -36,16 +36,14 @@ int run(std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   Output output(line);
   bool failed = false;
-  const auto inputs = line.inputs();
-  for (const std::string& input : inputs) {
+  for (const std::string& input : line.inputs()) {
     const std::filesystem::path path = index_of(input);
     const Index index = Index::open(path);
     const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
     const std::vector<VerifyFinding> findings = verify(index, source);
     failed = failed || std::any_of(findings.begin(), findings.end(),
                                    [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
-    output.separate(inputs.size() > 1 ? input : "");
-    output.print(as_report(findings), {"verify", {input}}, {});
+    output.add("verify", {input, as_report(findings), {}});
   }
   output.finish();
   return failed ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;

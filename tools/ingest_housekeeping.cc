@@ -72,6 +72,7 @@ void tell(const HousekeepingCommand& command, const Survey& survey) {
                                leftover.in_use ? "in use" : "left by a killed build");
     }
   }
+  summary.close();
   if (!command.quiet) print_statistics(survey);
 }
 
@@ -92,7 +93,8 @@ class Collection {
     }
   }
 
-  void close() const {
+  void close() {
+    summary_.close();
     if (command_.quiet) return;
     std::cout << fmt::format("{} {} files, {}; kept {} indexes, {}", command_.dry_run ? "would remove" : "removed",
                              removed_.files, human_bytes(removed_.bytes), kept_.files, human_bytes(kept_.bytes));

@@ -63,6 +63,7 @@ class Reporter : public BatchObserver {
                                  : Wordiness::kNormal),
         alone_(progress.traces == 1),
         line_(progress),
+        strictness_(command.strict ? Strictness::kStrict : Strictness::kLenient),
         summary_(command.summary) {
     if (line_.is_shown()) ticker_.emplace(line_.interval(), [this] { locked([&] { line_.show(); }); });
   }
@@ -86,7 +87,7 @@ class Reporter : public BatchObserver {
     locked([&] {
       line_.clear();
       line_.finished(record.trace, record.bytes);
-      summary_.add(summary_line(record));
+      summary_.add(summary_line(record, strictness_));
       print(record);
     });
   }
@@ -94,6 +95,7 @@ class Reporter : public BatchObserver {
   void end(const BatchResult& result) {
     ticker_.reset();
     line_.clear();
+    summary_.close();
     if (result.interrupted) say("trace-ingest: interrupted; run it again to do the rest\n");
     if (alone_ || words_ == Wordiness::kErrors) return;
     say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),
@@ -130,6 +132,7 @@ class Reporter : public BatchObserver {
   Wordiness words_;
   bool alone_;
   ProgressLine line_;
+  Strictness strictness_;
   SummaryFile summary_;
   std::mutex mutex_;
   std::optional<Ticker> ticker_;

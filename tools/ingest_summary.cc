@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/utf8.h"
 #include "report/escape.h"
 
@@ -31,16 +33,24 @@ std::string path_fields(const std::filesystem::path& path) {
   return fmt::format("{{\"path\":\"{}\"", escape_json(path.native())) + bytes_field(path.native());
 }
 
-int exit_code(const TraceRecord& record) { return record.code ? static_cast<int>(*record.code) : 0; }
+int exit_code(const TraceRecord& record, Strictness strictness) {
+  if (record.code) return static_cast<int>(*record.code);
+  return strictness == Strictness::kStrict && record.lossy() ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+}
+
+bool was_read(const TraceRecord& record) {
+  return record.status != TraceStatus::kFailed && record.status != TraceStatus::kSkipped;
+}
 
 }  // namespace
 
-std::string summary_line(const TraceRecord& record) {
+std::string summary_line(const TraceRecord& record, Strictness strictness) {
   std::string line = path_fields(record.trace);
   line += text_field("index", record.index.native());
   line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
                       to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
-                      exit_code(record));
+                      exit_code(record, strictness));
+  if (was_read(record)) line += fmt::format(",\"losses\":{},\"complete\":{}", record.losses, record.complete);
   return line + text_field("error", record.error) + '}';
 }
 
@@ -64,14 +74,20 @@ std::string summary_line(const SurveyedLeftover& leftover, std::string_view acti
 SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
   if (path.empty()) return;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("{}: cannot write the summary: {}", path.string(), std::strerror(errno)));
-  }
+  if (descriptor_ < 0) fail();
 }
 
 SummaryFile::~SummaryFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void SummaryFile::close() {
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) fail();
+}
+
+void SummaryFile::fail() const {
+  throw Error(ErrorCode::kResource, fmt::format("{}: cannot write the summary: {}; choose another place for it",
+                                                printable_path(path_), std::strerror(errno)));
 }
 
 void SummaryFile::add(const std::string& line) {
@@ -81,10 +97,7 @@ void SummaryFile::add(const std::string& line) {
   while (!rest.empty()) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      throw Error(ErrorCode::kResource,
-                  fmt::format("{}: cannot write the summary: {}", path_.string(), std::strerror(errno)));
-    }
+    if (count <= 0) fail();
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }

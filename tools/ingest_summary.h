@@ -1,6 +1,7 @@
-// One JSON line for each trace of a run (--summary): path, index, status, seconds, bytes, events, issues, error, and
-// the exit code a run over this trace alone would have had. One for each file that housekeeping looked at: path, kind
-// (index or leftover), state, bytes, modified_ns, source, reason, action, error.
+// One JSON line for each trace of a run (--summary): path, index, status, seconds, bytes, events, issues, how many of
+// them lost data (losses), whether the trace was whole (complete), error, and the exit code a run over this trace alone
+// would have had. Of a valid index they say what was said when it was built. One for each file that housekeeping looked
+// at: path, kind (index or leftover), state, bytes, modified_ns, source, reason, action, error.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +13,10 @@
 
 namespace tracedb {
 
+enum class Strictness { kLenient, kStrict };  // kStrict: lost data is a failure (--strict)
+
 // Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field path_hex with their bytes.
-std::string summary_line(const TraceRecord& record);
+std::string summary_line(const TraceRecord& record, Strictness strictness);
 std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
                          const std::string& error);
 std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error);
@@ -27,8 +30,11 @@ class SummaryFile {
   SummaryFile& operator=(const SummaryFile&) = delete;
 
   void add(const std::string& line);  // in the file when this returns; throws Error{kResource}
+  void close();                       // after the last; only now some file systems say that they have no room
 
  private:
+  [[noreturn]] void fail() const;
+
   std::filesystem::path path_;
   int descriptor_ = -1;
 };

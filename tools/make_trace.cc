@@ -99,6 +99,7 @@ void read_planted(const po::variables_map& values, TraceOptions& options) {
   options.inserts = targets(values, "insert", false);
   options.slow = targets(values, "slow", true);
   options.clock_ppm = parse_ppm("--clock", values["clock"].as<std::string>());
+  if (options.clock_ppm == 0) throw Error(ErrorCode::kUsage, "--clock: more than 0");
   options.jitter_ppm = parse_ppm("--jitter", values["jitter"].as<std::string>()) / 100;
   options.idle_ns = values["idle"].as<std::int64_t>();
   if (options.idle_ns < 0 || options.idle_ns > 1'000'000'000) throw Error(ErrorCode::kUsage, "--idle: 0 to 1000000000");
@@ -111,6 +112,9 @@ void read_steps(const po::variables_map& values, TraceOptions& options) {
   if (values.count("mix") != 0) options.mix = parse_mix(values["mix"].as<std::string>());
   options.prefill_ppm = parse_ppm("--prefill-fraction", values["prefill-fraction"].as<std::string>());
   options.mixed_ppm = parse_ppm("--mixed-fraction", values["mixed-fraction"].as<std::string>());
+  if (options.prefill_ppm + options.mixed_ppm > kMillion) {
+    throw Error(ErrorCode::kUsage, "--prefill-fraction and --mixed-fraction: at most 1 together");
+  }
   if (values.count("target-size") != 0) {
     options.target_size = parse_size("--target-size", values["target-size"].as<std::string>());
   }

@@ -34,11 +34,16 @@ OpenedTrace open_index(const std::filesystem::path& path) {
   return opened;
 }
 
+EnsureOptions any_index() {
+  EnsureOptions options;
+  options.ingest.cancel = &end_requested();
+  options.any_options = true;
+  return options;
+}
+
 std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
   for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
-    if (file_kind(candidate) != FileKind::kIndex) continue;
-    Index index = Index::open(candidate);
-    if (check_validity(index, trace, Effort::kQuick).validity == Validity::kValid) return with_notes(std::move(index));
+    if (is_valid_index(trace, candidate, any_index())) return with_notes(Index::open(candidate));
   }
   return std::nullopt;
 }
@@ -50,11 +55,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
   }
   const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
-  EnsureOptions options;
-  options.ingest.cancel = &end_requested();
-  options.any_options = true;
   catch_ending_signals();
-  ensure_index(trace, path, options);
+  ensure_index(trace, path, any_index());
   release_ending_signals();
   return with_notes(Index::open(path));
 }

@@ -8,6 +8,7 @@
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "option_parsing.h"
 
 namespace tracedb {
 namespace {
@@ -42,7 +43,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("output,o", OptionKind::kValue, "write to this file instead of standard output");
         add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
         add("wide", OptionKind::kFlag, "all columns and whole names, however narrow the terminal");
-        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before cells a spreadsheet would compute");
+        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before texts a spreadsheet would compute");
         break;
       case OptionGroup::kRows:
         add("limit", OptionKind::kValue,
@@ -54,7 +55,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("stream", OptionKind::kValue, "only this stream");
         add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
         add("phase", OptionKind::kValue,
-            "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
+            "only steps of this kind: prefill, decode, mixed, other, unknown; "
             "none: in no step");
         add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
         add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");
@@ -85,24 +86,7 @@ void CommandLine::add(const char* names, OptionKind kind, const char* help) {
 }
 
 bool CommandLine::parse(std::span<const std::string> args) {
-  po::options_description all;
-  all.add(options_->described);
-  all.add_options()("positional", po::value<std::vector<std::string>>());
-  po::positional_options_description positions;
-  positions.add("positional", -1);
-  std::vector<std::string> known;
-  for (const auto& option : options_->described.options()) known.push_back("--" + option->long_name());
-  constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  const std::vector<std::string> words(args.begin(), args.end());
-  // Boost's exceptions become ours here, where the message can name what is known.
-  try {
-    po::store(po::command_line_parser(words).options(all).positional(positions).style(kStyle).run(), options_->values);
-  } catch (const po::unknown_option& error) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: unknown option {}{}", command_.name, error.get_option_name(),
-                                               did_you_mean(error.get_option_name(), known)));
-  } catch (const po::error& error) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", command_.name, error.what()));
-  }
+  options_->values = parse_options(args, options_->described, {}, "positional");
   positional_ = list("positional");
   if (!has("help")) return true;
   print_help();

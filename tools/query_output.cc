@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
 
 #include "base/error.h"
 #include "report/escape.h"
@@ -40,12 +41,41 @@ std::unique_ptr<TableRenderer> Output::renderer() {
 }
 
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
+  arrange(report);
+  write(report, head, warnings);
+}
+
+void Output::write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings) {
+  render(report, head, warnings, *renderer());
+  for (const std::string& warning : warnings) note(warning);
+}
+
+void Output::add(const std::string& name, InputReport report) {
+  const bool several = line_.inputs().size() > 1;
+  if (several) {
+    for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
+  }
+  if (!several || line_.renderer().audience == Audience::kPeople) {
+    separate(several ? report.input : "");
+    return print(std::move(report.report), {name, {report.input}}, report.warnings);
+  }
+  arrange(report.report);
+  merged_.columns = std::move(report.report.columns);
+  merged_.columns.insert(merged_.columns.begin(), {"input", "Input", Unit::kText, Rest::kNone});
+  for (Row& row : report.report.rows) {
+    row.insert(row.begin(), report.input);
+    merged_.rows.push_back(std::move(row));
+  }
+  merged_head_.name = name;
+  merged_head_.inputs.push_back(report.input);
+  merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
+}
+
+void Output::arrange(Report& report) const {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
   const std::size_t limit = row_limit();
   limit_rows(report, limit);
-  render(report, head, warnings, *renderer());
-  for (const std::string& warning : warnings) note(warning);
   if (!line_.has("limit") && report.rows.size() < rows) {
     note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
   }
@@ -70,6 +100,7 @@ void Output::separate(const std::string& title) {
 }
 
 void Output::finish() {
+  if (!merged_.columns.empty()) write(merged_, merged_head_, merged_warnings_);
   stream().flush();
   if (file_) return file_->finish();
   if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));

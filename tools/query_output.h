@@ -5,12 +5,20 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "query_options.h"
 #include "query_output_file.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
+
+// A report about one of the inputs of a run.
+struct InputReport {
+  std::string input;
+  Report report;
+  std::vector<std::string> warnings;  // why it is empty, what it leaves out
+};
 
 class Output {
  public:
@@ -21,6 +29,9 @@ class Output {
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
+  // The same for a report that is made of each input. With several inputs machines get one table, whose first column is
+  // the input, when finish() is called; people get a table for each at once, under its name.
+  void add(const std::string& name, InputReport report);
   void note(const std::string& text) const;
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
@@ -28,6 +39,8 @@ class Output {
   void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:
+  void arrange(Report& report) const;
+  void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
   [[nodiscard]] std::size_t row_limit() const;
 
   const CommandLine& line_;
@@ -35,6 +48,9 @@ class Output {
   std::optional<OutputFile> file_;
   std::string path_;
   bool any_ = false;
+  Report merged_;  // rows of all inputs so far; without columns: none came
+  ReportHead merged_head_;
+  std::vector<std::string> merged_warnings_;
 };
 
 }  // namespace tracedb

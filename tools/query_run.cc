@@ -4,14 +4,12 @@ namespace tracedb {
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make) {
-  const auto inputs = line.inputs();
   Output output(line);
-  for (const std::string& input : inputs) {
+  for (const std::string& input : line.inputs()) {
     const OpenedTrace trace = open_trace(input, line);
     TraceReport result = make(trace.index);
     result.warnings.insert(result.warnings.begin(), trace.notes.begin(), trace.notes.end());
-    output.separate(inputs.size() > 1 ? input : "");
-    output.print(std::move(result.report), {name, {input}}, result.warnings);
+    output.add(name, {input, std::move(result.report), std::move(result.warnings)});
   }
   output.finish();
   return 0;

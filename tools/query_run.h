@@ -1,4 +1,4 @@
-// The frame of a per-trace report: every input opened in turn, its tables separated, the output finished.
+// The frame of a per-trace report: every input opened in turn, its report printed, the output finished.
 #pragma once
 
 #include <functional>

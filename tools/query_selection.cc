@@ -35,10 +35,9 @@ void add_steps(const std::string& text, Parameters& parameters) {
 }
 
 void add_phase(const std::string& text, Parameters& parameters) {
-  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
+  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "other", "unknown", "none"};
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
-    fail("phase", text,
-         "there are prefill, decode, mixed, train, other, unknown and none" + did_you_mean(text, kKinds));
+    fail("phase", text, "there are prefill, decode, mixed, other, unknown and none" + did_you_mean(text, kKinds));
   }
   parameters["phase"] = text;
 }

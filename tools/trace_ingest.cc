@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "ingest_housekeeping.h"
 #include "ingest_run.h"
+#include "option_parsing.h"
 #include "process_signals.h"
 #include "report/escape.h"
 
@@ -42,14 +43,14 @@ po::options_description visible_options() {
       "more traces from LIST, one a line, or ended by NUL if there is one ('-': standard input)");
   add("include", po::value<std::vector<std::string>>()->value_name("GLOB"),
       "files to take in folders, may be repeated (default *.json *.json.gz *.json.zst)");
-  add("jobs,j", po::value<unsigned>()->value_name("N"), "traces at once (default: cores)");
+  add("jobs,j", po::value<std::string>()->value_name("N"), "traces at once (default: cores)");
   add("keep-going", "go on with the other traces after a failure (default)");
   add("fail-fast", "begin no other trace after a failure");
   add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up a trace after so long");
   add("summary", po::value<std::string>()->value_name("FILE"), "write one JSON line for each trace");
   add("force", "rebuild even if a valid index exists; replace files that are no indexes");
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
-  add("threads", po::value<unsigned>()->value_name("N"), "parse workers a trace (default: cores, at most 3)");
+  add("threads", po::value<std::string>()->value_name("N"), "parse workers a trace (default: cores, at most 3)");
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
       "memory for sorting of the whole run, e.g. 200M (default 64M)");
   add("no-stacks", "leave python calls out");
@@ -85,6 +86,12 @@ tracedb::ProgressMode progress_mode(const std::string& text) {
   throw tracedb::Error(tracedb::ErrorCode::kUsage, fmt::format("--progress is auto, always or never, not '{}'", text));
 }
 
+unsigned count_option(const po::variables_map& values, const char* name) {
+  constexpr std::int64_t kMost = 1024;
+  const auto count = tracedb::parse_whole(std::string("--") + name, values[name].as<std::string>(), 1, kMost);
+  return static_cast<unsigned>(count);
+}
+
 // Which traces, and what is said about them.
 void parse_batch(const po::variables_map& values, tracedb::IngestCommand& command) {
   const auto strings = [&](const char* name) {
@@ -100,7 +107,7 @@ void parse_batch(const po::variables_map& values, tracedb::IngestCommand& comman
   command.progress = progress_mode(text("progress"));
   if (values.count("timeout") > 0) command.timeout = tracedb::parse_seconds(text("timeout"));
   if (values.count("heartbeat") > 0) command.heartbeat = tracedb::parse_seconds(text("heartbeat"));
-  if (values.count("jobs") > 0) command.jobs = values["jobs"].as<unsigned>();
+  if (values.count("jobs") > 0) command.jobs = count_option(values, "jobs");
   command.fail_fast = values.count("fail-fast") > 0;
   if (command.fail_fast && values.count("keep-going") > 0) {
     throw tracedb::Error(tracedb::ErrorCode::kUsage, "--keep-going and --fail-fast exclude each other");
@@ -122,7 +129,7 @@ tracedb::IngestCommand parse(const po::variables_map& values) {
   command.quiet = values.count("quiet") > 0;
   if (values.count("no-stacks") > 0) command.options.events.stacks = tracedb::Keep::kNo;
   if (values.count("keep-args") > 0) command.options.events.args = tracedb::Keep::kYes;
-  if (values.count("threads") > 0) command.options.threads = values["threads"].as<unsigned>();
+  if (values.count("threads") > 0) command.options.threads = count_option(values, "threads");
   if (values.count("max-memory") > 0) command.options.memory_bytes = tracedb::parse_size(text("max-memory"));
   if (values.count("chunk-size") > 0) command.options.chunk_size = tracedb::parse_size(text("chunk-size"));
   return command;
@@ -170,16 +177,11 @@ void require_consistent(const po::variables_map& values) {
 int run(int argc, char** argv) {
   po::options_description visible = visible_options();
   visible.add(housekeeping_options());
-  po::options_description all;
-  all.add(visible);
-  auto hidden = all.add_options();
-  hidden("chunk-size", po::value<std::string>(), "");  // for tests: the index must not depend on it
-  hidden("heartbeat", po::value<std::string>(), "");   // for tests: seconds between lines of progress
-  hidden("trace", po::value<std::vector<std::string>>(), "");
-  po::positional_options_description positional;
-  positional.add("trace", -1);
-  po::variables_map values;
-  po::store(po::command_line_parser(argc, argv).options(all).positional(positional).run(), values);
+  po::options_description hidden;
+  hidden.add_options()("chunk-size", po::value<std::string>(), "")  // for tests: the index must not depend on it
+      ("heartbeat", po::value<std::string>(), "");                  // for tests: seconds between lines of progress
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const po::variables_map values = tracedb::parse_options(words, visible, hidden, "trace");
   if (values.count("help") > 0) {
     std::cout << kUsage << visible;
     return 0;
@@ -197,11 +199,8 @@ int run(int argc, char** argv) {
   return tracedb::run_ingest(parse(values));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  tracedb::catch_ending_signals();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
+// What went wrong becomes one line and an exit code.
+int run_and_explain(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const tracedb::Error& error) {
@@ -212,10 +211,22 @@ int main(int argc, char** argv) {
     std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << "; see trace-ingest --help\n";
     return static_cast<int>(tracedb::ErrorCode::kUsage);
   } catch (const std::bad_alloc&) {
-    std::cerr << "trace-ingest: out of memory\n";
-    return static_cast<int>(tracedb::ErrorCode::kResource);
+    throw;
   } catch (const std::exception& error) {
     std::cerr << "trace-ingest: " << tracedb::escape_text(error.what()) << '\n';
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tracedb::catch_ending_signals();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
+  try {
+    return run_and_explain(argc, argv);
+  } catch (...) {  // memory, also that for the explanation
+    std::cerr << "trace-ingest: out of memory; give --max-memory less, or run fewer --jobs\n";
     return static_cast<int>(tracedb::ErrorCode::kResource);
   }
 }

@@ -2,6 +2,7 @@
 // failures into one line and an exit code.
 #include <fmt/format.h>
 
+#include <boost/program_options/errors.hpp>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -80,8 +81,10 @@ int run(int argc, char** argv) {
   } catch (const Error& error) {
     if (end_requested()) return signal_exit_code();
     return complain(error.what(), static_cast<int>(error.code()));
+  } catch (const boost::program_options::error& error) {
+    return complain(std::string(error.what()) + "; see trace-query --help", static_cast<int>(ErrorCode::kUsage));
   } catch (const std::bad_alloc&) {
-    return complain("out of memory", static_cast<int>(ErrorCode::kResource));
+    throw;
   } catch (const std::exception& error) {
     return complain(error.what(), static_cast<int>(ErrorCode::kResource));
   }
@@ -90,4 +93,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tracedb
 
-int main(int argc, char** argv) { return tracedb::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tracedb::run(argc, argv);
+  } catch (...) {  // memory, also that for the explanation
+    std::cerr << "trace-query: out of memory\n";
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}

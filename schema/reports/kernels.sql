@@ -8,7 +8,7 @@
 -- column: max        | Max        | ns      | max
 -- column: stddev     | StdDev     | ns      |
 -- column: name       | Name       | text    | label
-SELECT 100.0 * a.total / nullif(sum(a.total) OVER (), 0), a.total, a.n, 1.0 * a.total / a.n, a.median, a.min, a.max,
-       stddev_of(a.n, a.total, a.sum_of_squares), n.name
+SELECT 100.0 * a.total / nullif(total(a.total) OVER (), 0), a.total, a.n, 1.0 * a.total / nullif(a.known, 0), a.median,
+       a.min, a.max, iif(a.known > 0, stddev_of(a.known, a.total, a.sum_of_squares), NULL), n.name
 FROM kernel_name_sum a JOIN kernel_name n ON n.id = a.name_id
 ORDER BY a.total DESC, n.name;

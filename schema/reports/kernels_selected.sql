@@ -1,4 +1,5 @@
--- Kernel time by name over the kernels that a selection leaves. Parameters that are NULL select everything.
+-- Kernel time by name over the kernels that a selection leaves. Parameters that are NULL select everything. Sums are
+-- taken in two halves: sum() is an error where it exceeds an integer, this is a REAL there.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum
@@ -20,8 +21,8 @@ step_range AS MATERIALIZED (
   WHERE (:step_first IS NULL OR sequence >= :step_first) AND (:step_last IS NULL OR sequence <= :step_last)
     AND (:phase IS NULL OR kind = :phase)),
 sums AS (
-  SELECT k.name_id, sum(k.dur) AS total, count(*) AS n, median(k.dur) AS med, min(k.dur) AS min, max(k.dur) AS max,
-         stddev(k.dur) AS stddev
+  SELECT k.name_id, coalesce(bounded_sum(k.dur), 0) AS total, count(*) AS n, count(k.dur) AS known,
+         median(k.dur) AS med, min(k.dur) AS min, max(k.dur) AS max, stddev(k.dur) AS stddev
   FROM kernel k
   WHERE k.name_id IN (SELECT id FROM names) AND k.stream_id IN (SELECT id FROM streams)
     AND CASE WHEN :phase = 'none' THEN k.step_id IS NULL
@@ -29,7 +30,7 @@ sums AS (
              ELSE k.step_id IN (SELECT id FROM step_range) END
     AND (:from_ts IS NULL OR k.ts >= :from_ts) AND (:to_ts IS NULL OR k.ts < :to_ts)
   GROUP BY k.name_id)
-SELECT 100.0 * a.total / nullif(sum(a.total) OVER (), 0), coalesce(a.total, 0), a.n, 1.0 * a.total / a.n, a.med, a.min,
-       a.max, a.stddev, n.name
+SELECT 100.0 * a.total / nullif(total(a.total) OVER (), 0), a.total, a.n, 1.0 * a.total / nullif(a.known, 0), a.med,
+       a.min, a.max, a.stddev, n.name
 FROM sums a JOIN names n ON n.id = a.name_id
 ORDER BY a.total DESC, n.name;

@@ -21,11 +21,11 @@ largest AS (
        + (SELECT coalesce(max(id), 0) FROM flow_unmatched) AS plain,
          (SELECT coalesce(max(id), 0) FROM counter) AS counters),
 kernels AS (
-  SELECT count(*) AS n, coalesce(sum(dur), 0) AS total,
-         count(launch_id) AS n_launch, coalesce(sum(dur) FILTER (WHERE launch_id IS NOT NULL), 0) AS ns_launch,
-         count(cpu_op_id) AS n_operator, coalesce(sum(dur) FILTER (WHERE cpu_op_id IS NOT NULL), 0) AS ns_operator,
-         count(stack_id) AS n_stack, coalesce(sum(dur) FILTER (WHERE stack_id IS NOT NULL), 0) AS ns_stack,
-         count(step_id) AS n_step, coalesce(sum(dur) FILTER (WHERE step_id IS NOT NULL), 0) AS ns_step
+  SELECT count(*) AS n, coalesce(bounded_sum(dur), 0) AS total,
+         count(launch_id) AS n_launch, coalesce(bounded_sum(dur) FILTER (WHERE launch_id IS NOT NULL), 0) AS ns_launch,
+         count(cpu_op_id) AS n_operator, coalesce(bounded_sum(dur) FILTER (WHERE cpu_op_id IS NOT NULL), 0) AS ns_operator,
+         count(stack_id) AS n_stack, coalesce(bounded_sum(dur) FILTER (WHERE stack_id IS NOT NULL), 0) AS ns_stack,
+         count(step_id) AS n_step, coalesce(bounded_sum(dur) FILTER (WHERE step_id IS NOT NULL), 0) AS ns_step
   FROM kernel),
 covered(meta_key, value) AS (
   SELECT 'kernels', n FROM kernels
@@ -55,9 +55,9 @@ SELECT 'meta', coalesce(CAST((SELECT value FROM meta WHERE key = 'events_read') 
 FROM counted
 UNION ALL
 SELECT 'totals', n = (SELECT coalesce(sum(n), 0) FROM kernel_name_sum)
-             AND total = (SELECT coalesce(sum(total), 0) FROM kernel_name_sum)
+             AND total = (SELECT coalesce(bounded_sum(total), 0) FROM kernel_name_sum)
              AND n = (SELECT coalesce(sum(n), 0) FROM kernel_sum)
-             AND total = (SELECT coalesce(sum(total), 0) FROM kernel_sum),
+             AND total = (SELECT coalesce(bounded_sum(total), 0) FROM kernel_sum),
        format('%,d kernels of %,d ns in both aggregates', n, total)
 FROM kernels
 UNION ALL

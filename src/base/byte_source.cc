@@ -6,6 +6,7 @@
 #include "base/input_file.h"
 #include "base/raw_input.h"
 #include "base/stream_decoder.h"
+#include "base/utf16_source.h"
 
 namespace tracedb {
 namespace {
@@ -42,11 +43,12 @@ bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 bool is_zstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
 
 std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
-  return source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel)));
+  return utf8_byte_source(
+      source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
 }
 
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
-  return source_for_content(memory_raw_input(data));
+  return utf8_byte_source(source_for_content(memory_raw_input(data)));
 }
 
 }  // namespace tracedb

@@ -1,5 +1,6 @@
 // Bytes of a trace, read front to back into buffers of the caller, decompressed on the way where the content (never
-// the file name) says gzip or zstd. The file's own bytes are hashed as they pass (XXH3-128).
+// the file name) says gzip or zstd, and turned into UTF-8 where it is UTF-16. The file's own bytes are hashed as they
+// pass (XXH3-128).
 //
 // One thread at a time. Reads with read(2), never mmap: a file that shrinks under us is a short read, not SIGBUS.
 #pragma once
@@ -22,6 +23,14 @@ enum class Compression { kNone, kGzip, kZstd };
 // What became of the compressed stream; anything but kNone is reported as an issue of the trace.
 enum class StreamDamage { kNone, kTruncated, kBadChecksum, kCorrupt, kTrailingBytes };
 
+enum class TextEncoding { kUtf8, kUtf16LittleEndian, kUtf16BigEndian };
+
+// Characters of another encoding that have no UTF-8 form and were delivered as U+FFFD.
+struct Replacements {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  // position of the first among the bytes delivered
+};
+
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -32,6 +41,8 @@ class ByteSource {
 
   [[nodiscard]] virtual StreamDamage damage() const { return StreamDamage::kNone; }
   [[nodiscard]] virtual Compression compression() const { return Compression::kNone; }
+  [[nodiscard]] virtual TextEncoding encoding() const { return TextEncoding::kUtf8; }
+  [[nodiscard]] virtual Replacements replacements() const { return {}; }
   // Bytes taken from the file so far (compressed bytes for a compressed file); for progress.
   [[nodiscard]] virtual std::uint64_t consumed() const = 0;
   // Hash over the file's own bytes. Valid once read() has returned 0 and drain() has been called.

@@ -72,7 +72,7 @@ class CompressedSource : public ByteSource {
     if (pending_.empty() && !ended_) refill();
     const std::size_t in_before = pending_.size();
     const std::size_t out_before = out.size();
-    switch (decode(out)) {
+    switch (decoder_->decode(pending_, out)) {
       case DecodeStatus::kMemberEnd:
         between_members_ = true;
         break;
@@ -82,20 +82,16 @@ class CompressedSource : public ByteSource {
       case DecodeStatus::kCorrupt:
         finish(StreamDamage::kCorrupt);
         break;
+      case DecodeStatus::kWindowTooLarge:
+        throw Error(ErrorCode::kInput, fmt::format("{}: zstd window over 128 MiB: decompress it first with zstd -d "
+                                                   "--long=31",
+                                                   input_->name()));
       case DecodeStatus::kMore:
         // With room for output, a decoder stands still only for want of input.
         if (pending_.size() == in_before && out.size() == out_before) {
           finish(pending_.empty() ? StreamDamage::kTruncated : StreamDamage::kCorrupt);
         }
         break;
-    }
-  }
-
-  DecodeStatus decode(std::span<char>& out) {
-    try {
-      return decoder_->decode(pending_, out);
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: {}", input_->name(), error.what()));
     }
   }
 

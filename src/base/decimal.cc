@@ -78,20 +78,30 @@ std::uint64_t leading_digits(std::string_view digits, std::int64_t wanted) {
   return value;
 }
 
-// Any number of digits, and exponents. `text` has no sign.
-std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
+struct Decimal {
+  std::string_view mantissa;  // digits, with one '.' at most
+  std::int64_t exponent = 0;
+};
+
+// `text` has no sign.
+std::optional<Decimal> parse_decimal(std::string_view text) {
   const std::size_t mantissa_size = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, mantissa_size);
   if (std::count(mantissa.begin(), mantissa.end(), '.') > 1) return std::nullopt;
   if (mantissa.empty() || mantissa == ".") return std::nullopt;
   if (!std::all_of(mantissa.begin(), mantissa.end(), [](char c) { return c == '.' || is_digit(c); }))
     return std::nullopt;
-  std::int64_t exponent = 0;
-  if (mantissa_size < text.size()) {
-    const auto parsed = parse_exponent(text.substr(mantissa_size));
-    if (!parsed) return std::nullopt;
-    exponent = *parsed;
-  }
+  if (mantissa_size == text.size()) return Decimal{mantissa, 0};
+  const auto exponent = parse_exponent(text.substr(mantissa_size));
+  if (!exponent) return std::nullopt;
+  return Decimal{mantissa, *exponent};
+}
+
+// Any number of digits, and exponents. `text` has no sign.
+std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
+  const auto decimal = parse_decimal(text);
+  if (!decimal) return std::nullopt;
+  const auto [mantissa, exponent] = *decimal;
   const std::size_t first = mantissa.find_first_of("123456789");
   if (first == std::string_view::npos) return 0;
   const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
@@ -143,6 +153,25 @@ std::optional<std::int64_t> parse_microseconds(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_int64(std::string_view text) { return parse_integer<std::int64_t>(text); }
+
+std::optional<std::int64_t> parse_integral(std::string_view text) {
+  if (const auto plain = parse_int64(text)) return plain;
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const auto decimal = parse_decimal(text);
+  if (!decimal) return std::nullopt;
+  const auto [mantissa, exponent] = *decimal;
+  const std::size_t first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos) return 0;
+  const std::size_t last = mantissa.find_last_of("123456789");
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  // Digits before the point, counted from the first and to the last digit that counts.
+  const auto before = [&](std::size_t at) {
+    return static_cast<std::int64_t>(point) - static_cast<std::int64_t>(at) + (at > point ? 1 : 0) + exponent;
+  };
+  if (before(last) < 1 || before(first) > 19) return std::nullopt;
+  return with_sign(leading_digits(mantissa.substr(first), before(first)), negative);
+}
 
 std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_integer<std::uint64_t>(text); }
 

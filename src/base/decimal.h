@@ -16,6 +16,8 @@ std::optional<std::int64_t> parse_microseconds(std::string_view text);
 // Whole text is one integer in range; "7.0" and "7.5" are not integers. nullopt otherwise.
 std::optional<std::int64_t> parse_int64(std::string_view text);
 std::optional<std::uint64_t> parse_uint64(std::string_view text);
+// As parse_int64, and "7.0", "70e-1": any number whose value is an integer, exactly. Slower.
+std::optional<std::int64_t> parse_integral(std::string_view text);
 // Any JSON number; nullopt for non-numbers and for values that are not finite.
 std::optional<double> parse_double(std::string_view text);
 

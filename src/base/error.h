@@ -1,7 +1,7 @@
 // The one exception of the project: what happened, to which file, and what to do about it, in one line.
 //
 // Malformed trace content is not an Error: it is counted as an issue (trace/issue.h). An Error ends the file at hand;
-// it is caught in the mains, in parallel.h and in batch.cc only.
+// it is caught in the mains, in parallel.h and in failure.h only.
 #pragma once
 
 #include <cerrno>

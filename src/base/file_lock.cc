@@ -42,11 +42,23 @@ bool is_still_named(int descriptor, const std::filesystem::path& path) {
 }  // namespace
 
 std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& path) {
+  std::error_code error;
+  std::optional<FileLock> lock = try_acquire(path, error);
+  if (error) fail(path, error.value());
+  return lock;
+}
+
+std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& path, std::error_code& failure) {
+  failure.clear();
+  const auto failed = [&](int error) {
+    failure.assign(error, std::generic_category());
+    return std::nullopt;
+  };
   while (true) {
     // Not blocking, so that a planted FIFO or device cannot hold us up; not following links for the like reason.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno == EINTR) continue;
-    if (descriptor < 0) fail(path, errno);
+    if (descriptor < 0) return failed(errno);
     FileLock lock(path, descriptor);
     int result = 0;
     do {
@@ -54,7 +66,7 @@ std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& path)
     } while (result != 0 && errno == EINTR);
     const int error = result == 0 ? 0 : errno;
     if (error == EWOULDBLOCK) return std::nullopt;
-    if (error != 0 && !has_no_locks(error)) fail(path, error);
+    if (error != 0 && !has_no_locks(error)) return failed(error);
     lock.locks_ = error == 0;
     lock.held_ = is_still_named(descriptor, path);  // else it was removed meanwhile: the name is another's now
     if (lock.held_) return lock;

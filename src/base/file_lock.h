@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace tracedb {
@@ -21,6 +22,8 @@ class FileLock {
  public:
   // nullopt: somebody else has it.
   static std::optional<FileLock> try_acquire(const std::filesystem::path& path);
+  // The same without throwing: also nullopt, with `error` set, where the file cannot be made.
+  static std::optional<FileLock> try_acquire(const std::filesystem::path& path, std::error_code& error);
   // Waits. `on_wait` is called once if that takes any time; `cancel` (may be null) ends the waiting.
   static FileLock acquire(const std::filesystem::path& path, const std::atomic<bool>* cancel,
                           const std::function<void()>& on_wait);

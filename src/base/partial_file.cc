@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -26,14 +27,15 @@ namespace {
   throw Error(ErrorCode::kResource, text);
 }
 
-void sync_path(const std::filesystem::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
+// Makes the names in it last.
+void sync_directory(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) fail(path, "open", errno);
   const int result = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);
   // Some file systems cannot sync a directory; the rename is still atomic there.
-  if (result != 0 && !(error == EINVAL && (flags & O_DIRECTORY) != 0)) fail(path, "write", error);
+  if (result != 0 && error != EINVAL) fail(path, "write", error);
 }
 
 // Six letters by chance: writers that do not know of each other never share a file.
@@ -48,19 +50,17 @@ std::string partial_suffix() {
 }  // namespace
 
 PartialFile::PartialFile(const std::filesystem::path& name) : name_(name) {
-  int descriptor = -1;
   do {
     path_ = name;
     path_ += partial_suffix();
-    descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && (errno == EEXIST || errno == EINTR));
-  if (descriptor < 0) fail(path_, "create", errno);
-  ::close(descriptor);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor_ < 0) fail(path_, "create", errno);
 }
 
 PartialFile::~PartialFile() {
-  std::error_code ignored;
-  if (!published_) std::filesystem::remove(path_, ignored);
+  if (!published_) ::unlink(path_.c_str());
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void PartialFile::publish(const std::optional<timespec>& modified) {
@@ -68,10 +68,11 @@ void PartialFile::publish(const std::optional<timespec>& modified) {
     const timespec times[] = {*modified, *modified};
     if (::utimensat(AT_FDCWD, path_.c_str(), times, 0) != 0) fail(path_, "set the time of", errno);
   }
-  sync_path(path_, O_RDONLY);
+  if (::fsync(descriptor_) != 0) fail(path_, "write", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write", errno);
   if (::rename(path_.c_str(), name_.c_str()) != 0) fail(name_, "put the finished file in place", errno);
   published_ = true;
-  sync_path(name_.has_parent_path() ? name_.parent_path() : std::filesystem::path("."), O_RDONLY | O_DIRECTORY);
+  sync_directory(name_.has_parent_path() ? name_.parent_path() : std::filesystem::path("."));
 }
 
 }  // namespace tracedb

@@ -23,6 +23,7 @@ class PartialFile {
 
  private:
   std::filesystem::path name_, path_;
+  int descriptor_ = -1;  // open all the time: it is told of every failed write, also of others who had the file open
   bool published_ = false;
 };
 

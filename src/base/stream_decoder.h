@@ -1,7 +1,7 @@
 // One decompression library behind one small interface. A decoder knows one member (gzip) or frame (zstd) at a time;
 // what stands between members, and the end of the file, is the business of compressed_source.
 //
-// One thread at a time. Damage is a status; Error is thrown only for lack of memory and for settings out of reach.
+// One thread at a time. Damage is a status; only lack of memory is thrown, as std::bad_alloc.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tracedb {
 
-enum class DecodeStatus { kMore, kMemberEnd, kBadChecksum, kCorrupt };
+enum class DecodeStatus { kMore, kMemberEnd, kBadChecksum, kCorrupt, kWindowTooLarge };
 
 class StreamDecoder {
  public:

@@ -3,60 +3,120 @@
 namespace tracedb {
 namespace {
 
-// The string from `i` on: past its closing quote, or the end of the piece with the state saying where it broke off.
+// The string from `i` on: past its closing quote, to a zero byte, or the end of the piece with the state saying where
+// it broke off.
 std::size_t skip_string(std::string_view piece, std::size_t i, ScanState& state) {
-  if (state.escaped && i < piece.size()) {
-    state.escaped = false;
-    ++i;
-  }
-  while (i < piece.size()) {
-    const char c = piece[i++];
-    if (c == '"') {
+  for (; i < piece.size(); ++i) {
+    const char c = piece[i];
+    if (c == '\0') return i;
+    if (state.escaped) {
+      state.escaped = false;
+    } else if (c == '\\') {
+      state.escaped = true;
+    } else if (c == '"') {
       state.in_string = false;
-      break;
+      state.after_string = true;
+      return i + 1;
     }
-    if (c != '\\') continue;
-    if (i == piece.size()) state.escaped = true;
-    ++i;
   }
   return i;
 }
 
+bool may_follow_string(char c) {
+  return static_cast<unsigned char>(c) <= ' ' || c == ',' || c == ':' || c == ']' || c == '}';
+}
+
+// Scans one piece, byte by byte.
+class ScalarScan {
+ public:
+  ScalarScan(std::string_view piece, ScanState& state) : piece_(piece), state_(state) {}
+
+  ScanResult run() {
+    while (i_ < piece_.size()) {
+      if (piece_[i_] == '\0') {
+        stop(Suspicion::kBroken);
+        break;
+      }
+      if (state_.in_string) {
+        i_ = skip_string(piece_, i_, state_);
+      } else if (step(piece_[i_])) {
+        ++i_;
+      } else {
+        break;
+      }
+    }
+    if (result_.end == ScanResult::kNone) state_.length += static_cast<std::int64_t>(i_ - begin_);
+    return result_;
+  }
+
+ private:
+  // False: the scan ends here.
+  bool step(char c) {
+    if (state_.after_string && !may_follow_string(c)) return stop(Suspicion::kBroken);
+    state_.after_string = false;
+    switch (c) {
+      case '"':
+        state_.in_string = true;
+        return true;
+      case '[':
+      case '{':
+        ++state_.depth;
+        return true;
+      case ']':
+      case '}':
+        if (state_.depth == 0) return close_array(c);
+        --state_.depth;
+        return true;
+      case ',':
+        return state_.depth != 0 || next_element();
+      default:
+        return true;
+    }
+  }
+
+  bool close_array(char c) {
+    if (c == '}') return stop(Suspicion::kBroken);
+    if (is_large()) return stop(Suspicion::kLarge);
+    state_.depth = -1;
+    state_.length = 0;
+    result_.end = i_;
+    return false;
+  }
+
+  bool next_element() {
+    if (is_large()) return stop(Suspicion::kLarge);
+    result_.last_comma = i_;
+    begin_ = i_ + 1;
+    state_.length = 0;
+    return true;
+  }
+
+  [[nodiscard]] bool is_large() const {
+    return state_.length + static_cast<std::int64_t>(i_ - begin_) > ScanResult::kLargeElement;
+  }
+
+  // Whoever goes on behind a large element starts to count anew.
+  bool stop(Suspicion suspicion) {
+    result_.stop = i_;
+    result_.suspicion = suspicion;
+    if (suspicion == Suspicion::kLarge) {
+      state_.length = 0;
+      begin_ = i_;
+    }
+    return false;
+  }
+
+  std::string_view piece_;
+  ScanState& state_;
+  ScanResult result_;
+  std::size_t i_ = 0;
+  std::size_t begin_ = 0;  // of the element's bytes in the piece
+};
+
 }  // namespace
 
 ScanResult scan_structure_scalar(std::string_view piece, ScanState& state) {
-  ScanResult result;
-  if (state.depth < 0) return result;
-  std::size_t i = 0;
-  while (i < piece.size()) {
-    if (state.in_string) {
-      i = skip_string(piece, i, state);
-      continue;
-    }
-    switch (piece[i]) {
-      case '"':
-        state.in_string = true;
-        break;
-      case '[':
-      case '{':
-        ++state.depth;
-        break;
-      case ']':
-      case '}':
-        if (--state.depth < 0) {
-          result.end = i;
-          return result;
-        }
-        break;
-      case ',':
-        if (state.depth == 0) result.last_comma = i;
-        break;
-      default:
-        break;
-    }
-    ++i;
-  }
-  return result;
+  return state.depth < 0 ? ScanResult{} : ScalarScan(piece, state).run();
 }
 
 ScanResult scan_structure(std::string_view piece, ScanState& state) {

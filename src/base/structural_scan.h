@@ -1,6 +1,9 @@
 // Finds where JSON array elements end, without parsing them: tracks strings, escapes and nesting depth over bytes that
 // arrive in pieces. Exact for every well-formed document, whatever its layout; never a heuristic on line breaks.
 //
+// Stops where what it tracks cannot be right: at bytes no well-formed document has in such a place. A quote or bracket
+// too many or too few turns strings inside out or shifts the depth, and shows soon after, mostly in the same element.
+//
 // Two implementations with one meaning: a scalar one, and one for CPUs with AVX2 and PCLMUL picked at run time; tests
 // hold them against each other byte for byte.
 #pragma once
@@ -15,13 +18,26 @@ namespace tracedb {
 struct ScanState {
   std::int64_t depth = 0;
   bool in_string = false;
-  bool escaped = false;  // the previous byte was an unescaped backslash inside a string
+  bool escaped = false;       // the previous byte was an unescaped backslash inside a string
+  bool after_string = false;  // the previous byte was the quote that closed a string
+  std::int64_t length = 0;    // bytes of the element in earlier pieces
+};
+
+enum class Suspicion : std::uint8_t {
+  kNone,
+  // Broken for certain: a zero byte; a string followed by neither white space nor , : ] }; the array closed by '}'.
+  kBroken,
+  // An element larger than kLargeElement ends here: perhaps a bracket is missing. The scan may be continued from here.
+  kLarge,
 };
 
 struct ScanResult {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t kLargeElement = std::int64_t{64} << 10;
   std::size_t last_comma = kNone;  // offset in the piece of the last comma at depth 0 outside strings (before `end`)
-  std::size_t end = kNone;  // offset of the bracket that closed the array (depth went to -1); the scan stops there
+  std::size_t end = kNone;   // offset of the bracket that closed the array (depth went to -1); the scan stops there
+  std::size_t stop = kNone;  // offset of the byte that gave rise to `suspicion`; the scan stops before it
+  Suspicion suspicion = Suspicion::kNone;
 };
 
 // Scans `piece`, updating `state`. After `end` was found, state.depth is -1 and the rest of the piece is not scanned.

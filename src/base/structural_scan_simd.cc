@@ -4,8 +4,8 @@
 // 2. The prefix xor of the unescaped quotes (a carry-less multiplication by all ones) says which bytes are in a string.
 // 3. Brackets outside strings are counted. Only where the depth could fall to 0 inside the block are they walked.
 //
-// A backslash outside a string means nothing to the scalar twin but would escape in step 1. No well-formed document
-// has one, so such a block is handed to the scalar code.
+// A block with anything suspicious in it is handed to the scalar code, which finds the byte to stop at. So is one with
+// a backslash outside a string: it means nothing to the scalar twin but would escape in step 1.
 #include "base/structural_scan.h"
 
 #if defined(__x86_64__)
@@ -21,20 +21,58 @@ constexpr std::size_t kBlock = 64;
 // The state between blocks, in the form the masks need.
 struct Carry {
   std::int64_t depth;
-  std::uint64_t in_string;  // all ones or zero
-  std::uint64_t escaped;    // 1 or 0
+  std::uint64_t in_string;     // all ones or zero
+  std::uint64_t escaped;       // 1 or 0
+  std::uint64_t after_string;  // 1 or 0
+  std::int64_t begin;          // where in the piece the element begins; negative: in an earlier one
 };
+
+Carry carry_of(const ScanState& state, std::int64_t offset) {
+  return {state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0,
+          state.after_string ? std::uint64_t{1} : 0, offset - state.length};
+}
+
+ScanState state_of(const Carry& carry, std::int64_t offset) {
+  return {carry.depth, carry.in_string != 0, carry.escaped != 0, carry.after_string != 0, offset - carry.begin};
+}
 
 struct Block {
   __m256i low;
   __m256i high;
 };
 
+// Bit i is the highest bit of byte i.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t mask_of(const Block& block) {
+  const auto low = static_cast<std::uint32_t>(_mm256_movemask_epi8(block.low));
+  const auto high = static_cast<std::uint32_t>(_mm256_movemask_epi8(block.high));
+  return low | static_cast<std::uint64_t>(high) << 32;
+}
+
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t equal_mask(const Block& block, char c) {
   const __m256i wanted = _mm256_set1_epi8(c);
-  const auto low = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.low, wanted)));
-  const auto high = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.high, wanted)));
-  return low | static_cast<std::uint64_t>(high) << 32;
+  return mask_of({_mm256_cmpeq_epi8(block.low, wanted), _mm256_cmpeq_epi8(block.high, wanted)});
+}
+
+// The bytes , : and } or ]. (And some control characters, which have no business between tokens but do no harm here.)
+// `folded` is the block with the bit 0x20 set in every byte, in which '[' and '{', ']' and '}' differ.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t separator_mask(const Block& block, const Block& folded) {
+  // The low half of a byte picks the one character of , : } that ends in it.
+  const __m256i picked = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', 0, ',', '}', 0, 0,  //
+                                          0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', 0, ',', '}', 0, 0);
+  return mask_of({_mm256_cmpeq_epi8(_mm256_shuffle_epi8(picked, block.low), folded.low),
+                  _mm256_cmpeq_epi8(_mm256_shuffle_epi8(picked, block.high), folded.high)});
+}
+
+// White space and control characters.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline std::uint64_t blank_mask(const Block& block) {
+  const __m256i space = _mm256_set1_epi8(' ');
+  return mask_of({_mm256_cmpeq_epi8(_mm256_max_epu8(block.low, space), space),
+                  _mm256_cmpeq_epi8(_mm256_max_epu8(block.high, space), space)});
+}
+
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool has_zero(const Block& block) {
+  const __m256i zeros = _mm256_cmpeq_epi8(_mm256_min_epu8(block.low, block.high), _mm256_setzero_si256());
+  return _mm256_movemask_epi8(zeros) != 0;
 }
 
 // Bit i is the xor of the bits 0..i.
@@ -61,41 +99,66 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
   return bits == 0 ? ScanResult::kNone : 63 - static_cast<std::size_t>(__builtin_clzll(bits));
 }
 
-// Follows the depth bracket by bracket. True when the array was closed.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool walk_block(std::uint64_t opens, std::uint64_t closes,
-                                                                 std::uint64_t commas, std::size_t offset, Carry& carry,
-                                                                 ScanResult& result) {
+enum class Walk { kGoesOn, kClosed, kSuspicious };
+
+[[nodiscard]] inline bool is_large(std::size_t end, const Carry& carry) {
+  return static_cast<std::int64_t>(end) - carry.begin > ScanResult::kLargeElement;
+}
+
+// Follows the depth bracket by bracket.
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(std::uint64_t opens, std::uint64_t closes,
+                                                                 std::uint64_t commas, const char* bytes,
+                                                                 std::size_t offset, Carry& carry, ScanResult& result) {
   std::size_t from = 0;  // first byte at the current depth
   std::uint64_t brackets = opens | closes;
   while (true) {
     const std::size_t at = brackets == 0 ? kBlock : static_cast<std::size_t>(__builtin_ctzll(brackets));
     if (carry.depth == 0) {
       const std::size_t comma = last_bit(commas, from, at);
-      if (comma != ScanResult::kNone) result.last_comma = offset + comma;
+      if (comma != ScanResult::kNone) {
+        const auto first = static_cast<std::size_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
+        if (is_large(offset + first, carry)) return Walk::kSuspicious;
+        result.last_comma = offset + comma;
+        carry.begin = static_cast<std::int64_t>(offset + comma) + 1;
+      }
     }
-    if (brackets == 0) return false;
+    if (brackets == 0) return Walk::kGoesOn;
     carry.depth += (opens >> at & 1) != 0 ? 1 : -1;
     if (carry.depth < 0) {
+      if (bytes[at] == '}' || is_large(offset + at, carry)) return Walk::kSuspicious;
       result.end = offset + at;
-      return true;
+      return Walk::kClosed;
     }
     brackets &= brackets - 1;
     from = at + 1;
   }
 }
 
-// For a block with a backslash outside strings.
-bool scan_block_by_bytes(const char* bytes, std::size_t size, std::size_t offset, Carry& carry, ScanResult& result) {
-  ScanState state{carry.depth, carry.in_string != 0, carry.escaped != 0};
+// For a block in which something is odd. True when the scan ends in it.
+[[gnu::noinline, gnu::cold]] bool scan_block_by_bytes(const char* bytes, std::size_t size, std::size_t offset,
+                                                      Carry& carry, ScanResult& result) {
+  const auto begin = static_cast<std::int64_t>(offset);
+  ScanState state = state_of(carry, begin);
   const ScanResult found = scan_structure_scalar({bytes, size}, state);
+  const auto in_piece = [offset](std::size_t at) { return at == ScanResult::kNone ? at : offset + at; };
   if (found.last_comma != ScanResult::kNone) result.last_comma = offset + found.last_comma;
-  if (found.end != ScanResult::kNone) result.end = offset + found.end;
-  carry = {state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0};
-  return found.end != ScanResult::kNone;
+  result.end = in_piece(found.end);
+  result.stop = in_piece(found.stop);
+  result.suspicion = found.suspicion;
+  const bool finished = found.end != ScanResult::kNone || found.stop != ScanResult::kNone;
+  // Where the scan ended inside the block, the caller takes the state from there.
+  carry = carry_of(state, finished ? 0 : begin + static_cast<std::int64_t>(size));
+  return finished;
 }
 
-// Scans the 64 bytes at `bytes`, of which the first `size` (>= 1) count and the others are zero; `offset` is where
-// they stand in the piece. True when the array was closed.
+// The end of the array: nothing of the last element is left to be known.
+void close_carry(Carry& carry) {
+  carry.in_string = carry.escaped = carry.after_string = 0;
+  carry.begin = 0;
+}
+
+// Scans the 64 bytes at `bytes`, of which the first `size` (>= 1) count and the others are blank; `offset` is where
+// they stand in the piece. True when the scan ends in it; `carry` then has the state there, as if the piece ended at 0.
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool scan_block(const char* bytes, std::size_t size,
                                                                  std::size_t offset, Carry& carry, ScanResult& result) {
   const Block block{_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes)),
@@ -108,39 +171,56 @@ bool scan_block_by_bytes(const char* bytes, std::size_t size, std::size_t offset
     quotes &= ~(escaping << 1);
   }
   const std::uint64_t strings = prefix_xor(quotes) ^ carry.in_string;
-  if ((backslashes & ~strings) != 0) return scan_block_by_bytes(bytes, size, offset, carry, result);
-  carry.escaped = escaping >> (size - 1) & 1;
-  carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
 
-  // '[' and '{', ']' and '}' differ in this bit only.
   const __m256i fold = _mm256_set1_epi8(0x20);
   const Block folded{_mm256_or_si256(block.low, fold), _mm256_or_si256(block.high, fold)};
+  const std::uint64_t ends = quotes & ~strings;  // of strings
+  std::uint64_t odd = (ends << 1 | carry.after_string) & ~separator_mask(block, folded);
+  if (odd != 0) odd &= ~blank_mask(block);
+  if (((backslashes & ~strings) | odd) != 0 || has_zero(block))
+    return scan_block_by_bytes(bytes, size, offset, carry, result);
   const std::uint64_t opens = equal_mask(folded, '{') & ~strings;
   const std::uint64_t closes = equal_mask(folded, '}') & ~strings;
+  const Carry before = carry;
+  carry.escaped = escaping >> (size - 1) & 1;
+  carry.in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
+  carry.after_string = ends >> (size - 1) & 1;
   const auto close_count = __builtin_popcountll(closes);
   if (carry.depth > close_count) {
     carry.depth += __builtin_popcountll(opens) - close_count;
     return false;
   }
-  return walk_block(opens, closes, equal_mask(block, ',') & ~strings, offset, carry, result);
+  const ScanResult result_before = result;
+  switch (walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result)) {
+    case Walk::kGoesOn:
+      return false;
+    case Walk::kClosed:
+      close_carry(carry);
+      return true;
+    case Walk::kSuspicious:
+      break;
+  }
+  carry = before;
+  result = result_before;
+  return scan_block_by_bytes(bytes, size, offset, carry, result);
 }
 
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] void scan_piece(std::string_view piece, ScanState& state,
                                                           ScanResult& result) {
-  Carry carry{state.depth, state.in_string ? ~std::uint64_t{0} : 0, state.escaped ? std::uint64_t{1} : 0};
+  Carry carry = carry_of(state, 0);
   std::size_t offset = 0;
-  bool closed = false;
-  for (; !closed && piece.size() - offset >= kBlock; offset += kBlock) {
-    closed = scan_block(piece.data() + offset, kBlock, offset, carry, result);
+  bool finished = false;
+  for (; !finished && piece.size() - offset >= kBlock; offset += kBlock) {
+    finished = scan_block(piece.data() + offset, kBlock, offset, carry, result);
   }
-  if (!closed && offset < piece.size()) {
-    alignas(32) char tail[kBlock] = {};
+  if (!finished && offset < piece.size()) {
+    // Whatever the state, depth and strings pass through the spaces behind the tail.
+    alignas(32) char tail[kBlock];
+    std::memset(tail, ' ', kBlock);
     std::memcpy(tail, piece.data() + offset, piece.size() - offset);
-    // The zeros behind the tail are neither quotes nor brackets, so depth and string state pass through them.
-    closed = scan_block(tail, piece.size() - offset, offset, carry, result);
+    finished = scan_block(tail, piece.size() - offset, offset, carry, result);
   }
-  if (closed) carry.in_string = carry.escaped = 0;
-  state = {carry.depth, carry.in_string != 0, carry.escaped != 0};
+  state = state_of(carry, finished ? 0 : static_cast<std::int64_t>(piece.size()));
 }
 
 bool cpu_has_instructions() {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,13 +30,19 @@ TempFile::TempFile(const std::filesystem::path& directory) : directory_(director
   descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ >= 0) return;
   // Not every file system has nameless files: make one with a name and take the name away.
-  std::string name = (directory / ".tracedb-spool-XXXXXX").string();
+  std::string name = (directory / kSpoolPrefix).string() + "XXXXXX";
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail(directory_, "create");
   ::unlink(name.c_str());
 }
 
 TempFile::~TempFile() { ::close(descriptor_); }
+
+timespec TempFile::changed() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) fail(directory_, "look at");
+  return status.st_mtim;
+}
 
 void TempFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {

@@ -4,10 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace tracedb {
+
+// Of the names that such files bear for a moment on file systems that cannot make them without one.
+inline constexpr std::string_view kSpoolPrefix = ".tracedb-spool-";
 
 class TempFile {
  public:
@@ -20,6 +25,7 @@ class TempFile {
   void append(std::span<const std::byte> bytes);
   void read(std::uint64_t offset, std::span<std::byte> into) const;  // the whole span must lie in the file
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] timespec changed() const;  // by the clock of the file system, which may be another machine's
 
  private:
   std::filesystem::path directory_;

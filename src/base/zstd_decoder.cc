@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <new>
 
-#include "base/error.h"
 #include "base/stream_decoder.h"
 
 namespace tracedb {
@@ -48,7 +47,7 @@ class ZstdDecoder : public StreamDecoder {
       case ZSTD_error_memory_allocation:
         throw std::bad_alloc();
       case ZSTD_error_frameParameter_windowTooLarge:
-        throw Error(ErrorCode::kInput, "zstd window over 128 MiB: decompress it first with zstd -d --long=31");
+        return DecodeStatus::kWindowTooLarge;
       default:
         return DecodeStatus::kCorrupt;
     }

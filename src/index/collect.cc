@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
-#include "base/error.h"
 #include "base/file_lock.h"
 #include "index/index.h"
 #include "index/leftovers.h"
@@ -89,12 +89,10 @@ RemovalResult unlink_if(const fs::path& path, Proof is_the_one) {
 template <class Remove>
 RemovalResult under_lock(const fs::path& index, Remove remove) {
   if (::access(index.parent_path().c_str(), W_OK) != 0) return failed(errno);
-  try {  // one of many files
-    const std::optional<FileLock> lock = FileLock::try_acquire(lock_path(index));
-    return lock ? remove(*lock) : RemovalResult{RemovalOutcome::kInUse};
-  } catch (const Error& error) {
-    return {RemovalOutcome::kFailed, error.what()};
-  }
+  std::error_code error;
+  const std::optional<FileLock> lock = FileLock::try_acquire(lock_path(index), error);
+  if (error) return failed(error.value());
+  return lock ? remove(*lock) : RemovalResult{RemovalOutcome::kInUse};
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ using Header = std::array<unsigned char, kHeaderBytes>;
 
 // Offsets of the SQLite file format, section 1.3; numbers are big-endian.
 constexpr std::size_t kPageSizeAt = 16;
+constexpr std::size_t kFormatVersionsAt = 18;
 constexpr std::size_t kPageCountAt = 28;
 constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
@@ -33,6 +34,9 @@ std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes
   return value;
 }
 
+// Another format is write-ahead logging: to read it, SQLite would make files beside the index.
+bool is_rollback_format(const Header& header) { return big_endian(header, kFormatVersionsAt, 2) == 0x0101; }
+
 std::uint64_t expected_size(const Header& header) {
   const std::uint32_t page = big_endian(header, kPageSizeAt, 2);
   return std::uint64_t{page == 1 ? 65536 : page} * big_endian(header, kPageCountAt, 4);
@@ -41,7 +45,7 @@ std::uint64_t expected_size(const Header& header) {
 std::string advice(FileKind kind) {
   switch (kind) {
     case FileKind::kMissing:
-      return "no such file, or it cannot be read";
+      return "no regular file; copy its content into one";
     case FileKind::kNotSqlite:
       return "not an index; make one with trace-ingest";
     case FileKind::kOtherSqlite:
@@ -69,7 +73,8 @@ FileKind file_kind(int descriptor) {
   if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {
     return FileKind::kOtherSqlite;
   }
-  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion)) {
+  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion) ||
+      !is_rollback_format(header)) {
     return FileKind::kOtherVersion;
   }
   return static_cast<std::uint64_t>(status.st_size) < expected_size(header) ? FileKind::kTruncated : FileKind::kIndex;
@@ -86,6 +91,10 @@ FileKind file_kind(const std::filesystem::path& path) {
 
 Index Index::open(const std::filesystem::path& path) {
   const FileKind kind = file_kind(path);
+  std::error_code error;
+  if (kind == FileKind::kMissing && !std::filesystem::is_fifo(path, error)) {
+    const InputFile file(path);  // throws, and says why
+  }
   if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
   if (journal_state(journal_path(path)) == JournalState::kHot) {
     throw Error(ErrorCode::kInput, fmt::format("{}: a change to it by another program is not finished, see {}; open it "

@@ -18,7 +18,7 @@ enum class FileKind {
   kMissing,       // or unreadable, or not a regular file
   kNotSqlite,     // a raw trace, perhaps
   kOtherSqlite,   // SQLite, but not ours
-  kOtherVersion,  // an index of another schema version
+  kOtherVersion,  // an index of another schema version, or one that was set to write-ahead logging
   kTruncated,     // an index whose header counts more pages than the file has
   kIndex,
 };

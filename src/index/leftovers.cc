@@ -11,6 +11,7 @@
 
 #include "base/file_identity.h"
 #include "base/file_lock.h"
+#include "base/temp_file.h"
 
 namespace tracedb {
 namespace {
@@ -78,13 +79,20 @@ JournalState journal_state(const fs::path& journal) {
   return state;
 }
 
+bool is_empty_spool(const fs::path& file) {
+  if (!file.filename().native().starts_with(kSpoolPrefix)) return false;
+  const std::optional<FileIdentity> found = FileIdentity::of(file);
+  return found && found->bytes == 0;
+}
+
 std::size_t remove_leftovers(const fs::path& index) {
   const std::string name = index.filename().string();
   std::vector<fs::path> leftovers;
   std::error_code error;
   for (fs::directory_iterator entry(directory_of(index), error), end; !error && entry != end; entry.increment(error)) {
     const std::string other = entry->path().filename().string();
-    if (index_of_partial(other) == name && is_begun_index(entry->path())) leftovers.push_back(entry->path());
+    const bool begun = index_of_partial(other) == name && is_begun_index(entry->path());
+    if (begun || is_empty_spool(entry->path())) leftovers.push_back(entry->path());
   }
   if (journal_state(journal_path(index)) == JournalState::kDone) leftovers.push_back(journal_path(index));
   for (const fs::path& leftover : leftovers) ::unlink(leftover.c_str());

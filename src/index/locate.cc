@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "sql/database.h"
 
 namespace tracedb {
 namespace {
@@ -42,6 +43,30 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
+// Also the names of an index that is being built must fit.
+constexpr std::size_t kBuildSuffix = std::string_view(".abc123.partial").size();
+constexpr std::size_t kLongestName = 255;
+
+bool fits(const std::filesystem::path& index) {
+  const long limit = ::pathconf(directory_of(index).c_str(), _PC_NAME_MAX);
+  const std::size_t longest = limit > 0 ? static_cast<std::size_t>(limit) : kLongestName;
+  if (index.filename().native().size() + kBuildSuffix > longest) return false;
+  std::error_code error;
+  const std::filesystem::path directory = std::filesystem::canonical(directory_of(index), error);
+  return directory.native().size() + 1 + index.filename().native().size() + kBuildSuffix <= kLongestDatabasePath;
+}
+
+// The base name that an index in the cache bears: the whole one, or as much of it as fits, cut between characters.
+std::string cached_name(const std::filesystem::path& trace) {
+  constexpr std::size_t kRoom =
+      kLongestName - kBuildSuffix - std::string_view(kIndexSuffix).size() - kHashDigits - std::string_view("-").size();
+  const std::string name = trace.filename().string();
+  if (name.size() <= kRoom) return name;
+  std::size_t end = kRoom;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80) --end;
+  return name.substr(0, end);
+}
+
 }  // namespace
 
 std::filesystem::path sidecar_path(const std::filesystem::path& trace) {
@@ -61,7 +86,7 @@ std::filesystem::path cache_directory() {
 
 std::filesystem::path cache_path(const std::filesystem::path& directory, const ContentHash& hash,
                                  const std::filesystem::path& trace) {
-  return directory / (to_hex(hash) + "-" + trace.filename().string() + kIndexSuffix);
+  return directory / (to_hex(hash) + "-" + cached_name(trace) + kIndexSuffix);
 }
 
 std::vector<std::filesystem::path> index_candidates(const std::filesystem::path& trace,
@@ -71,7 +96,7 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
   const std::filesystem::path sidecar = sidecar_path(trace);
   if (std::filesystem::is_regular_file(sidecar, error)) found.push_back(sidecar);
   if (cache.empty()) return found;
-  const std::string ending = "-" + trace.filename().string() + kIndexSuffix;
+  const std::string ending = "-" + cached_name(trace) + kIndexSuffix;
   std::vector<std::filesystem::path> cached;
   for (const auto& entry : std::filesystem::directory_iterator(cache, error)) {
     if (is_cache_name(entry.path().filename().string(), ending)) cached.push_back(entry.path());
@@ -83,12 +108,14 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
 
 std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
                                      const std::atomic<bool>* cancel) {
-  if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0) return sidecar_path(trace);
+  if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0 && fits(sidecar_path(trace))) {
+    return sidecar_path(trace);
+  }
   const std::filesystem::path place = directory.empty() ? cache_directory() : directory;
   if (place.empty()) {
     throw Error(ErrorCode::kResource,
-                fmt::format("{}: no place for its index: its directory cannot be written, and there is no cache "
-                            "directory; use trace-ingest with --output or --index-dir",
+                fmt::format("{}: no place for its index: its directory cannot be written or its name is too long, "
+                            "and there is no cache directory; use trace-ingest with --output or --index-dir",
                             printable_path(trace)));
   }
   std::error_code error;

@@ -18,7 +18,7 @@ std::filesystem::path sidecar_path(const std::filesystem::path& trace);
 // $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when neither variable is set.
 std::filesystem::path cache_directory();
 
-// "<32 hex digits>-<base name>.tracedb"
+// "<32 hex digits>-<base name>.tracedb"; a base name that is too long for that is cut.
 std::filesystem::path cache_path(const std::filesystem::path& directory, const ContentHash& hash,
                                  const std::filesystem::path& trace);
 
@@ -28,10 +28,10 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
                                                     const std::filesystem::path& cache);
 
 // Where a new index of `trace` goes: `directory` if one is given, else beside the trace, else (where that cannot be
-// written) the cache directory. A directory is made if need be, and one that was empty is marked with a CACHEDIR.TAG,
-// so that backups pass it over. Reads the whole trace for its hash unless the place is beside it.
-// Throws Error: kResource where there is no place, kInput where the trace cannot be read, kUsage for a pipe whose index
-// would have to be named by content, kInterrupted once `cancel` (may be null) is true.
+// written, or the name would be too long) the cache directory. A directory is made if need be, and one that was empty
+// is marked with a CACHEDIR.TAG, so that backups pass it over. Reads the whole trace for its hash unless the place is
+// beside it. Throws Error: kResource where there is no place, kInput where the trace cannot be read, kUsage for a pipe
+// whose index would have to be named by content, kInterrupted once `cancel` (may be null) is true.
 std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
                                      const std::atomic<bool>* cancel = nullptr);
 

@@ -9,8 +9,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
-#include "base/error.h"
+#include "base/failure.h"
 #include "base/file_identity.h"
 #include "base/file_lock.h"
 #include "base/partial_file.h"
@@ -89,14 +90,13 @@ bool replace(const Index& index, const FileIdentity& known, const RefreshedStat&
 bool refresh_stat(const Index& index, const RefreshedStat& stat) {
   const std::optional<FileIdentity> known = FileIdentity::of(index.path());
   if (!known) return false;
-  try {  // failing costs time only
-    const std::optional<FileLock> lock = FileLock::try_acquire(lock_path(index.path()));
-    if (!lock) return false;
-    if (lock->locks()) remove_leftovers(index.path());  // the lock, by which the next run would find them, goes with us
-    return replace(index, *known, stat);
-  } catch (const Error&) {
-    return false;
-  }
+  std::error_code error;
+  const std::optional<FileLock> lock = FileLock::try_acquire(lock_path(index.path()), error);
+  if (!lock) return false;
+  if (lock->locks()) remove_leftovers(index.path());  // the lock, by which the next run would find them, goes with us
+  bool replaced = false;
+  const std::optional<Error> failure = failure_of([&] { replaced = replace(index, *known, stat); });
+  return replaced && !failure;  // failing costs time only
 }
 
 }  // namespace tracedb

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
 #include "index/index.h"
@@ -78,12 +79,10 @@ SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
     case FileKind::kIndex:
       break;
   }
-  try {  // one of many files
-    compare_with_trace(found, cancel);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInterrupted) throw;
+  if (const std::optional<Error> failure = failure_of([&] { compare_with_trace(found, cancel); })) {
+    if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
     found.state = IndexState::kUnusable;
-    found.reason = error.what();
+    found.reason = failure->what();
   }
   if (FileIdentity::of(path) != before) {
     found.state = IndexState::kUnknown;
@@ -139,6 +138,8 @@ class Surveyor {
       survey_.indexes.push_back(examine(entry.path(), cancel_));
     } else if (name.ends_with(kLockSuffix)) {
       take_lock(entry.path());
+    } else if (is_empty_spool(entry.path())) {
+      survey_.leftovers.push_back({entry.path(), entry.path()});
     } else if (name.ends_with(kJournalSuffix)) {
       take_journal(entry.path());
     } else if (const std::optional<std::string_view> index = index_of_partial(name)) {

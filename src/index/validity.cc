@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 
@@ -21,18 +23,30 @@ struct SourceStat {
   std::int64_t size;
   std::int64_t mtime_ns;
   std::int64_t inode;
+  std::int64_t touched_ns;  // the later of its two times: whoever sets the first one back moves the second
 };
 
-SourceStat source_stat(const struct stat& status) {
-  return {static_cast<std::int64_t>(status.st_size),
-          static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec,
-          static_cast<std::int64_t>(status.st_ino)};
+std::int64_t nanoseconds(const timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// The index carries the time its trace was looked at as its own modification time.
+SourceStat source_stat(const struct stat& status) {
+  return {static_cast<std::int64_t>(status.st_size), nanoseconds(status.st_mtim),
+          static_cast<std::int64_t>(status.st_ino), std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
+}
+
+std::int64_t clock_ns() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+// The index carries the time its trace was looked at as its own modification time. One that is still to come was taken
+// from a wrong clock and tells nothing.
 bool at_rest_when_stored(const Index& index, const SourceStat& now) {
   struct stat status {};
-  return stat(index.path().c_str(), &status) == 0 && source_stat(status).mtime_ns - now.mtime_ns > kRestNs;
+  if (stat(index.path().c_str(), &status) != 0) return false;
+  const std::int64_t looked_at = nanoseconds(status.st_mtim);
+  return looked_at - now.touched_ns > kRestNs && looked_at <= clock_ns();
 }
 
 bool stat_matches(const Index& index, const SourceStat& now) {
@@ -47,8 +61,7 @@ timespec now_time() {
 }
 
 void note_stat(const Index& index, const SourceStat& source, timespec looked_at) {
-  const std::int64_t looked_at_ns = std::int64_t{looked_at.tv_sec} * 1'000'000'000 + looked_at.tv_nsec;
-  if (looked_at_ns - source.mtime_ns <= kRestNs) return;  // could not be trusted anyway
+  if (nanoseconds(looked_at) - source.touched_ns <= kRestNs) return;  // could not be trusted anyway
   refresh_stat(index, {source.mtime_ns, source.inode, looked_at});
 }
 

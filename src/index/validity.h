@@ -4,7 +4,9 @@
 //   3  the full XXH3-128 differs -> stale; equal -> valid, and the stored stat is refreshed
 //
 // A stat is trusted only if the trace had been at rest for 2 s when it was taken: a write within the same clock tick
-// would leave the modification time unchanged. When it was taken is the modification time of the index file, so that
+// would leave the modification time unchanged. At rest means that its inode was not touched either (ctime), which
+// nobody can set back: a modification time that was put back after an edit, or one in the future, is not believed.
+// When it was taken is the modification time of the index file, so that
 // the content of an index depends on nothing but its trace.
 #pragma once
 

@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/deadline.h"
+#include "base/failure.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
@@ -30,21 +31,6 @@ constexpr std::size_t kLeastMemory = std::size_t{8} << 20U;
 constexpr auto kPauseBeforeRetry = std::chrono::milliseconds(500);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// What `work` threw, as a value.
-template <class Work>
-std::optional<Error> failure_of(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorCode::kResource, "out of memory; give --max-memory less, or run fewer --jobs");
-  } catch (const std::exception& error) {
-    return Error(ErrorCode::kResource, error.what());
-  }
-  return std::nullopt;
-}
 
 // Tells whether a file was touched: a reader of a file that is being replaced may see anything.
 struct FileState {
@@ -108,8 +94,11 @@ class Batch {
 
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
-    for (unsigned job = 1; job < jobs_; ++job) {
-      tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
+    try {
+      for (unsigned job = 1; job < jobs_; ++job) {
+        tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
+      }
+    } catch (const std::system_error&) {  // no more threads to be had: those that run do it all
     }
     work();
     for (const std::unique_ptr<Task>& task : tasks) task->join();
@@ -149,7 +138,7 @@ class Batch {
   void finish(const TraceRecord& record) {
     const std::lock_guard lock(mutex_);
     ++result_.counts[static_cast<std::size_t>(record.status)];
-    result_.lossy = result_.lossy || record.lossy;
+    result_.lossy = result_.lossy || record.lossy();
     if (!result_.first_failure) result_.first_failure = record.code;
     observer_.finished(record);
   }
@@ -203,17 +192,16 @@ class Batch {
       observer_.waiting(record.index);
     };
     require_trace(record.trace);
-    if (found_valid(record, options)) return;
+    std::vector<fs::path> unreadable;
+    if (found_valid(record, options, unreadable)) return;
     record.index = options_.output.empty()
                        ? new_index_path(record.trace, options_.index_directory, options.ingest.cancel)
                        : options_.output;
     // A damaged index of ours is no obstacle: it is made anew.
-    if (file_kind(record.index) == FileKind::kIndex && failure_of([&] { Index::open(record.index); })) {
-      options.rebuild = true;
-    }
+    if (std::find(unreadable.begin(), unreadable.end(), record.index) != unreadable.end()) options.rebuild = true;
     std::optional<IngestResult> result = ensure_index(record.trace, record.index, options);
     // Valid a moment ago, it may have been cleared out since.
-    if (!result && failure_of([&] { note_valid(record); })) {
+    if (!result && failure_of([&] { note_valid(record, record.index); })) {
       result = ensure_index(record.trace, record.index, options);
     }
     if (result) note_result(record, std::move(*result));
@@ -228,16 +216,19 @@ class Batch {
     }
   }
 
-  bool found_valid(TraceRecord& record, const EnsureOptions& options) const {
+  // `unreadable`: indexes that could not be checked to the end.
+  bool found_valid(TraceRecord& record, const EnsureOptions& options, std::vector<fs::path>& unreadable) const {
     for (const fs::path& index : candidates(record.trace)) {
-      TraceRecord valid = record;
-      valid.index = index;
-      const std::optional<Error> failure = failure_of([&] {
-        if (is_valid_index(record.trace, index, options)) note_valid(valid);
-      });
-      if (failure || valid.status != TraceStatus::kValid) continue;  // damaged, or cleared out meanwhile
-      record = std::move(valid);
-      return true;
+      bool valid = false;
+      const auto check = [&] {
+        valid = is_valid_index(record.trace, index, options);
+        if (valid) note_valid(record, index);
+      };
+      if (failure_of(check)) {
+        unreadable.push_back(index);
+      } else if (valid) {
+        return true;
+      }
     }
     return false;
   }
@@ -250,26 +241,28 @@ class Batch {
     return found;
   }
 
-  static void note_valid(TraceRecord& record) {
-    const Index index = Index::open(record.index);
+  static void note_valid(TraceRecord& record, const fs::path& path) {
+    const Index index = Index::open(path);
     const auto sum = [&](const char* sql) {
       return static_cast<std::uint64_t>(index.database().query_int64(sql).value_or(0));
     };
     record.bytes = static_cast<std::uint64_t>(index.meta_int64("source_size").value_or(0));
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
-    record.lossy = !index.complete() || sum("SELECT count(*) FROM issue WHERE severity = 'data_loss'") > 0;
+    record.complete = index.complete();
+    record.losses = sum("SELECT sum(count) FROM issue WHERE severity = 'data_loss'");
+    record.index = path;
     record.status = TraceStatus::kValid;
   }
 
   static void note_result(TraceRecord& record, IngestResult result) {
-    record.lossy = !result.complete;
+    record.complete = result.complete;
     for (const Issue& issue : result.issues.issues()) {
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
-      record.lossy = record.lossy || severity == Severity::kDataLoss;
+      if (severity == Severity::kDataLoss) record.losses += issue.count;
     }
-    record.status = record.lossy ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
+    record.status = record.lossy() ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
     record.bytes = result.file_bytes;
     record.events = result.events_read;
     record.result = std::move(result);

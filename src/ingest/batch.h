@@ -1,5 +1,5 @@
-// Many traces in one run: several at once, each on its own. A trace that fails is recorded and the others go on; this
-// is the only place where failures of single traces are caught.
+// Many traces in one run: several at once, each on its own. A trace that fails is recorded and the others go on; only
+// here do failures of single traces become records.
 //
 // A trace that changes while it is read is tried a second time, last of all. What is valid is left alone, so a run that
 // was cut short is continued by running it again.
@@ -41,10 +41,13 @@ struct TraceRecord {
   std::uint64_t bytes = 0;  // of the trace file
   std::uint64_t events = 0;
   std::uint64_t issues = 0;            // warnings and losses, each as often as it was counted
-  bool lossy = false;                  // some of them are losses, or the end is missing
+  std::uint64_t losses = 0;            // those of them that lost data
+  bool complete = true;                // the trace was not cut short
   std::optional<ErrorCode> code = {};  // of a failure
   std::string error = {};              // why it failed or was skipped, in one line
   std::optional<IngestResult> result = {};
+
+  [[nodiscard]] bool lossy() const { return losses > 0 || !complete; }
 };
 
 class BatchObserver {

@@ -2,10 +2,13 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 
-#include "base/utf8.h"
+#include "ingest/event_repair.h"
+#include "ingest/json_shape.h"
 #include "ingest/json_text.h"
 #include "ingest/key_guess.h"
 
@@ -14,18 +17,36 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+// Memory that is short is no damage of the trace: what could be read must not be counted as broken.
+void require_memory(simdjson::error_code error) {
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+}
+
+// The parser finds where a container ends by counting brackets of both kinds alike: `[1}` is one to it.
+simdjson::error_code check_brackets(std::string_view container) {
+  for (const char c : container) {
+    if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
+    const std::string_view text = trim_json_space(container);
+    const ShapeCheck check = check_shape(text, kAnyDepth);
+    return check.shape == Shape::kWhole && check.end == text.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+  return simdjson::SUCCESS;
+}
+
 // Raw text of a value: scalars to the end of their token, containers whole.
 simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
   out = value.raw_json_token();
   if (out.starts_with('[')) {
     ondemand::array array;
     if (const auto error = value.get_array().get(array)) return error;
-    return array.raw_json().get(out);
+    if (const auto error = array.raw_json().get(out)) return error;
+    return check_brackets(out);
   }
   if (out.starts_with('{')) {
     ondemand::object object;
     if (const auto error = value.get_object().get(object)) return error;
-    return object.raw_json().get(out);
+    if (const auto error = object.raw_json().get(out)) return error;
+    return check_brackets(out);
   }
   while (!out.empty() && static_cast<unsigned char>(out.back()) <= ' ') out.remove_suffix(1);
   return simdjson::SUCCESS;
@@ -44,6 +65,7 @@ class EventReader {
       if (field == Field::kCount) continue;
       std::string_view token;
       if (field == Field::kArgs) {
+        if (fields.has(Field::kArgs)) fields.clear_arguments();
         // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
         token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
         if (const auto error = read_arguments(entry.value(), fields)) return error;
@@ -102,29 +124,13 @@ void for_each_element(std::string_view list, Visitor visit) {
   visit(start, list.substr(start));
 }
 
-// Makes an element palatable: invalid UTF-8 becomes U+FFFD, raw control characters in strings become \u escapes.
-std::string repaired(std::string_view element) {
-  std::string out;
-  bool in_string = false;
-  const std::string text = valid_utf8(element).text;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\' && i + 1 < text.size()) {
-      out += c;
-      out += text[++i];
-      continue;
-    }
-    if (c == '"') in_string = !in_string;
-    if (in_string && static_cast<unsigned char>(c) < 0x20) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      out.append("\\u00");
-      out += kDigits[static_cast<unsigned char>(c) >> 4U];
-      out += kDigits[static_cast<unsigned char>(c) & 15U];
-    } else {
-      out += c;
-    }
-  }
-  return out;
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ','; }
+
+// White space and commas around it cut off.
+std::string_view trim_separators(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace
@@ -143,20 +149,10 @@ ChunkParser::~ChunkParser() = default;
 void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   batch.clear();
   events_.begin(batch);
+  if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
   if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
   // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
-  EventBatch definitions;
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
-  batch.clear();
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
+  batch.clear_facts();
   events_.begin(batch);
   parse_elements(chunk, batch);
 }
@@ -166,9 +162,10 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
 bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch) {
   ondemand::document document;
   ondemand::array elements;
-  if (json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document) !=
-      simdjson::SUCCESS)
-    return false;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
   for (auto element : elements) {
     ondemand::value value;
@@ -178,7 +175,9 @@ bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::ui
     ondemand::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) {
       if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
-      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(start));
+      const std::string_view rest = text.substr(static_cast<std::size_t>(start.data() - text.data()));
+      if (is_list_of_events(rest)) return false;
+      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(rest.substr(0, json_value_length(rest))));
       events_.skip(SkipReason::kNotAnObject, batch);
       continue;
     }
@@ -202,15 +201,58 @@ void ChunkParser::parse_elements(const Chunk& chunk, EventBatch& batch) {
 }
 
 void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  if (!take_element(element, offset, batch)) salvage(element, offset, batch);
+}
+
+// `text` starts at position `offset` in the trace and holds events, whole or damaged, and text that is neither.
+void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const EventSearch next = find_event(text, at + 1, More::kNo);
+    const std::size_t end = std::min(next.at, text.size());
+    const std::string_view piece = text.substr(at, end - at);
+    const std::string_view trimmed = trim_separators(piece);
+    const std::uint64_t position = offset + static_cast<std::uint64_t>(trimmed.data() - text.data());
+    if (!trimmed.empty()) salvage_piece(trimmed, position, batch);
+    const std::string_view behind = trim_json_space(piece);
+    if (end < text.size() && !behind.empty() && behind.back() == '}') {
+      batch.issues.add(IssueKind::kMissingComma, static_cast<std::int64_t>(offset + end), piece.substr(0, 0));
+    }
+    at = end;
+  }
+}
+
+// `text` holds one event at most.
+void ChunkParser::salvage_piece(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   const auto position = static_cast<std::int64_t>(offset);
-  if (try_element(element, offset, batch)) return;
-  const std::string mended = repaired(element);
-  if (mended != element && try_element(mended, offset, batch)) {
-    batch.issues.add(IssueKind::kRepairedText, position, element);
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  if (text.starts_with('{') && check.shape == Shape::kWhole && take_element(text.substr(0, check.end), offset, batch)) {
+    const std::string_view rest = trim_separators(text.substr(check.end));
+    const auto behind = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(rest.data() - text.data()));
+    if (!rest.empty()) batch.issues.add(IssueKind::kStrayText, behind, rest);
     return;
   }
-  batch.issues.add(IssueKind::kMalformedEvent, position, element);
-  events_.skip(SkipReason::kMalformed, batch);
+  const std::string mended = repaired_event(text);
+  const ShapeCheck mended_check = check_shape(mended, kAnyDepth);
+  if (mended_check.shape == Shape::kWhole && mended_check.end == mended.size() && try_element(mended, offset, batch)) {
+    batch.issues.add(IssueKind::kRepairedText, position, text);
+    return;
+  }
+  if (text.starts_with('{') || text.find("\"ph\"") != std::string_view::npos) {
+    batch.issues.add(IssueKind::kMalformedEvent, position, text);
+    events_.skip(SkipReason::kMalformed, batch);
+  } else {
+    batch.issues.add(IssueKind::kStrayText, position, text);
+  }
+}
+
+// As it is, or repaired.
+bool ChunkParser::take_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  if (try_element(element, offset, batch)) return true;
+  const std::string mended = repaired_event(element);
+  if (mended == element || !try_element(mended, offset, batch)) return false;
+  batch.issues.add(IssueKind::kRepairedText, static_cast<std::int64_t>(offset), element);
+  return true;
 }
 
 // All or nothing: a broken element must not leave half its facts behind, so it is walked once before it is added.
@@ -222,25 +264,33 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
   ondemand::document document;
   ondemand::array elements;
   ondemand::value value;
-  if (json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document) !=
-      simdjson::SUCCESS)
-    return false;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  bool is_object = false;
+  std::size_t members = 0;
   for (auto member : elements) {
-    if (member.get(value) != simdjson::SUCCESS) return false;
+    if (++members > 1 || member.get(value) != simdjson::SUCCESS) return false;
     ondemand::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) {
-      if (element.front() == '{') return false;
-      batch.issues.add(IssueKind::kNotAnObject, static_cast<std::int64_t>(offset), element);
-      events_.skip(SkipReason::kNotAnObject, batch);
-      return true;
+    is_object = value.get_object().get(object) == simdjson::SUCCESS;
+    if (!is_object) {
+      if (element.front() == '{' || is_list_of_events(element)) return false;
+      continue;
     }
     json_->fields.clear();
     if (json_->reader.read(object, {scratch.data(), size}, json_->fields) != simdjson::SUCCESS) return false;
-    events_.add(json_->fields, static_cast<std::int64_t>(offset), batch);
-    return true;
   }
-  return false;
+  if (members != 1) return false;
+  const auto position = static_cast<std::int64_t>(offset);
+  if (is_object) {
+    events_.add(json_->fields, position, batch);
+  } else {
+    batch.issues.add(IssueKind::kNotAnObject, position, element);
+    events_.skip(SkipReason::kNotAnObject, batch);
+  }
+  return true;
 }
 
 }  // namespace tracedb

@@ -2,7 +2,8 @@
 // device_properties.cc.
 //
 // A chunk simdjson rejects is read again element by element: what can be repaired (invalid UTF-8, raw control
-// characters) is, what cannot is skipped and counted. The outcome does not depend on where the chunks were cut.
+// characters, quotes inside a value) is, what cannot is searched for whole events, and the rest skipped and counted.
+// The outcome does not depend on where the chunks were cut.
 #pragma once
 
 #include <memory>
@@ -29,6 +30,9 @@ class ChunkParser {
   bool try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch);
   void parse_elements(const Chunk& chunk, EventBatch& batch);
   void parse_element(std::string_view element, std::uint64_t offset, EventBatch& batch);
+  bool take_element(std::string_view element, std::uint64_t offset, EventBatch& batch);
+  void salvage(std::string_view text, std::uint64_t offset, EventBatch& batch);
+  void salvage_piece(std::string_view text, std::uint64_t offset, EventBatch& batch);
   bool try_element(std::string_view element, std::uint64_t offset, EventBatch& batch);
 
   std::unique_ptr<Json> json_;

@@ -26,6 +26,28 @@ struct ThreadState {
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
+// Puts each frame behind its parent, if that is among them, and otherwise leaves the order as it is.
+void order_by_parents(std::vector<PythonRecord>& frames) {
+  std::unordered_map<std::uint32_t, std::size_t> by_id;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].python_id != kNoPythonId) by_id.try_emplace(frames[i].python_id, i);
+  }
+  std::vector<PythonRecord> ordered;
+  std::vector<bool> placed(frames.size());
+  std::vector<std::size_t> waiting;  // a frame, its parent, its parent's parent ...
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    for (std::size_t frame = i; !placed[frame];) {
+      placed[frame] = true;
+      waiting.push_back(frame);
+      const auto parent = by_id.find(frames[frame].parent_id);
+      if (parent == by_id.end()) break;
+      frame = parent->second;
+    }
+    for (; !waiting.empty(); waiting.pop_back()) ordered.push_back(frames[waiting.back()]);
+  }
+  frames = std::move(ordered);
+}
+
 class Sweep {
  public:
   Sweep(TraceStore& store, RowStream& rows, CpuLinks& links)
@@ -55,7 +77,7 @@ class Sweep {
       const std::int64_t first = std::min(std::min(annotation, op), std::min(frame, call));
       if (first == kEnd) break;
       if (frame == first) {
-        take(store_.python);
+        take_frames(first);
       } else if (annotation == first) {
         take(store_.annotations);
       } else if (op == first) {
@@ -80,6 +102,18 @@ class Sweep {
     sorter.pop();
   }
 
+  // Of frames that start at the same moment the parent ids tell which encloses which.
+  void take_frames(std::int64_t ts) {
+    starting_frames_.clear();
+    for (const PythonRecord* frame = store_.python.peek(); frame != nullptr && frame->ts == ts;
+         frame = store_.python.peek()) {
+      starting_frames_.push_back(*frame);
+      store_.python.pop();
+    }
+    if (starting_frames_.size() > 1) order_by_parents(starting_frames_);
+    for (const PythonRecord& frame : starting_frames_) add(frame);
+  }
+
   void add(const AnnotationRecord& record) {
     const std::int64_t end = end_of(record.ts, record.dur);
     const bool on_device = record.on_device != 0;
@@ -92,49 +126,14 @@ class Sweep {
                   {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnset : std::int64_t{record.track},
                    on_device ? std::int64_t{record.track} : kUnset, record.name, record.external_id,
                    parent == nullptr ? kUnset : std::int64_t{parent->id}});
-    const std::uint32_t step = step_of(record, id, end);
-    if (on_device && step != 0) links_.device_steps.push_back({record.ts, end, record.track, step});
-    open.push(end, {id, step});
+    open.push(end, {id, step_of(id)});
   }
 
-  // The step an annotation marks, 0 for none. An annotation and its images on the device share one step.
-  std::uint32_t step_of(const AnnotationRecord& record, std::uint32_t id, std::int64_t end) {
-    const std::optional<StepInfo>& info = step_info(record.name);
-    if (!info) return 0;
-    const bool on_device = record.on_device != 0;
-    if (const std::uint32_t known = same_step(record, end)) {
-      StepRow& step = links_.steps[known - 1];
-      if (on_device) return known;
-      if (step.from_device) {  // the clocks disagree: the image on the device came first
-        step.from_device = false;
-        step.annotation = id;
-        return known;
-      }
-    }
-    links_.steps.push_back({id, record.name, *info, record.ts, end, on_device});
-    const auto step = static_cast<std::uint32_t>(links_.steps.size());
-    if (record.external_id != kUnset) step_by_external_id_[record.external_id] = step;
-    return step;
-  }
-
-  // By External id; for a trace without a CPU side, by name and time on another stream.
-  [[nodiscard]] std::uint32_t same_step(const AnnotationRecord& record, std::int64_t end) const {
-    const auto found = step_by_external_id_.find(record.external_id);
-    if (found != step_by_external_id_.end() && links_.steps[found->second - 1].name == record.name)
-      return found->second;
-    if (record.on_device == 0) return 0;
-    for (auto interval = links_.device_steps.rbegin(); interval != links_.device_steps.rend(); ++interval) {
-      if (interval->ts >= end || record.ts >= interval->end) break;
-      if (interval->stream != record.track && links_.steps[interval->step - 1].name == record.name)
-        return interval->step;
-    }
-    return 0;
-  }
-
-  const std::optional<StepInfo>& step_info(std::uint32_t name) {
-    const auto [entry, is_new] = step_infos_.try_emplace(name);
-    if (is_new) entry->second = parse_step(store_.strings.text(name));
-    return entry->second;
+  // The step an annotation marks, 0 for none. Annotations come here in the order in which their marks were found.
+  std::uint32_t step_of(std::uint32_t annotation) {
+    const std::vector<StepMark>& marks = links_.steps.marks;
+    if (next_mark_ == marks.size() || marks[next_mark_].annotation != annotation) return 0;
+    return marks[next_mark_++].step;
   }
 
   void add(const OperatorRecord& record) {
@@ -209,11 +208,12 @@ class Sweep {
     if (std::find(callers.begin(), callers.end(), launch.process) == callers.end()) callers.push_back(launch.process);
   }
 
-  // Some profilers write the correlation as External id: only an operator that is open counts.
+  // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may
+  // have no length), counts.
   static std::uint32_t operator_of(const CallRecord& record, const ThreadState& thread) {
     if (record.external_id != kUnset) {
       const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
-      if (const OpenOperator* op = thread.operators.innermost(record.ts, same)) return op->id;
+      if (const OpenOperator* op = thread.operators.find(record.ts, same)) return op->id;
     }
     const OpenOperator* around = thread.operators.innermost(record.ts);
     return around == nullptr ? 0 : around->id;
@@ -256,13 +256,14 @@ class Sweep {
   std::vector<std::vector<std::uint32_t>> threads_of_process_;
   std::vector<std::uint32_t> frame_by_name_;
   std::unordered_map<std::uint32_t, CallKind> call_kinds_;
-  std::unordered_map<std::uint32_t, std::optional<StepInfo>> step_infos_;
-  std::unordered_map<std::int64_t, std::uint32_t> step_by_external_id_;
+  std::size_t next_mark_ = 0;
+  std::vector<PythonRecord> starting_frames_;
 };
 
 }  // namespace
 
 void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links) {
+  links.steps = find_steps(store);
   Sweep(store, rows, links).run();
   store.annotations.release();
   store.operators.release();

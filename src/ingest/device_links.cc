@@ -1,136 +1,108 @@
 #include "ingest/device_links.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "ingest/device_owners.h"
+#include "ingest/launch_table.h"
 
 namespace tracedb {
 namespace {
 
-struct LinkedDeviceRecord {
-  std::int64_t ts, dur;
-  DeviceRecord event;
-  std::uint32_t call, cpu_op, stack, annotation, step, graph_step;
+// What is known about the origin of a kernel or memory operation; ids, 0 where unknown.
+struct Origin {
+  std::uint32_t call = 0, cpu_op = 0, stack = 0, annotation = 0, step = 0, graph_step = 0;
 };
-
-// "Kernels with equal start keep file order."
-struct ByTimeThenFile {
-  bool operator()(const LinkedDeviceRecord& a, const LinkedDeviceRecord& b) const {
-    return a.ts != b.ts ? a.ts < b.ts : a.event.sequence < b.event.sequence;
-  }
-};
-
-using LinkedSorter = ExternalSorter<LinkedDeviceRecord, ByTimeThenFile>;
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
-// How likely a call of this kind is the one that started the device's work.
-int launch_rank(CallKind kind) {
-  switch (kind) {
-    case CallKind::kLaunch:
-    case CallKind::kGraphLaunch:
-    case CallKind::kCopy:
-      return 2;
-    case CallKind::kOther:
-      return 1;
-    case CallKind::kSync:
-      return 0;
-  }
-  return 0;
-}
-
-// Kernels and calls of one correlation at a time.
+// Finds the calls behind kernels and memory operations.
 class Join {
  public:
-  Join(TraceStore& store, CpuLinks& cpu, LinkedSorter& out) : store_(store), cpu_(cpu), out_(out) {}
+  Join(TraceStore& store, CpuLinks& cpu) : store_(store), cpu_(cpu), launches_(cpu.launches, store.spool(8)) {
+    if (cpu_.calling_processes.size() < 2) return;
+    store_.device_events.start();
+    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
+  }
 
-  void run() {
-    if (cpu_.calling_processes.size() > 1) {
-      for_each_kernel([this](const DeviceRecord& event) { vote(event); });
+  Origin origin_of(const DeviceRecord& event) {
+    Origin origin;
+    if (const LaunchRecord* launch = launch_of(event)) {
+      if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
+      return {launch->call, launch->cpu_op, launch->stack, launch->annotation, launch->step, launch->graph_step};
     }
-    for_each_kernel([this](const DeviceRecord& event) { link(event); });
-    store_.device_events.release();
-    cpu_.launches.release();
+    store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
+    // Where External id is a copy of the correlation it says nothing about operators.
+    if (event.external_id != event.correlation) origin.cpu_op = operator_by_external_id(event.external_id);
+    return origin;
   }
 
  private:
-  template <class Visit>
-  void for_each_kernel(Visit visit) {
-    store_.device_events.start();
-    cpu_.launches.start();
-    group_.clear();
-    group_correlation_ = kUnset;
-    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
-      load_group(event->correlation);
-      visit(*event);
-    }
-  }
-
-  void load_group(std::int64_t correlation) {
-    if (correlation == group_correlation_) return;
-    group_.clear();
-    group_correlation_ = correlation;
-    const LaunchRecord* launch = cpu_.launches.peek();
-    for (; launch != nullptr && launch->correlation <= correlation; launch = cpu_.launches.peek()) {
-      if (launch->correlation == correlation) group_.push_back(*launch);
-      cpu_.launches.pop();
-    }
-  }
-
   [[nodiscard]] std::uint32_t device_of(const DeviceRecord& event) const {
     return store_.streams[event.stream - 1].device;
   }
 
+  // The likeliest call of each process under the kernel's correlation, in `candidates_`.
+  void find_candidates(const DeviceRecord& event) {
+    candidates_.clear();
+    if (event.correlation == kUnset) return;
+    std::size_t position = launches_.lower_bound({event.correlation, 0, 0, kUnset});
+    while (position < launches_.size()) {
+      const LaunchRecord first = launches_.at(position);
+      if (first.correlation != event.correlation) break;
+      const bool only = position + 1 == launches_.size() || launches_.at(position + 1).correlation != event.correlation;
+      candidates_.push_back(only ? first : last_before(event.ts, first, position));
+      if (only) break;
+      position = launches_.lower_bound({event.correlation, first.process + 1, 0, kUnset});
+    }
+  }
+
+  // Of the calls of the process and rank of `first`, which is the earliest, the last one before the kernel.
+  LaunchRecord last_before(std::int64_t kernel_ts, const LaunchRecord& first, std::size_t position) {
+    if (kernel_ts < first.ts) return first;
+    LaunchKey after = key_of(first);
+    if (kernel_ts == std::numeric_limits<std::int64_t>::max()) {
+      ++after.rank;
+      after.ts = kUnset;
+    } else {
+      after.ts = kernel_ts + 1;
+    }
+    const std::size_t end = launches_.lower_bound(after);
+    return end > position ? launches_.at(end - 1) : first;
+  }
+
   void vote(const DeviceRecord& event) {
-    for (const LaunchRecord& launch : group_) {
-      owners_.vote(device_of(event), launch.process, event.ts - launch.ts,
+    find_candidates(event);
+    if (candidates_.empty()) return;
+    owners_.count_kernel(device_of(event), candidates_.size() > 1);
+    for (const LaunchRecord& launch : candidates_) {
+      std::int64_t delay = 0;
+      if (__builtin_sub_overflow(event.ts, launch.ts, &delay)) continue;
+      owners_.vote(device_of(event), launch.process, delay,
                    event.external_id != kUnset && event.external_id == launch.external_id);
     }
   }
 
   // The call that launched `event`; nullptr when it is not in the trace or cannot be told.
   const LaunchRecord* launch_of(const DeviceRecord& event) {
-    if (event.correlation == kUnset || group_.empty()) return nullptr;
-    const bool one_process = std::all_of(group_.begin(), group_.end(), [&](const LaunchRecord& launch) {
-      return launch.process == group_.front().process;
-    });
-    const std::uint32_t process = one_process ? group_.front().process : owners_.owner(device_of(event));
-    const LaunchRecord* best = nullptr;
-    for (const LaunchRecord& launch : group_) {
-      if (launch.process == process && (best == nullptr || better(launch, *best, event.ts))) best = &launch;
+    find_candidates(event);
+    if (candidates_.empty()) return nullptr;
+    if (cpu_.calling_processes.size() < 2) return &candidates_.front();
+    const std::uint32_t device = device_of(event);
+    if (candidates_.size() == 1 && owners_.mostly_unique(device)) return &candidates_.front();
+    const std::uint32_t owner = owner_of(device);
+    for (const LaunchRecord& launch : candidates_) {
+      if (launch.process == owner) return &launch;
     }
-    if (best == nullptr) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
-    return best;
+    if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
+    return nullptr;
   }
 
-  static bool better(const LaunchRecord& a, const LaunchRecord& b, std::int64_t kernel_ts) {
-    if (launch_rank(a.kind) != launch_rank(b.kind)) return launch_rank(a.kind) > launch_rank(b.kind);
-    const bool a_before = a.ts <= kernel_ts;
-    if (a_before != (b.ts <= kernel_ts)) return a_before;
-    return a_before ? a.ts > b.ts : a.ts < b.ts;
-  }
-
-  void link(const DeviceRecord& event) {
-    LinkedDeviceRecord linked{};
-    linked.ts = event.ts;
-    linked.dur = event.dur;
-    linked.event = event;
-    if (const LaunchRecord* launch = launch_of(event)) {
-      linked.call = launch->call;
-      linked.cpu_op = launch->cpu_op;
-      linked.stack = launch->stack;
-      linked.annotation = launch->annotation;
-      linked.step = launch->step;
-      linked.graph_step = launch->graph_step;
-      if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
-    } else {
-      store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
-      // Where External id is a copy of the correlation it says nothing about operators.
-      if (event.external_id != event.correlation) linked.cpu_op = operator_by_external_id(event.external_id);
-    }
-    out_.push(linked);
+  std::uint32_t owner_of(std::uint32_t device) {
+    if (device_owner_.size() <= device) device_owner_.resize(device + 1);
+    if (!device_owner_[device]) device_owner_[device] = owners_.owner(device);
+    return *device_owner_[device];
   }
 
   // Only if it means one operator: merged traces repeat these numbers too.
@@ -148,69 +120,70 @@ class Join {
 
   TraceStore& store_;
   CpuLinks& cpu_;
-  LinkedSorter& out_;
+  LaunchTable launches_;
   DeviceOwners owners_;
-  std::vector<LaunchRecord> group_;
-  std::int64_t group_correlation_ = kUnset;
+  std::vector<std::optional<std::uint32_t>> device_owner_;  // by device id
+  std::vector<LaunchRecord> candidates_;
 };
 
-// Linked kernels and memory operations in time order, to rows.
+// Kernels and memory operations in time order, to rows.
 class Emit {
  public:
   Emit(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out)
       : store_(store), rows_(rows), cpu_(cpu), out_(out), open_steps_(store.streams.size()) {}
 
-  void run(LinkedSorter& events) {
-    events.start();
-    for (; const LinkedDeviceRecord* linked = events.peek(); events.pop()) {
-      const std::uint32_t step = step_of(*linked);
-      if (step == 0 && !cpu_.steps.empty()) {
-        store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(linked->event.name));
+  void run(Join& join) {
+    store_.device_events.start();
+    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
+      Origin origin = join.origin_of(*event);
+      origin.step = step_of(*event, origin);
+      if (origin.step == 0 && !cpu_.steps.steps.empty()) {
+        store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event->name));
       }
-      if (linked->event.type == DeviceEventType::kKernel) {
-        kernel(*linked, step);
+      if (event->type == DeviceEventType::kKernel) {
+        kernel(*event, origin);
       } else {
-        memory_op(*linked, step);
+        memory_op(*event, origin);
       }
     }
+    store_.device_events.release();
   }
 
  private:
-  std::uint32_t step_of(const LinkedDeviceRecord& linked) {
-    if (linked.step != 0) return linked.step;
-    for (; next_interval_ < cpu_.device_steps.size(); ++next_interval_) {
-      const DeviceStepInterval& interval = cpu_.device_steps[next_interval_];
-      if (interval.ts > linked.ts) break;
+  std::uint32_t step_of(const DeviceRecord& event, const Origin& origin) {
+    if (origin.step != 0) return origin.step;
+    for (; next_interval_ < cpu_.steps.on_device.size(); ++next_interval_) {
+      const DeviceStepInterval& interval = cpu_.steps.on_device[next_interval_];
+      if (interval.ts > event.ts) break;
       open_steps_[interval.stream - 1].push(interval.end, interval.step);
     }
-    OpenIntervals<std::uint32_t>& open = open_steps_[linked.event.stream - 1];
-    open.advance(linked.ts);
-    if (const std::uint32_t* step = open.innermost(linked.ts)) return *step;
-    return linked.graph_step;
+    OpenIntervals<std::uint32_t>& open = open_steps_[event.stream - 1];
+    open.advance(event.ts);
+    if (const std::uint32_t* step = open.innermost(event.ts)) return *step;
+    return origin.graph_step;
   }
 
-  void kernel(const LinkedDeviceRecord& linked, std::uint32_t step) {
-    const DeviceRecord& event = linked.event;
+  void kernel(const DeviceRecord& event, const Origin& origin) {
     const KernelKind kind = kind_of(event);
-    cover(linked, step);
+    cover(event, origin);
     const std::uint32_t id = rows_.row(
         EventTable::kKernel, event.args,
-        {linked.ts - store_.first_ts, linked.dur, event.name, event.stream, event.correlation, event.external_id,
-         cell(linked.call), cell(linked.cpu_op), cell(linked.stack), cell(linked.annotation), cell(step),
-         event.graph_id, event.graph_node_id, cell(event.config), static_cast<std::int64_t>(kind)});
+        {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
+         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
+         event.graph_id_or_bytes, event.graph_node_id, cell(event.config), static_cast<std::int64_t>(kind)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
-    if (step != 0) {
-      StepRow& row = cpu_.steps[step - 1];
+    if (origin.step != 0) {
+      StepRow& row = cpu_.steps.steps[origin.step - 1];
       step_kind = static_cast<std::uint8_t>(static_cast<unsigned>(row.info.kind) + 1);
       if (row.first_kernel == 0) row.first_kernel = id;
       row.last_kernel = id;
     }
-    out_.sums.add({event.name, step_kind, event.stream}, linked.dur);
+    out_.sums.add({event.name, step_kind, event.stream}, event.dur);
   }
 
-  void cover(const LinkedDeviceRecord& linked, std::uint32_t step) {
-    const std::int64_t dur = linked.dur == kUnset ? 0 : linked.dur;
+  void cover(const DeviceRecord& event, const Origin& origin) {
+    const std::int64_t dur = event.dur == kUnset ? 0 : event.dur;
     const auto count = [dur](Coverage& coverage, bool known) {
       coverage.kernels += known ? 1 : 0;
       if (__builtin_add_overflow(coverage.ns, known ? dur : 0, &coverage.ns)) {
@@ -218,19 +191,18 @@ class Emit {
       }
     };
     count(out_.all, true);
-    count(out_.with_launch, linked.call != 0);
-    count(out_.with_operator, linked.cpu_op != 0);
-    count(out_.with_stack, linked.stack != 0);
-    count(out_.with_step, step != 0);
+    count(out_.with_launch, origin.call != 0);
+    count(out_.with_operator, origin.cpu_op != 0);
+    count(out_.with_stack, origin.stack != 0);
+    count(out_.with_step, origin.step != 0);
   }
 
-  void memory_op(const LinkedDeviceRecord& linked, std::uint32_t step) {
-    const DeviceRecord& event = linked.event;
+  void memory_op(const DeviceRecord& event, const Origin& origin) {
     const bool copy = event.type == DeviceEventType::kMemcpy;
     rows_.row(EventTable::kMemoryOp, event.args,
-              {linked.ts - store_.first_ts, linked.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
-               event.bytes, event.stream, event.correlation, event.external_id, cell(linked.call), cell(linked.cpu_op),
-               cell(linked.stack), cell(linked.annotation), cell(step)});
+              {event.ts - store_.first_ts, event.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
+               event.graph_id_or_bytes, event.stream, event.correlation, event.external_id, cell(origin.call),
+               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {
@@ -262,9 +234,8 @@ class Emit {
 }  // namespace
 
 void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out) {
-  LinkedSorter linked(store.spool(12));
-  Join(store, cpu, linked).run();
-  Emit(store, rows, cpu, out).run(linked);
+  Join join(store, cpu);
+  Emit(store, rows, cpu, out).run(join);
 }
 
 }  // namespace tracedb

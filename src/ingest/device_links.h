@@ -2,10 +2,11 @@
 // correlation), gives each its operator, python path, annotation and step, and emits the rows of kernel and memory_op
 // in time order together with the sums over kernels.
 //
-// Rules. A correlation several processes used (merged traces) goes to the process that owns the device, see
-// device_owners.h. Several calls under one correlation of one process: the launch among them, and of those the last one
-// that starts before the kernel. Step: of the launch, else of the device annotation around the kernel on its stream,
-// else the one step open in the process while its graph was launched, else none.
+// Rules. A correlation that several processes used (merged traces) goes to the process that owns the device, see
+// device_owners.h; where that cannot be told the kernel stays without launch. Several calls under one correlation of
+// one process: the launch among them, and of those the last one that starts before the kernel. Step: of the launch,
+// else of the device annotation around the kernel on its stream, else the one step open in the process while its graph
+// was launched, else none.
 #pragma once
 
 #include <cstdint>

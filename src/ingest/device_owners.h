@@ -1,49 +1,94 @@
 // Which process drives which device, for traces merged from several processes, where correlation numbers repeat.
 //
-// Evidence is what a launch must satisfy: it comes before its kernel. For every kernel whose correlation occurs in a
-// process, that process gains a point if its call starts before the kernel and loses one if it does not; a process
-// whose call also carries the kernel's External id gains another. The process with the most points owns the device;
-// between equals, the one whose calls come closest before the kernels.
+// Evidence, from every kernel and each process that has a call under its correlation: a launch comes before its kernel,
+// carries its External id if both have one, and is not systematically older than need be. A process is ruled out when
+// it lacks the calls of half the kernels another one has, when more than a twentieth of its calls come too late, or
+// when its calls precede the kernels ten times as long as another's do. If one process has twice the equal External ids
+// of all others, or is the only one left, it owns the device. Else nobody does: ranks in lockstep look alike, and a
+// wrong launch is worse than none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
-#include <utility>
+#include <vector>
 
 namespace tracedb {
 
 class DeviceOwners {
  public:
-  void vote(std::uint32_t device, std::uint32_t process, std::int64_t delay, bool same_external_id) {
-    Score& score = scores_[{device, process}];
-    score.points += (delay >= 0 ? 1 : -1) + (same_external_id ? 1 : 0);
-    if (delay >= 0) score.delay += delay;
+  // A process has a call under the correlation of a kernel of `device`; delay_ns: from the call to the kernel.
+  void vote(std::uint32_t device, std::uint32_t process, std::int64_t delay_ns, bool same_external_id) {
+    Score& score = devices_[device].scores[process];
+    ++score.calls;
+    score.same_ids += same_external_id ? 1 : 0;
+    if (delay_ns < 0) {
+      ++score.late;
+    } else if (__builtin_add_overflow(score.delay, delay_ns, &score.delay)) {
+      score.delay = std::numeric_limits<std::int64_t>::max();
+    }
   }
 
-  // 0: no evidence, or two processes with the same.
-  [[nodiscard]] std::uint32_t owner(std::uint32_t device) const {
-    std::uint32_t best = 0;
-    Score best_score;
-    bool tie = false;
-    for (auto entry = scores_.lower_bound({device, 0}); entry != scores_.end() && entry->first.first == device;
-         ++entry) {
-      const Score& score = entry->second;
-      const bool better = best == 0 || score.points > best_score.points ||
-                          (score.points == best_score.points && score.delay < best_score.delay);
-      tie = better ? false : tie || (score.points == best_score.points && score.delay == best_score.delay);
-      if (!better) continue;
-      best = entry->first.second;
-      best_score = score;
+  // Once for each kernel that has a call at all; `contested`: in more than one process.
+  void count_kernel(std::uint32_t device, bool contested) {
+    ++devices_[device].kernels;
+    devices_[device].contested += contested ? 1 : 0;
+  }
+
+  // True where most correlations of the device occur in one process only: these speak for themselves.
+  [[nodiscard]] bool mostly_unique(std::uint32_t device) const {
+    const auto found = devices_.find(device);
+    return found == devices_.end() || found->second.contested * 2 < found->second.kernels;
+  }
+
+  [[nodiscard]] std::uint32_t owner(std::uint32_t device) const {  // 0: cannot be told
+    const auto found = devices_.find(device);
+    if (found == devices_.end()) return 0;
+    const std::vector<Candidate> possible = possible_owners(found->second);
+    if (possible.size() == 1) return possible.front().process;
+    std::int64_t all_ids = 0;
+    for (const Candidate& candidate : possible) all_ids += candidate.score.same_ids;
+    for (const Candidate& candidate : possible) {
+      const std::int64_t ids = candidate.score.same_ids;
+      if (ids * 2 >= candidate.score.calls && ids > 2 * (all_ids - ids)) return candidate.process;
     }
-    return tie ? 0 : best;
+    return 0;
   }
 
  private:
   struct Score {
-    std::int64_t points = 0;
-    std::int64_t delay = 0;
+    std::int64_t calls = 0, late = 0, same_ids = 0, delay = 0;
+    [[nodiscard]] double mean_delay() const {
+      return static_cast<double>(delay) / static_cast<double>(std::max<std::int64_t>(calls - late, 1));
+    }
   };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Score> scores_;
+  struct Candidate {
+    std::uint32_t process;
+    Score score;
+  };
+  struct Device {
+    std::int64_t kernels = 0, contested = 0;
+    std::map<std::uint32_t, Score> scores;  // by process
+  };
+
+  static std::vector<Candidate> possible_owners(const Device& device) {
+    std::int64_t most_calls = 0;
+    for (const auto& [process, score] : device.scores) most_calls = std::max(most_calls, score.calls);
+    std::vector<Candidate> possible;
+    for (const auto& [process, score] : device.scores) {
+      if (score.calls * 2 >= most_calls && score.late * 20 <= score.calls) possible.push_back({process, score});
+    }
+    double least_delay = std::numeric_limits<double>::max();
+    for (const Candidate& candidate : possible) least_delay = std::min(least_delay, candidate.score.mean_delay());
+    std::erase_if(possible, [&](const Candidate& candidate) {
+      return candidate.score.mean_delay() > 10 * std::max(least_delay, kClockResolutionNs);
+    });
+    return possible;
+  }
+
+  static constexpr double kClockResolutionNs = 1000;
+  std::map<std::uint32_t, Device> devices_;
 };
 
 }  // namespace tracedb

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
 #include "index/index.h"
@@ -43,12 +44,20 @@ bool is_sound(const Index& index, const fs::path& trace, const std::atomic<bool>
                      [](const VerifyFinding& finding) { return finding.outcome == VerifyFinding::Outcome::kPassed; });
 }
 
-bool is_valid(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
+bool passes_checks(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
   if (options.rebuild || trace == "-" || file_kind(index) != FileKind::kIndex) return false;
   const Index existing = Index::open(index);
   if (!options.any_options && existing.meta("ingest_options") != options_text(options.ingest)) return false;
   if (options.full_check) return is_sound(existing, trace, options.ingest.cancel);
   return check_validity(existing, trace, Effort::kQuick, options.ingest.cancel).validity == Validity::kValid;
+}
+
+// Damage that shows only while the index is read (not finished, broken pages, no such table) makes it invalid too.
+bool is_valid(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
+  bool valid = false;
+  const std::optional<Error> failure = failure_of([&] { valid = passes_checks(trace, index, options); });
+  if (failure && failure->code() != ErrorCode::kInput && failure->code() != ErrorCode::kUsage) throw Error(*failure);
+  return valid && !failure;
 }
 
 }  // namespace

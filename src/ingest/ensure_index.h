@@ -33,7 +33,7 @@ std::optional<IngestResult> ensure_index(const std::filesystem::path& trace, con
                                          const EnsureOptions& options);
 
 // The quick way out before ensure_index: no lock is taken, but one left by a killed build is cleared away.
-// Throws Error{kInput} where the index is damaged.
+// A damaged index is not valid.
 bool is_valid_index(const std::filesystem::path& trace, const std::filesystem::path& index,
                     const EnsureOptions& options);
 

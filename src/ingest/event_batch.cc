@@ -4,10 +4,15 @@ namespace tracedb {
 
 void EventBatch::clear() {
   strings.clear();
+  numbers.clear();
   threads.clear();
   streams.clear();
   configs.clear();
   shapes.clear();
+  clear_facts();
+}
+
+void EventBatch::clear_facts() {
   python.clear();
   operators.clear();
   calls.clear();

@@ -15,7 +15,7 @@ namespace tracedb {
 // A pid, tid, device or stream as in the trace: a number, or text where it is none.
 struct TrackKey {
   std::int64_t number = kUnset;  // kUnset: text
-  std::string text;
+  std::string text;              // empty: unknown
   friend bool operator==(const TrackKey&, const TrackKey&) = default;
 };
 
@@ -81,6 +81,7 @@ struct KindCount {
 struct EventBatch {
   unsigned worker = 0;
   std::vector<std::string> strings;  // definitions, in order of local ids
+  std::vector<std::string> numbers;  // wide ones, in decimal
   std::vector<TrackDefinition> threads, streams;
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
@@ -104,6 +105,7 @@ struct EventBatch {
   IssueLog issues;
 
   void clear();
+  void clear_facts();  // leaves the definitions, whose ids stay in use
 };
 
 }  // namespace tracedb

@@ -64,12 +64,27 @@ class EventFields {
     for (std::uint64_t rest = present_; rest != 0; rest &= rest - 1) {
       tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
     }
-    present_ = 0;
+    present_ = repeated_ = 0;
+  }
+  // Forgets what an earlier "args" said: a repeated key replaces the whole object.
+  void clear_arguments() {
+    constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
+    for (std::uint64_t rest = present_ & ~kOfEvent; rest != 0; rest &= rest - 1) {
+      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
+    }
+    present_ &= kOfEvent;
   }
   // The last one wins where a key is repeated, as in most JSON readers.
   void set(Field field, std::string_view token) {
     tokens_[static_cast<std::size_t>(field)] = token;
-    present_ |= 1ULL << static_cast<unsigned>(field);
+    const std::uint64_t bit = 1ULL << static_cast<unsigned>(field);
+    repeated_ |= present_ & bit;
+    present_ |= bit;
+  }
+  // Whether a key of the event itself was repeated; those of args have several spellings for one field.
+  [[nodiscard]] bool repeated() const {
+    constexpr std::uint64_t kEventFields = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
+    return (repeated_ & kEventFields) != 0;
   }
   [[nodiscard]] bool has(Field field) const { return (present_ >> static_cast<unsigned>(field) & 1U) != 0; }
   [[nodiscard]] std::string_view operator[](Field field) const { return tokens_[static_cast<std::size_t>(field)]; }
@@ -77,6 +92,7 @@ class EventFields {
  private:
   std::array<std::string_view, static_cast<std::size_t>(Field::kCount)> tokens_{};
   std::uint64_t present_ = 0;
+  std::uint64_t repeated_ = 0;
 };
 static_assert(static_cast<std::size_t>(Field::kCount) <= 64);
 

@@ -172,11 +172,4 @@ struct ByTimestamp {
   }
 };
 
-struct ByCorrelation {
-  template <class Record>
-  bool operator()(const Record& a, const Record& b) const {
-    return a.correlation < b.correlation;
-  }
-};
-
 }  // namespace tracedb

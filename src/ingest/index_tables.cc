@@ -28,7 +28,7 @@ void bind_rate(Statement& statement, int index, double value) {
 }
 
 void bind_key(Statement& statement, int index, const TrackKey& key) {
-  key.number == kUnset ? statement.bind(index, key.text) : statement.bind(index, key.number);
+  key.number == kUnset ? bind_text(statement, index, key.text) : bind_number(statement, index, key.number);
 }
 
 void bind_count(Statement& statement, int index, const std::optional<std::int64_t>& count) {
@@ -166,7 +166,7 @@ void IndexWriter::write_tracks(const TraceStore& store, const std::vector<Device
 void IndexWriter::write_steps(const CpuLinks& cpu) {
   Statement insert(*database_, "INSERT INTO step VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   std::int64_t sequence = 0;
-  for (const StepRow& row : cpu.steps) {
+  for (const StepRow& row : cpu.steps.steps) {
     insert.bind(1, std::int64_t{row.annotation}).bind(2, sequence++).bind(3, to_string(row.info.kind));
     bind_count(insert, 4, row.info.context_requests);
     bind_count(insert, 5, row.info.context_tokens);
@@ -179,7 +179,7 @@ void IndexWriter::write_steps(const CpuLinks& cpu) {
 }
 
 void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
-  Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto bind_spread = [](Statement& insert, int first, const KernelSum& sum) {
     const bool known = sum.known > 0;
     int index = first;
@@ -193,9 +193,9 @@ void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
     bind_number(group, 7, sum.known > 0 ? sum.max : kUnset);
     group.bind(8, sum.sum_of_squares);
     bind_spread(group, 9, sum);
-    group.run();
+    group.bind(12, sum.known).run();
   }
-  Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const KernelSum& sum : devices.sums.by_name()) {
     name.bind(1, std::int64_t{sum.group.name}).bind(2, sum.n).bind(3, sum.total);
     bind_number(name, 4, sum.known > 0 ? sum.min : kUnset);
@@ -203,7 +203,7 @@ void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
     name.bind(6, sum.sum_of_squares);
     bind_rate(name, 7, sum.known > 0 ? sum.median : std::numeric_limits<double>::quiet_NaN());
     bind_spread(name, 8, sum);
-    name.run();
+    name.bind(11, sum.known).run();
   }
 }
 

@@ -137,7 +137,7 @@ Roots create_schema(const std::filesystem::path& path, const std::vector<TableLa
 
 }  // namespace
 
-IndexWriter::IndexWriter(const std::filesystem::path& index, const std::atomic<bool>* cancel)
+IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
     : index_(index), cancel_(cancel), partial_(index) {
   const std::vector<TableLayout> tables = layouts();
   const Roots roots = create_schema(partial_.path(), tables);
@@ -145,7 +145,8 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const std::atomic<b
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     std::vector<std::span<const std::string_view>> texts;
     for (const Column& column : tables[i].columns) texts.push_back(column.texts);
-    tables_[i] = std::make_unique<TableBuilder>(*pages_, roots[i], std::move(texts));
+    tables_[i] = std::make_unique<TableBuilder>(*pages_, roots[i], std::move(texts),
+                                                [&numbers](std::uint32_t id) { return numbers.text(id); });
   }
 }
 

@@ -32,8 +32,9 @@ namespace tracedb {
 
 class IndexWriter {
  public:
-  // `cancel` (may be null): once true, long statements end with Error.
-  explicit IndexWriter(const std::filesystem::path& index, const std::atomic<bool>* cancel = nullptr);
+  // `cancel` (may be null): once true, long statements end with Error. `numbers`: the wide ones, see records.h; must
+  // live until finish_rows().
+  IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel = nullptr);
 
   void add(const RowBlock& block);
   void finish_rows();

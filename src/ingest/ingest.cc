@@ -6,12 +6,14 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
+#include "base/temp_file.h"
 #include "base/version.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
@@ -35,10 +37,12 @@ struct SourceStat {
   friend bool operator==(const SourceStat&, const SourceStat&) = default;
 };
 
-timespec now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
-  return time;
+// By our clock or by that of the file system, whichever is behind: too early only costs a hash later.
+timespec now(const fs::path& directory) {
+  timespec ours{};
+  ::clock_gettime(CLOCK_REALTIME, &ours);
+  const timespec theirs = TempFile(directory).changed();
+  return std::tie(ours.tv_sec, ours.tv_nsec) < std::tie(theirs.tv_sec, theirs.tv_nsec) ? ours : theirs;
 }
 
 SourceStat stat_of(const fs::path& path) {
@@ -89,7 +93,7 @@ class Ingest {
   Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
       : trace_(trace),
         options_(options),
-        looked_at_(now()),
+        looked_at_(now(directory_of(index))),
         before_(stat_of(trace)),
         source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),
@@ -113,7 +117,7 @@ class Ingest {
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
     if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
-    IndexWriter writer(result_.index, options_.cancel);
+    IndexWriter writer(result_.index, store_.numbers, options_.cancel);
     link(writer);
     writer.finish_rows();
     write_rest(writer);
@@ -137,6 +141,9 @@ class Ingest {
     if (source_->damage() != StreamDamage::kNone) {
       store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});
     }
+    if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
+    const Replacements replaced = source_->replacements();
+    store_.issues.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(replaced.first), {}, replaced.count);
     std::uint64_t events = 0;
     for (const auto& [key, count] : store_.kinds) events += count.read;
     if (events == 0) store_.issues.add(IssueKind::kNoEvents, -1, {});
@@ -175,6 +182,7 @@ class Ingest {
     for (const DeviceRow& device : devices) {
       if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
+    const std::int64_t base = base_time(header);
     writer.add_counters(store_);
     writer.write_dictionaries(store_, cpu_, devices_);
     writer.write_tracks(store_, devices, rank ? rank->value : kUnset);
@@ -185,10 +193,11 @@ class Ingest {
     writer.write_flow_ids(store_, text_flow_ids_);
     writer.write_counts(store_);
     writer.write_issues(store_.issues);
-    write_meta(writer, header, rank);
+    write_meta(writer, header, rank, base);
   }
 
-  void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<Rank>& rank) {
+  void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<Rank>& rank,
+                  std::int64_t base_time) {
     for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
     writer.meta("tool_version", kVersion);
     writer.meta("schema_version", kSchemaVersion);
@@ -198,7 +207,7 @@ class Ingest {
     writer.meta("vendor", vendor_of(store_, header));
     if (rank) writer.meta("rank", rank->value);
     if (rank) writer.meta("rank_source", rank->source);
-    writer.meta("base_time_ns", base_time(header));
+    writer.meta("base_time_ns", base_time);
     writer.meta("step_rules", step_rules_hash());
     writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});
     const auto coverage = [&](std::string_view what, const Coverage& value) {
@@ -229,10 +238,16 @@ class Ingest {
     writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
   }
 
-  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch.
-  [[nodiscard]] std::int64_t base_time(const TraceHeader& header) const {
-    const std::string* base = find_header(header, "baseTimeNanoseconds");
-    return store_.first_ts + (base == nullptr ? 0 : parse_int64(number_text(*base)).value_or(0));
+  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch. Without a usable
+  // base, as the trace counts.
+  std::int64_t base_time(const TraceHeader& header) {
+    const std::string* text = find_header(header, "baseTimeNanoseconds");
+    if (text == nullptr) return store_.first_ts;
+    const std::optional<std::int64_t> base = parse_integral(number_text(*text));
+    std::int64_t time = 0;
+    if (base && !__builtin_add_overflow(store_.first_ts, *base, &time)) return time;
+    store_.issues.add(IssueKind::kBadBaseTime, -1, *text);
+    return store_.first_ts;
   }
 
   void count_events() {

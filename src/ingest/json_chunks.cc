@@ -1,33 +1,45 @@
 #include "ingest/json_chunks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
-#include "base/error.h"
+#include "ingest/json_shape.h"
 #include "ingest/json_text.h"
 
 namespace tracedb {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 constexpr std::size_t kSkipPiece = 4096;
 constexpr std::size_t kSample = 200;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Where the element that `state` is in the middle of ends: at its comma, or at the bracket that closes the array.
-std::size_t element_end(std::string_view piece, ScanState state) {
+struct ElementEnd {
+  std::size_t at;  // of its comma, of the bracket that closes the array, or where it turns out to be broken
+  bool broken;
+};
+
+// Where the element that `state` is in the middle of ends; the size of the piece if it does not.
+ElementEnd element_end(std::string_view piece, ScanState state) {
   for (std::size_t i = 0; i < piece.size(); ++i) {
     const ScanResult result = scan_structure_scalar(piece.substr(i, 1), state);
-    if (result.end != ScanResult::kNone || result.last_comma != ScanResult::kNone) return i;
+    const bool broken = result.suspicion == Suspicion::kBroken;
+    if (broken || result.end != ScanResult::kNone || result.last_comma != ScanResult::kNone) return {i, broken};
   }
-  return piece.size();
+  return {piece.size(), false};
 }
 
-bool all_space(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
+bool all_space(std::string_view text) { return trim_json_space(text).empty(); }
+
+bool is_broken(std::string_view element) {
+  return check_shape(element, kAnyDepth).shape == Shape::kBroken || is_list_of_events(element);
+}
+
+// Of an element that does not end: events inside it are none of its members, a bracket is missing before them.
+bool holds_event(std::string_view element) {
+  const std::size_t begin = element.find('{');
+  return begin != std::string_view::npos && find_event(element, begin + 1, More::kNo).at != EventSearch::kNone;
+}
 
 }  // namespace
 
@@ -45,34 +57,46 @@ bool JsonChunks::next(Chunk& chunk) {
   return false;
 }
 
-// ---- cutting -------------------------------------------------------------------------------------------------------
-
-// Moves what is left in the window to the front of the chunk, reads on until at least one element is whole, and cuts
-// behind the last whole one. False: nothing to hand out this time; where_ says whether the array goes on.
+// Moves what is left in the window to the front of the chunk and cuts. False: nothing to hand out this time; where_
+// says whether the array goes on.
 bool JsonChunks::next_chunk(Chunk& chunk) {
   const std::size_t carried = window_.size() - at_;
   chunk.offset = position();
   chunk.buffer.resize(std::max(chunk.buffer.size(), 1 + std::max(carried, chunk_size_) + 1 + Chunk::kPadding));
   std::memcpy(chunk.buffer.data() + 1, window_.data() + at_, carried);
-  std::size_t used = carried;
-  std::size_t done = std::exchange(scanned_, 0);
   base_ += at_;
   window_.clear();
   at_ = 0;
+  const std::size_t scanned = std::exchange(scanned_, 0);
+  return std::exchange(broken_, false) ? resync(chunk, carried) : cut(chunk, carried, scanned);
+}
+
+// Reads on until at least one element is whole, and cuts behind the last whole one. The first `used` bytes are there,
+// `done` of them scanned.
+bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
+  constexpr auto kLarge = static_cast<std::size_t>(ScanResult::kLargeElement);
+  std::size_t unchecked = kLarge;  // an element that grows beyond this many bytes is looked at again
+  std::size_t comma = ScanResult::kNone;
   while (true) {
-    const ScanResult result = scan_structure({chunk.buffer.data() + 1 + done, used - done}, scan_);
-    const std::size_t comma = result.last_comma == ScanResult::kNone ? ScanResult::kNone : done + result.last_comma;
+    const char* first = chunk.buffer.data() + 1;
+    const ScanResult result = scan_structure({first + done, used - done}, scan_);
+    if (result.last_comma != ScanResult::kNone) comma = done + result.last_comma;
+    const std::size_t element = comma == ScanResult::kNone ? 0 : comma + 1;
     if (result.end != ScanResult::kNone) return finish_array(chunk, used, done + result.end, comma);
-    if (comma != ScanResult::kNone) {
-      const char* first = chunk.buffer.data() + 1;
-      window_.assign(first + comma + 1, first + used);
-      base_ += comma + 1;
-      scanned_ = window_.size();
-      comma_pending_ = true;
-      return emit(chunk, comma);
+    if (result.suspicion != Suspicion::kNone) {
+      done += result.stop;
+      if (result.suspicion == Suspicion::kLarge && !is_broken({first + element, done - element})) continue;
+      if (comma == ScanResult::kNone) return resync(chunk, used);
+      broken_ = true;
     }
+    if (comma != ScanResult::kNone) return finish_chunk(chunk, used, comma);
     done = used;
+    if (used > unchecked) {
+      if (is_broken({first, used})) return resync(chunk, used);
+      unchecked = 2 * used;
+    }
     if (used > limits_.event) {
+      if (is_broken({first, used}) || holds_event({first, used})) return resync(chunk, used);
       pass_over_oversized(chunk, used);
       return false;
     }
@@ -80,6 +104,21 @@ bool JsonChunks::next_chunk(Chunk& chunk) {
     if (count == 0) return finish_truncated(chunk, used);
     used += count;
   }
+}
+
+// Hands out the elements before `comma`. What is behind it is kept, all of it scanned.
+bool JsonChunks::finish_chunk(Chunk& chunk, std::size_t used, std::size_t comma) {
+  keep(chunk, comma + 1, used);
+  scanned_ = window_.size();
+  comma_pending_ = true;
+  return emit(chunk, comma);
+}
+
+// What the next chunk starts with.
+void JsonChunks::keep(const Chunk& chunk, std::size_t from, std::size_t used) {
+  const char* first = chunk.buffer.data() + 1;
+  window_.assign(first + from, first + used);
+  base_ += from;
 }
 
 std::size_t JsonChunks::read_more(Chunk& chunk, std::size_t used) {
@@ -97,20 +136,25 @@ bool JsonChunks::emit(Chunk& chunk, std::size_t elements_end) {
     issues_.add(IssueKind::kStrayComma, static_cast<std::int64_t>(chunk.offset), {});
     return false;
   }
+  seal(chunk, elements_end);
+  return true;
+}
+
+void JsonChunks::seal(Chunk& chunk, std::size_t elements_end) {
+  chunk.damaged = false;
   chunk.size = elements_end + 2;
   chunk.buffer[0] = '[';
   chunk.buffer[elements_end + 1] = ']';
   std::memset(chunk.buffer.data() + chunk.size, ' ', Chunk::kPadding);
-  return true;
 }
 
 bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, std::size_t last_comma) {
-  window_.assign(chunk.buffer.data() + 1 + end + 1, chunk.buffer.data() + 1 + used);
-  base_ += end + 1;
-  where_ = in_object_ ? Where::kTopLevel : Where::kStart;
+  keep(chunk, end + 1, used);
+  const bool goes_on = pass_stray_bracket();
+  if (!goes_on) where_ = in_object_ ? Where::kTopLevel : Where::kStart;
   const std::size_t element_start = last_comma == ScanResult::kNone ? 0 : last_comma + 1;
   const bool after_comma = last_comma != ScanResult::kNone || comma_pending_;
-  comma_pending_ = false;
+  comma_pending_ = goes_on;
   if (!all_space({chunk.buffer.data() + 1 + element_start, end - element_start})) return emit(chunk, end);
   if (after_comma) issues_.add(IssueKind::kStrayComma, static_cast<std::int64_t>(chunk.offset + element_start), {});
   return last_comma != ScanResult::kNone && emit(chunk, last_comma);
@@ -118,10 +162,11 @@ bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, s
 
 // The source ended inside the array. A last element that is whole is kept: some writers never close the array.
 bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
+  const std::string_view rest(chunk.buffer.data() + 1, used);
+  if (is_broken(rest) || holds_event(rest)) return resync(chunk, used);
   where_ = Where::kEnd;
   complete_ = false;
   base_ += used;
-  const std::string_view rest(chunk.buffer.data() + 1, used);
   const std::string_view trimmed = trim_json_space(rest);
   const bool whole = scan_.depth == 0 && !scan_.in_string && !trimmed.empty() &&
                      (trimmed.back() == '}' || trimmed.back() == ']' || trimmed.back() == '"');
@@ -136,186 +181,27 @@ void JsonChunks::pass_over_oversized(Chunk& chunk, std::size_t used) {
               {chunk.buffer.data() + 1, std::min(used, kSample)});
   ++oversized_;
   base_ += used;
+  scan_.length = std::numeric_limits<std::int64_t>::min() / 2;  // that it is large is known
   const std::size_t piece_size = std::min(kSkipPiece, limits_.event);
   chunk.buffer = std::vector<char>(piece_size);
   while (!source_ended_) {
     const std::size_t count = source_.read(chunk.buffer.data(), piece_size);
     source_ended_ = count == 0;
     const std::string_view piece(chunk.buffer.data(), count);
-    const ScanState before = scan_;
-    const ScanResult result = scan_structure(piece, scan_);
-    if (result.last_comma == ScanResult::kNone && result.end == ScanResult::kNone) {
+    const ElementEnd end = element_end(piece, scan_);
+    if (end.at == count) {
+      scan_structure(piece, scan_);
       base_ += count;
       continue;
     }
-    const std::size_t end = element_end(piece, before);
-    comma_pending_ = piece[end] == ',';
-    const std::size_t next = end + (comma_pending_ ? 1 : 0);
+    broken_ = end.broken;
+    comma_pending_ = !broken_ && piece[end.at] == ',';
+    const std::size_t next = end.at + (comma_pending_ ? 1 : 0);
     window_.assign(piece.begin() + static_cast<std::ptrdiff_t>(next), piece.end());
     base_ += next;
     scan_ = {};
     return;
   }
-}
-
-// ---- top level -----------------------------------------------------------------------------------------------------
-
-bool JsonChunks::refill() {
-  if (source_ended_) return false;
-  base_ += at_;
-  window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(at_));
-  at_ = 0;
-  const std::size_t kept = window_.size();
-  window_.resize(kept + chunk_size_);
-  const std::size_t count = source_.read(window_.data() + kept, chunk_size_);
-  window_.resize(kept + count);
-  source_ended_ = count == 0;
-  return count > 0;
-}
-
-bool JsonChunks::peek(char& c) {
-  if (at_ == window_.size() && !refill()) return false;
-  c = window_[at_];
-  return true;
-}
-
-// What comes next, up to `size` bytes, without consuming it.
-std::string_view JsonChunks::ahead(std::size_t size) {
-  while (window_.size() - at_ < size && refill()) {
-  }
-  return {window_.data() + at_, std::min(size, window_.size() - at_)};
-}
-
-bool JsonChunks::skip_space(std::string_view also) {
-  for (char c = 0; peek(c); ++at_) {
-    if (!is_space(c) && also.find(c) == std::string_view::npos) return true;
-  }
-  return false;
-}
-
-void JsonChunks::scan_to_events() {
-  while (where_ == Where::kStart) scan_start();
-  while (where_ == Where::kTopLevel) scan_top_level();
-}
-
-// Between documents: the first one must be JSON; what follows a complete one is read only if it is another trace.
-void JsonChunks::scan_start() {
-  if (position() == 0 && ahead(kByteOrderMark.size()) == kByteOrderMark) {
-    issues_.add(IssueKind::kByteOrderMark, 0, {});
-    at_ = kByteOrderMark.size();
-  }
-  if (!skip_space()) {
-    if (documents_ == 0) not_a_trace();
-    where_ = Where::kEnd;
-    return;
-  }
-  const char c = window_[at_];
-  if (documents_++ > 0) {
-    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
-    if (c != '{' && c != '[') {
-      where_ = Where::kEnd;
-      source_.drain();
-      return;
-    }
-  }
-  if (c == '[') {
-    ++at_;
-    in_object_ = false;
-    begin_events();
-  } else if (c == '{') {
-    ++at_;
-    in_object_ = true;
-    where_ = Where::kTopLevel;
-  } else {
-    not_a_trace();
-  }
-}
-
-void JsonChunks::begin_events() {
-  if (saw_events_ && in_object_) {
-    issues_.add(IssueKind::kDuplicateEventsArray, static_cast<std::int64_t>(position()), {});
-  }
-  saw_events_ = true;
-  where_ = Where::kEvents;
-  scan_ = {};
-  comma_pending_ = false;
-}
-
-void JsonChunks::scan_top_level() {
-  if (!skip_space(",")) return truncated("in the header");
-  if (window_[at_] == '}') {
-    ++at_;
-    where_ = Where::kStart;
-    return;
-  }
-  std::string key;
-  if (window_[at_] != '"') {
-    if (!saw_events_ && header_.empty()) not_a_trace();
-    return truncated("at a key that is no string");
-  }
-  if (!value_text(key) || !skip_space(":")) return truncated("in the header");
-  scan_value(unescape(raw_string(key)).text);
-}
-
-void JsonChunks::scan_value(const std::string& key) {
-  if (key == "traceEvents" && window_[at_] == '[') {
-    ++at_;
-    begin_events();
-    return;
-  }
-  const auto offset = static_cast<std::int64_t>(position());
-  std::string text;
-  if (!value_text(text)) return truncated(key);
-  if (key == "traceEvents") {
-    issues_.add(IssueKind::kEventsNotAnArray, offset, text);
-  } else if (text.empty()) {
-    issues_.add(IssueKind::kOversizedHeader, offset, key);
-  } else {
-    header_.emplace_back(key, std::move(text));
-  }
-}
-
-// Consumes one JSON value and leaves its text in `out`, or nothing if it is larger than the limit. False: the source
-// ended inside it.
-bool JsonChunks::value_text(std::string& out) {
-  int depth = 0;
-  bool in_string = false;
-  bool escaped = false;
-  std::size_t size = 0;
-  const auto finished = [&] {
-    if (size > limits_.header_value) out.clear();
-    return true;
-  };
-  for (char c = 0; peek(c); ++at_) {
-    const bool opens = !in_string && (c == '{' || c == '[');
-    const bool closes = !in_string && (c == '}' || c == ']');
-    if (depth == 0 && size > 0 && !in_string && (closes || c == ',' || is_space(c))) return finished();
-    if (++size <= limits_.header_value) out += c;
-    const bool quote = c == '"' && !escaped;
-    escaped = in_string && !escaped && c == '\\';
-    if (quote) in_string = !in_string;
-    depth += opens ? 1 : closes ? -1 : 0;
-    if (depth > 0 || in_string || !(closes || quote)) continue;
-    ++at_;
-    return finished();
-  }
-  return false;
-}
-
-void JsonChunks::truncated(std::string_view where) {
-  issues_.add(IssueKind::kTruncated, static_cast<std::int64_t>(position()), where);
-  complete_ = false;
-  where_ = Where::kEnd;
-}
-
-void JsonChunks::not_a_trace() const {
-  const std::string_view head(window_.data(), std::min(window_.size(), kSample));
-  const std::string_view text = trim_json_space(head);
-  std::string why = "not JSON";
-  if (text.empty()) why = "empty file";
-  if (text.starts_with("version https://git-lfs")) why = "a git-lfs pointer, not the file itself: run 'git lfs pull'";
-  if (text.starts_with("<")) why = "an HTML or XML page, not a trace";
-  throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, why));
 }
 
 }  // namespace tracedb

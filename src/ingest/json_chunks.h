@@ -2,6 +2,9 @@
 // key "traceEvents" at the top level, or in a bare array. The other top-level values are kept as text. What comes out,
 // put together, does not depend on the chunk size, nor do the issues.
 //
+// Where the text is broken so that elements can no longer be told apart (a quote or a bracket too many or too few),
+// everything from the broken element to the next whole event comes as one damaged chunk, and cutting starts afresh.
+//
 // Memory: one chunk, whatever the size of the trace; an event larger than the limit is passed over and counted.
 // One thread at a time (the ingest pipeline calls next() under a lock).
 #pragma once
@@ -25,6 +28,7 @@ struct Chunk {
   std::vector<char> buffer;
   std::size_t size = 0;  // with the brackets, without the padding
   std::uint64_t offset = 0;
+  bool damaged = false;  // no list of elements, but a piece of text in which there may be some
   [[nodiscard]] std::string_view text() const { return {buffer.data(), size}; }
   [[nodiscard]] std::string_view elements() const { return {buffer.data() + 1, size - 2}; }
 };
@@ -59,7 +63,9 @@ class JsonChunks {
   void scan_start();
   void scan_top_level();
   void scan_value(const std::string& key);
-  bool value_text(std::string& out);
+  enum class Value : std::uint8_t { kWhole, kCut, kBroken };
+  Value value_text(std::string& out);
+  void skip_broken_header(std::int64_t offset, std::string_view text);
   [[nodiscard]] bool peek(char& c);
   [[nodiscard]] std::string_view ahead(std::size_t size);
   bool skip_space(std::string_view also = {});
@@ -70,11 +76,25 @@ class JsonChunks {
 
   // Event cutting.
   bool next_chunk(Chunk& chunk);
+  bool cut(Chunk& chunk, std::size_t used, std::size_t done);
+  bool finish_chunk(Chunk& chunk, std::size_t used, std::size_t comma);
+  void keep(const Chunk& chunk, std::size_t from, std::size_t used);
   std::size_t read_more(Chunk& chunk, std::size_t used);
   bool finish_array(Chunk& chunk, std::size_t used, std::size_t end, std::size_t last_comma);
   bool finish_truncated(Chunk& chunk, std::size_t used);
   bool emit(Chunk& chunk, std::size_t elements_end);
+  static void seal(Chunk& chunk, std::size_t elements_end);
   void pass_over_oversized(Chunk& chunk, std::size_t used);
+
+  // Behind damage.
+  bool resync(Chunk& chunk, std::size_t used);
+  bool finish_damaged(Chunk& chunk, std::size_t used, bool dropped);
+  bool emit_damaged(Chunk& chunk, std::size_t end);
+  bool pass_stray_bracket();
+  enum class Astray : std::uint8_t { kNo, kInHeader, kBehindDocument };
+  void look_for_events(Astray where);
+  bool finish_astray(std::string_view rest, Astray astray);
+
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }
 
   ByteSource& source_;
@@ -82,8 +102,10 @@ class JsonChunks {
   JsonLimits limits_;
   std::size_t chunk_size_;
   Where where_ = Where::kStart;
-  bool in_object_ = false;      // the top level is an object, not a bare array
-  bool comma_pending_ = false;  // the chunk before ended at a comma: an element must follow
+  bool in_object_ = false;       // the top level is an object, not a bare array
+  bool comma_pending_ = false;   // the chunk before ended at a comma: an element must follow
+  bool broken_ = false;          // the element at at_ is broken
+  Astray astray_ = Astray::kNo;  // and belongs to no event
   bool source_ended_ = false;
   bool complete_ = true;
   bool saw_events_ = false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ingest/event_fields.h"
+#include "ingest/json_text.h"
 
 namespace tracedb {
 
@@ -66,7 +67,8 @@ class KeyGuess {
   }
 
   Field learn(std::string_view text) {
-    const Field field = look_up_(text);
+    const bool escaped = text.find('\\') != std::string_view::npos;
+    const Field field = escaped ? look_up_(unescape(text).text) : look_up_(text);
     if (text.size() >= kWindow || keys_.size() == kMostKeys) {
       last_ = 0;
       return field;

@@ -12,21 +12,6 @@ namespace {
 
 constexpr std::string_view kTimedPhases = "XBEiIRPCstf";
 
-constexpr std::uint32_t fold_python_id(std::int64_t id) {
-  const auto bits = static_cast<std::uint64_t>(id);
-  const auto folded = static_cast<std::uint32_t>(bits ^ (bits >> 32U));
-  return std::min(folded, kRootPythonId - 1);
-}
-
-// Absent and null are different things: null is what the outermost frame has for a parent.
-std::uint32_t python_id(const RawEvent& event, Field field) {
-  const std::string_view token = event[field];
-  if (token.empty()) return kNoPythonId;
-  if (is_null_token(token)) return kRootPythonId;
-  const std::int64_t value = event.integer(field);
-  return value == kUnset ? kNoPythonId : fold_python_id(value);
-}
-
 }  // namespace
 
 struct KinetoEvents::Event : RawEvent {
@@ -65,9 +50,10 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
   // The category comes first, so that the event is counted whatever becomes of it.
   const RawEvent raw{fields, offset, batch};
   const std::uint32_t category = category_id(raw);
-  const std::string_view ph = raw_string(fields[Field::kPh]);
+  const std::string_view ph = raw.gives(Field::kPh) ? raw_string(fields[Field::kPh]) : std::string_view();
   Event event{raw, kind_count(category, ph, batch), category, ph};
   ++event.count.read;
+  if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[Field::kName]);
   if (ph == "M") return add_metadata(event);
   if (ph.size() == 1 && kTimedPhases.find(ph[0]) != std::string_view::npos) return add_timed(event);
   event.issue(IssueKind::kUnsupportedPhase, ph);
@@ -129,11 +115,10 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
   DeviceRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.correlation = event.integer(Field::kCorrelation);
-  record.external_id = event.integer(Field::kExternalId);
-  record.graph_id = event.integer(Field::kGraphId);
-  record.graph_node_id = event.integer(Field::kGraphNodeId);
-  record.bytes = event.integer(Field::kBytes);
+  record.correlation = ids_.integer(event, Field::kCorrelation);
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.graph_id_or_bytes = ids_.integer(event, type == DeviceEventType::kKernel ? Field::kGraphId : Field::kBytes);
+  record.graph_node_id = ids_.integer(event, Field::kGraphNodeId);
   record.name = name_id(event);
   record.stream = ids_.stream(event);
   record.type = type;
@@ -151,8 +136,8 @@ void KinetoEvents::add_operator(Event& event) {
   OperatorRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.external_id = event.integer(Field::kExternalId);
-  record.sequence_number = event.integer(Field::kSequenceNumber);
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.sequence_number = ids_.integer(event, Field::kSequenceNumber);
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.shape = ids_.shape(event);
@@ -164,8 +149,8 @@ void KinetoEvents::add_call(Event& event) {
   CallRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.correlation = event.integer(Field::kCorrelation);
-  record.external_id = event.integer(Field::kExternalId);
+  record.correlation = ids_.integer(event, Field::kCorrelation);
+  record.external_id = ids_.integer(event, Field::kExternalId);
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
@@ -176,8 +161,8 @@ void KinetoEvents::add_python(Event& event) {
   PythonRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.python_id = python_id(event, Field::kPythonId);
-  record.parent_id = python_id(event, Field::kPythonParentId);
+  record.python_id = ids_.python_id(event, Field::kPythonId);
+  record.parent_id = ids_.python_id(event, Field::kPythonParentId);
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
@@ -188,7 +173,7 @@ void KinetoEvents::add_annotation(Event& event, bool on_device) {
   AnnotationRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.external_id = event.integer(Field::kExternalId);
+  record.external_id = ids_.integer(event, Field::kExternalId);
   record.name = name_id(event);
   record.track = on_device ? ids_.stream(event) : ids_.thread(event);
   record.on_device = on_device ? 1 : 0;
@@ -221,7 +206,7 @@ void KinetoEvents::add_edge(Event& event) {
 void KinetoEvents::add_instant(Event& event) {
   InstantRecord record{};
   record.ts = event.ts;
-  record.bytes = event.integer(Field::kBytes);
+  record.bytes = ids_.integer(event, Field::kBytes);
   record.category = event.category;
   record.name = name_id(event);
   record.track = ids_.thread(event);
@@ -277,7 +262,7 @@ void KinetoEvents::add_metadata(Event& event) {
   const std::string_view name = raw_string(event[Field::kName]);
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
-    const std::string_view value = event[entry.value];
+    const std::string_view value = event.gives(entry.value) ? event[entry.value] : std::string_view();
     event.batch.metadata.push_back({entry.kind, track_key(event[Field::kPid]), track_key(event[Field::kTid]),
                                     unescape(raw_string(value)).text,
                                     parse_int64(number_text(value)).value_or(kUnset)});
@@ -285,23 +270,23 @@ void KinetoEvents::add_metadata(Event& event) {
 }
 
 std::uint32_t KinetoEvents::category_id(const RawEvent& event) {
-  const std::string_view token = event[Field::kCat];
-  return token.empty() || is_null_token(token) ? 0 : ids_.text(raw_string(token), event);
+  const std::string_view text = event.gives(Field::kCat) ? raw_string(event[Field::kCat]) : std::string_view();
+  return text.empty() ? 0 : ids_.text(text, event);
 }
 
 std::uint32_t KinetoEvents::name_id(const Event& event) {
   const std::string_view token = event[Field::kName];
   if (!is_json_string(token)) event.issue(IssueKind::kMissingName, token);
-  return ids_.text(raw_string(token), event);
+  return ids_.text(is_null_token(token) ? std::string_view() : raw_string(token), event);
 }
 
 std::uint32_t KinetoEvents::text_id(Field field, const Event& event) {
-  return event.fields.has(field) ? ids_.text(raw_string(event[field]), event) : 0;
+  return event.gives(field) ? ids_.text(raw_string(event[field]), event) : 0;
 }
 
 std::uint32_t KinetoEvents::collective_index(const Event& event) {
-  const EventFields& fields = event.fields;
-  if (!fields.has(Field::kCollectiveName) && !fields.has(Field::kGroupName) && !fields.has(Field::kCommsId)) return 0;
+  if (!event.gives(Field::kCollectiveName) && !event.gives(Field::kGroupName) && !event.gives(Field::kCommsId))
+    return 0;
   CollectiveRecord record{};
   record.name = text_id(Field::kCollectiveName, event);
   record.group_name = text_id(Field::kGroupName, event);

@@ -53,6 +53,43 @@ std::uint32_t LocalIds::text(std::string_view raw, const RawEvent& event) {
   return entry.id;
 }
 
+std::int64_t LocalIds::integer(const RawEvent& event, Field field) {
+  const std::string_view token = event[field];
+  if (token.empty() || is_null_token(token)) return kUnset;
+  const std::string_view text = number_text(token);
+  const auto value = parse_int64(text);
+  if (value && *value >= kLeastNumber) return *value;
+  const auto integral = parse_integral(text);
+  return integral && *integral >= kLeastNumber ? *integral : kUnset + wide_number(text, event);
+}
+
+std::uint32_t LocalIds::python_id(const RawEvent& event, Field field) {
+  const std::string_view token = event[field];
+  if (token.empty()) return kNoPythonId;
+  if (is_null_token(token)) return kRootPythonId;
+  const std::string_view text = number_text(token);
+  if (const auto value = parse_integral(text); value && *value >= 0 && *value < kWidePythonId) {
+    return static_cast<std::uint32_t>(*value);
+  }
+  const std::uint32_t wide = wide_number(text, event);
+  return wide == 0 ? kNoPythonId : kWidePythonId + wide;
+}
+
+std::uint32_t LocalIds::wide_number(std::string_view text, const RawEvent& event) {
+  std::string decimal;
+  if (const auto value = parse_integral(text)) {
+    decimal = std::to_string(*value);
+  } else if (const auto large = parse_uint64(text)) {
+    decimal = std::to_string(*large);
+  } else {
+    event.issue(IssueKind::kBadNumber, text);
+    return 0;
+  }
+  const Interner::Entry entry = numbers_.intern(decimal);
+  if (entry.is_new) event.batch.numbers.push_back(std::move(decimal));
+  return entry.id;
+}
+
 std::uint32_t LocalIds::other_thread(const RawEvent& event) {
   const std::string_view pid = event[Field::kPid];
   const std::string_view tid = event[Field::kTid];
@@ -67,8 +104,8 @@ std::uint32_t LocalIds::other_thread(const RawEvent& event) {
 
 std::uint32_t LocalIds::stream(const RawEvent& event) {
   const EventFields& fields = event.fields;
-  const std::string_view device = fields[fields.has(Field::kDevice) ? Field::kDevice : Field::kPid];
-  const std::string_view stream = fields[fields.has(Field::kStream) ? Field::kStream : Field::kTid];
+  const std::string_view device = fields[event.gives(Field::kDevice) ? Field::kDevice : Field::kPid];
+  const std::string_view stream = fields[event.gives(Field::kStream) ? Field::kStream : Field::kTid];
   key_.assign(device).append("\n").append(stream);
   const Interner::Entry entry = streams_.intern(key_);
   if (entry.is_new) event.batch.streams.push_back({track_key(device), stream_key(stream)});
@@ -94,13 +131,14 @@ std::uint32_t LocalIds::launch_config(const RawEvent& event) {
 
 std::uint32_t LocalIds::shape(const RawEvent& event) {
   constexpr std::array kFields = {Field::kInputDims, Field::kInputTypes, Field::kInputStrides, Field::kConcreteInputs};
-  const auto has = [&](Field field) { return event.fields.has(field); };
+  const auto has = [&](Field field) { return event.gives(field); };
   if (std::none_of(kFields.begin(), kFields.end(), has)) return 0;
   join_tokens(event.fields, kFields, key_);
   const Interner::Entry entry = shapes_.intern(key_);
   if (entry.is_new) {
-    event.batch.shapes.push_back({minify(event[Field::kInputDims]), minify(event[Field::kInputTypes]),
-                                  minify(event[Field::kInputStrides]), minify(event[Field::kConcreteInputs])});
+    const auto given = [&](Field field) { return has(field) ? minify(event[field]) : std::string(); };
+    event.batch.shapes.push_back({given(Field::kInputDims), given(Field::kInputTypes), given(Field::kInputStrides),
+                                  given(Field::kConcreteInputs)});
   }
   return entry.id;
 }

@@ -1,6 +1,6 @@
 // Small integers of one parse worker for what repeats from event to event: texts, threads, streams, launch
-// configurations and shapes. The first use of an id puts its definition into the batch at hand; the TraceStore makes
-// global ids of them.
+// configurations and shapes; and of numbers too large for their field. The first use of an id puts its definition into
+// the batch at hand; the TraceStore makes global ids of them.
 //
 // Ids count from 1 over the worker's whole life, not per batch; 0 means none. What an event has wrong is reported for
 // every event, not only where an id is new, so that the counts do not depend on how many workers there are. One thread.
@@ -22,6 +22,11 @@ class LocalIds {
   std::uint32_t text(std::string_view raw, const RawEvent& event);  // raw: still escaped, without quotes
   [[nodiscard]] EventCategory category(std::uint32_t text) const { return texts_about_[text - 1].category; }
 
+  // Integers of up to 64 bits; those that do not fit become wide, see records.h. Otherwise as RawEvent::integer().
+  std::int64_t integer(const RawEvent& event, Field field);
+  // Absent and null are different things: null is what the outermost frame has for a parent.
+  std::uint32_t python_id(const RawEvent& event, Field field);
+
   // By pid and tid. Most events repeat the thread of the event before.
   std::uint32_t thread(const RawEvent& event) {
     const bool same = last_thread_ != 0 && event[Field::kPid] == last_pid_ && event[Field::kTid] == last_tid_;
@@ -39,8 +44,9 @@ class LocalIds {
   };
 
   std::uint32_t other_thread(const RawEvent& event);
+  std::uint32_t wide_number(std::string_view text, const RawEvent& event);  // 0, with an issue: no integer of 64 bits
 
-  Interner texts_, threads_, streams_, configs_, shapes_;
+  Interner texts_, numbers_, threads_, streams_, configs_, shapes_;
   std::vector<AboutText> texts_about_;  // by text id - 1
   std::string key_;                     // scratch
   std::string last_pid_, last_tid_;

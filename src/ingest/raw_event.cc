@@ -17,14 +17,16 @@ double rate_of(std::string_view token) {
 }
 
 TrackKey track_key(std::string_view token) {
-  if (const auto number = parse_int64(number_text(token))) return {*number, {}};
+  if (is_null_token(token)) return {};
+  const auto number = is_json_string(token) ? parse_int64(number_text(token)) : parse_integral(token);
+  if (number) return {*number, {}};
   return {kUnset, unescape(raw_string(token)).text};
 }
 
 std::int64_t RawEvent::integer(Field field) const {
   const std::string_view token = fields[field];
   if (token.empty() || is_null_token(token)) return kUnset;
-  if (const auto value = parse_int64(number_text(token))) return *value;
+  if (const auto value = parse_integral(number_text(token))) return *value;
   issue(IssueKind::kBadNumber, token);
   return kUnset;
 }

@@ -20,7 +20,7 @@ inline bool is_null_token(std::string_view token) { return token == "null"; }
 
 // A number in a token, quoted or not; NaN for anything else.
 double rate_of(std::string_view token);
-// A quoted number and a number are the same key: old traces write both for one thread.
+// A quoted number and a number are the same key: old traces write both for one thread. Empty: absent or null.
 TrackKey track_key(std::string_view token);
 
 struct RawEvent {
@@ -31,7 +31,9 @@ struct RawEvent {
   [[nodiscard]] std::string_view operator[](Field field) const { return fields[field]; }
   void issue(IssueKind kind, std::string_view sample) const { batch.issues.add(kind, offset, sample); }
 
-  // kUnset where the field is absent, null or no integer; the latter is an issue.
+  // Present, and not null.
+  [[nodiscard]] bool gives(Field field) const { return fields.has(field) && !is_null_token(fields[field]); }
+  // kUnset where the field is absent, null or no integer of 64 bits; the latter is an issue.
   [[nodiscard]] std::int64_t integer(Field field) const;
   // Of "dur", in ns. kUnset, with an issue, where the event gives no usable one.
   [[nodiscard]] std::int64_t duration() const;

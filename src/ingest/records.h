@@ -3,6 +3,9 @@
 // Times are absolute nanoseconds as in the trace; kUnset stands for "unknown" in every 64-bit field. `name`, `track`
 // and the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0 means
 // none.
+//
+// The profiler's own numbers (correlation, external id, ...) have up to 64 bits, signed or not. Those that do not fit
+// are wide: they stand as kUnset + id, an id of a text, so that equal numbers stay equal and others never become so.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +15,17 @@
 namespace tracedb {
 
 inline constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kLeastNumber = kUnset + (std::int64_t{1} << 32U);  // below: unset or wide
+inline bool is_wide(std::int64_t number) { return number < kLeastNumber && number != kUnset; }
+inline std::uint32_t wide_id(std::int64_t number) { return static_cast<std::uint32_t>(number - kUnset); }
 
 struct PythonRecord {
   std::int64_t ts, dur;
-  std::uint32_t python_id, parent_id;  // folded to 32 bits; see below
+  std::uint32_t python_id, parent_id;  // see below
   std::uint32_t name, track, args, unused;
 };
+// From here on wide: the id of a text behind it, for numbers that are negative or larger.
+inline constexpr std::uint32_t kWidePythonId = 0x80000000;
 inline constexpr std::uint32_t kNoPythonId = 0xFFFFFFFF;    // not given
 inline constexpr std::uint32_t kRootPythonId = 0xFFFFFFFE;  // given as null: outermost frame
 
@@ -34,11 +42,11 @@ struct CallRecord {
 enum class DeviceEventType : std::uint32_t { kKernel, kMemcpy, kMemset };
 
 struct DeviceRecord {
-  std::int64_t ts, dur, correlation, external_id, graph_id, graph_node_id, bytes;
+  std::int64_t ts, dur, correlation, external_id;
+  std::int64_t graph_id_or_bytes;  // of a kernel its graph, of a memory operation its size
+  std::int64_t graph_node_id;
   std::uint32_t name, stream, config, collective, args;
   DeviceEventType type;
-  std::uint32_t sequence;  // order in the file among device events: breaks ties
-  std::uint32_t unused;
 };
 
 struct AnnotationRecord {
@@ -83,7 +91,7 @@ struct EdgeRecord {
   char ph;  // B or E
 };
 
-static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 88);
+static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 72);
 
 // end of [ts, ts+dur), with an unknown length taken as empty
 inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnset ? ts : ts + dur; }

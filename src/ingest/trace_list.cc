@@ -146,9 +146,10 @@ std::vector<fs::path> parse_path_list(std::string_view text) {
   const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
   std::vector<fs::path> paths;
   while (!text.empty()) {
-    const std::string_view path = text.substr(0, text.find(separator));
-    if (!path.empty()) paths.emplace_back(path);
+    std::string_view path = text.substr(0, text.find(separator));
     text.remove_prefix(std::min(path.size() + 1, text.size()));
+    if (separator == '\n' && path.ends_with('\r')) path.remove_suffix(1);  // written on Windows
+    if (!path.empty()) paths.emplace_back(path);
   }
   return paths;
 }

@@ -25,7 +25,7 @@ TraceStore::TraceStore(const StoreOptions& options)
     : python(spool_share(options, 16)),
       operators(spool_share(options, 8)),
       calls(spool_share(options, 6)),
-      device_events(spool_share(options, 8)),
+      device_events(spool_share(options, 16)),
       annotations(spool_share(options, 2)),
       slices(spool_share(options, 2)),
       instants(spool_share(options, 2)),
@@ -39,6 +39,7 @@ void TraceStore::add(EventBatch& batch) {
   if (batch.worker >= workers_.size()) workers_.resize(batch.worker + 1);
   WorkerIds& ids = workers_[batch.worker];
   define(batch, ids);
+  if (!ids.numbers.empty()) rewrite_wide_numbers(batch, ids.numbers);
   add_cpu_events(batch, ids);
   add_device_events(batch, ids);
   add_other_events(batch, ids);
@@ -50,10 +51,40 @@ void TraceStore::add(EventBatch& batch) {
 
 void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.strings) ids.strings.push_back(string_id(text));
+  for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
   for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
   for (const TrackDefinition& stream : batch.streams) ids.streams.push_back(stream_id(stream.owner, stream.track));
   for (const LaunchConfig& config : batch.configs) ids.configs.push_back(config_id(config));
   for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
+}
+
+void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids) {
+  const auto rewrite = [&ids](std::int64_t& number) {
+    if (is_wide(number)) number = kUnset + std::int64_t{global(ids, wide_id(number))};
+  };
+  const auto rewrite_python = [&ids](std::uint32_t& id) {
+    if (id > kWidePythonId && id < kRootPythonId) id = kWidePythonId + global(ids, id - kWidePythonId);
+  };
+  for (PythonRecord& record : batch.python) {
+    rewrite_python(record.python_id);
+    rewrite_python(record.parent_id);
+  }
+  for (OperatorRecord& record : batch.operators) {
+    rewrite(record.external_id);
+    rewrite(record.sequence_number);
+  }
+  for (CallRecord& record : batch.calls) {
+    rewrite(record.correlation);
+    rewrite(record.external_id);
+  }
+  for (DeviceRecord& record : batch.device_events) {
+    for (std::int64_t* number :
+         {&record.correlation, &record.external_id, &record.graph_id_or_bytes, &record.graph_node_id}) {
+      rewrite(*number);
+    }
+  }
+  for (AnnotationRecord& record : batch.annotations) rewrite(record.external_id);
+  for (InstantRecord& record : batch.instants) rewrite(record.bytes);
 }
 
 void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
@@ -101,7 +132,6 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
     record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
     if (record.collective != 0) record.collective += collective_base;
     if (record.args != 0) record.args += args_base;
-    record.sequence = device_sequence_++;
     device_events.push(record);
   }
 }

@@ -57,6 +57,7 @@ class TraceStore {
   using Kinds = std::map<std::pair<std::uint32_t, std::string>, KindCount>;
 
   Interner strings;
+  Interner numbers;  // wide ones, in decimal
   std::vector<ProcessInfo> processes;
   std::vector<ThreadInfo> threads;
   std::vector<TrackKey> devices;
@@ -69,7 +70,7 @@ class TraceStore {
   ExternalSorter<PythonRecord, ByTime> python;
   ExternalSorter<OperatorRecord, ByTime> operators;
   ExternalSorter<CallRecord, ByTime> calls;
-  ExternalSorter<DeviceRecord, ByCorrelation> device_events;
+  ExternalSorter<DeviceRecord, ByTimestamp> device_events;
   ExternalSorter<AnnotationRecord, ByTime> annotations;
   ExternalSorter<SliceRecord, ByTime> slices;
   ExternalSorter<InstantRecord, ByTimestamp> instants;
@@ -87,10 +88,11 @@ class TraceStore {
  private:
   // From a worker's local ids (position + 1) to global ones.
   struct WorkerIds {
-    std::vector<std::uint32_t> strings, threads, streams, configs, shapes;
+    std::vector<std::uint32_t> strings, numbers, threads, streams, configs, shapes;
   };
 
   void define(const EventBatch& batch, WorkerIds& ids);
+  static void rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids);
   void add_cpu_events(EventBatch& batch, const WorkerIds& ids);
   void add_device_events(EventBatch& batch, const WorkerIds& ids);
   void add_other_events(EventBatch& batch, const WorkerIds& ids);
@@ -113,7 +115,6 @@ class TraceStore {
   // the numbering of processes and threads, which would then depend on where the chunks were cut.
   std::vector<MetadataRecord> metadata_;
   Interner metadata_keys_;
-  std::uint32_t device_sequence_ = 0;
 };
 
 }  // namespace tracedb

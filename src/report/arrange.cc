@@ -2,6 +2,11 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "report/cell_text.h"
@@ -39,7 +44,9 @@ Cell sum(std::span<const Row> rows, std::size_t column) {
   bool whole = true;
   for (const Row& row : rows) {
     if (const auto* value = std::get_if<std::int64_t>(&row[column])) {
-      integer += *value;
+      if (__builtin_add_overflow(integer, *value, &integer)) {
+        integer = *value > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+      }
     } else if (const auto* fraction = std::get_if<double>(&row[column])) {
       whole = false;
       real += *fraction;
@@ -59,12 +66,26 @@ Cell extreme(std::span<const Row> rows, std::size_t column, Rest which) {
   return best;
 }
 
-Cell mean(const Report& report, std::span<const Row> rows) {
+std::optional<std::size_t> find_key(const Report& report, std::string_view key) {
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    if (report.columns[c].key == key) return c;
+  }
+  return std::nullopt;
+}
+
+// Weighted by what each mean is of: total / mean, which is fewer than the instances where some durations are unknown.
+Cell mean(const Report& report, std::span<const Row> rows, std::size_t column) {
+  const auto totals = find_key(report, "total_time");
+  const auto instances = find_key(report, "instances");
+  if (!totals || !instances) return std::monostate{};
   double total = 0;
   double count = 0;
-  for (std::size_t c = 0; c < report.columns.size(); ++c) {
-    if (report.columns[c].key == "total_time") total = number(sum(rows, c)).value_or(0);
-    if (report.columns[c].key == "instances") count = number(sum(rows, c)).value_or(0);
+  for (const Row& row : rows) {
+    const auto mean = number(row[column]);
+    if (!mean) continue;
+    const double row_total = number(row[*totals]).value_or(0);
+    total += row_total;
+    count += *mean == 0 ? number(row[*instances]).value_or(0) : std::round(row_total / *mean);
   }
   if (count == 0) return std::monostate{};
   return total / count;
@@ -80,7 +101,7 @@ Cell rest_cell(const Report& report, std::span<const Row> rows, std::size_t colu
     case Rest::kMax:
       return extreme(rows, column, report.columns[column].rest);
     case Rest::kMean:
-      return mean(report, rows);
+      return mean(report, rows, column);
     case Rest::kNone:
       break;
   }

@@ -1,16 +1,36 @@
 #include "report/delimited.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
 #include "report/cell_text.h"
 #include "report/escape.h"
 
 namespace tracedb {
 
+namespace {
+
+// "-5", "+1.25", "-5.000 us": a sign, digits, and no more than a word behind a blank.
+bool is_measure(std::string_view text) {
+  const std::size_t digits = text.find_first_not_of("0123456789.", 1);
+  if (digits == 1) return false;
+  if (digits == std::string_view::npos) return text.size() > 1;
+  return text[digits] == ' ' && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(digits) + 1, text.end(),
+                                            [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
+// A spreadsheet runs a cell that begins like this; numbers are meant as numbers, with their unit too.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
+  return text[0] == '=' || text[0] == '@' || !is_measure(text);
+}
+
+}  // namespace
+
 std::string Delimited::field(const std::string& text, bool is_text) const {
-  std::string escaped = escape_text(text);
-  // A spreadsheet runs a cell that begins like this; numbers of ours are meant as numbers.
-  const bool formula =
-      is_text && !escaped.empty() && std::string_view("=+-@").find(escaped[0]) != std::string_view::npos;
-  if (formula && options_.guard_formulas) escaped.insert(0, 1, '\'');
+  std::string escaped = escape_cell(text);
+  if (is_text && options_.guard_formulas && is_formula(escaped)) escaped.insert(0, 1, '\'');
   return quote(escaped);
 }
 

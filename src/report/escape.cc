@@ -53,10 +53,20 @@ std::string escape_text(std::string_view text) {
   scan(
       text, [&](std::string_view sequence) { out.append(sequence); },
       [&](std::uint32_t point) {
-        point < 0x100 ? fmt::format_to(to, "\\x{:02x}", point) : fmt::format_to(to, "\\u{:04x}", point);
+        point < 0x80 ? fmt::format_to(to, "\\x{:02x}", point) : fmt::format_to(to, "\\u{:04x}", point);
       },
       [&](unsigned char byte) { fmt::format_to(to, "\\x{:02x}", byte); });
   return out;
+}
+
+std::string escape_cell(std::string_view text) {
+  std::string out;
+  for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\')) {
+    const bool reads_as_escape = at + 1 < text.size() && (text[at + 1] == 'x' || text[at + 1] == 'u');
+    out += escape_text(text.substr(0, at)) + (reads_as_escape ? "\\x5c" : "\\");
+    text.remove_prefix(at + 1);
+  }
+  return out + escape_text(text);
 }
 
 std::string escape_json(std::string_view text) {

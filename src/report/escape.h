@@ -12,6 +12,10 @@ namespace tracedb {
 // hide text (U+200E/F, U+202A-E, U+2066-9, U+061C, U+FEFF) appear as \x1b or \u202e. All else is unchanged.
 std::string escape_text(std::string_view text);
 
+// The same, so that the text can be had back: replace each \xNN by that byte and each \uNNNN by that character. A
+// backslash that would read as one of them appears as \x5c.
+std::string escape_cell(std::string_view text);
+
 // The inside of a JSON string. Valid UTF-8 whatever came in: broken sequences become U+FFFD.
 std::string escape_json(std::string_view text);
 

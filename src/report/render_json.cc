@@ -10,6 +10,8 @@ class RenderedJson final : public TableRenderer {
 
   void begin(const ReportHead& head, std::span<const Column> columns) override {
     columns_.assign(columns.begin(), columns.end());
+    if (begun_) return;
+    begun_ = true;
     out_ << "{\"schema\": " << json_string("tracedb." + head.name + "/1")
          << ",\n \"inputs\": " << json_list(head.inputs) << ",\n \"units\": {";
     const char* separator = "";
@@ -33,6 +35,7 @@ class RenderedJson final : public TableRenderer {
  private:
   std::ostream& out_;
   std::vector<Column> columns_;
+  bool begun_ = false;
   bool any_ = false;
 };
 

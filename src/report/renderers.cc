@@ -4,12 +4,14 @@ namespace tracedb {
 namespace {
 
 constexpr Renderer kRenderers[] = {
-    {"table", "aligned columns for a terminal", Audience::kPeople, make_table_renderer},
-    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", Audience::kMachines, make_csv_renderer},
-    {"tsv", "tab-separated, never quoted", Audience::kMachines, make_tsv_renderer},
-    {"json", "one document with rows, units and warnings", Audience::kMachines, make_json_renderer},
-    {"jsonl", "one JSON object per row and line", Audience::kMachines, make_jsonl_renderer},
-    {"markdown", "a table for documents", Audience::kPeople, make_markdown_renderer},
+    {"table", "aligned columns for a terminal", Audience::kPeople, Tables::kSeparate, make_table_renderer},
+    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", Audience::kMachines, Tables::kSeparate,
+     make_csv_renderer},
+    {"tsv", "tab-separated, never quoted", Audience::kMachines, Tables::kSeparate, make_tsv_renderer},
+    {"json", "one document with rows, units and warnings", Audience::kMachines, Tables::kOneDocument,
+     make_json_renderer},
+    {"jsonl", "one JSON object per row and line", Audience::kMachines, Tables::kOneDocument, make_jsonl_renderer},
+    {"markdown", "a table for documents", Audience::kPeople, Tables::kSeparate, make_markdown_renderer},
 };
 
 }  // namespace

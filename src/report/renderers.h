@@ -19,10 +19,14 @@ std::unique_ptr<TableRenderer> make_markdown_renderer(std::ostream& out, const R
 
 enum class Audience { kPeople, kMachines };
 
+// How several tables of one run are printed: each on its own, or all in one document.
+enum class Tables { kSeparate, kOneDocument };
+
 struct Renderer {
   std::string_view name;  // --format
   std::string_view summary;
   Audience audience;
+  Tables tables;
   std::unique_ptr<TableRenderer> (*make)(std::ostream& out, const RenderOptions& options);
 };
 

@@ -49,7 +49,8 @@ struct ReportHead {
   std::vector<std::string> inputs;  // files it was made from
 };
 
-// Called begin, row for each row, end; once.
+// Called begin, row for each row, end; once. Renderers of whole documents (Renderer::tables) take begin again before
+// end: rows with other columns follow.
 class TableRenderer {
  public:
   virtual ~TableRenderer() = default;

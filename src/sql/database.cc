@@ -56,7 +56,7 @@ ErrorCode error_code(int sqlite_code) {
 // "file:..." with every byte escaped that could mean something else there.
 std::string immutable_uri(const std::filesystem::path& path) {
   std::string uri = path.is_absolute() ? "file://" : "file:";
-  for (const char c : path.native()) {
+  for (const char c : database_name(path)) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.';
     uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
@@ -81,20 +81,33 @@ int append_error(const std::filesystem::path& path) {
 
 }  // namespace
 
-Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
-  const std::string name = mode == Mode::kReadOnly ? immutable_uri(path) : path.string();
+std::string database_name(const std::filesystem::path& path) {
+  return path.is_relative() ? "./" + path.native() : path.native();
+}
+
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
+  const std::string name = mode == Mode::kMemory     ? path.string()
+                           : mode == Mode::kReadOnly ? immutable_uri(path)
+                                                     : database_name(path);
   const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
-  const std::string message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  std::error_code unknown;
+  const bool too_long = std::filesystem::absolute(path, unknown).native().size() > kLongestDatabasePath;
+  const std::string message = too_long             ? "its path is too long for SQLite; choose a shorter one"
+                              : handle_ != nullptr ? sqlite3_errmsg(handle_)
+                                                   : sqlite3_errstr(code);
   sqlite3_close_v2(std::exchange(handle_, nullptr));
-  throw Error(mode == Mode::kCreate ? ErrorCode::kResource : error_code(code),
+  throw Error(is_being_built() ? ErrorCode::kResource : error_code(code),
               fmt::format("{}: cannot open the index: {}", path.string(), message));
 }
 
 Database::~Database() { sqlite3_close_v2(handle_); }
 
 Database::Database(Database&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)), interrupt_(other.interrupt_) {}
+    : path_(std::move(other.path_)),
+      handle_(std::exchange(other.handle_, nullptr)),
+      interrupt_(other.interrupt_),
+      mode_(other.mode_) {}
 
 void Database::interrupt_on(const std::atomic<bool>* flag) {
   constexpr int kOperationsBetweenLooks = 10'000;
@@ -107,7 +120,15 @@ void Database::interrupt_on(const std::atomic<bool>* flag) {
 void Database::fail(int sqlite_code, std::string_view doing) const {
   const int kind = sqlite_code & 0xff;
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
-  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) {
+  const bool corrupt = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+  if (corrupt && is_being_built()) {
+    throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
+                                                  path_.string(), sqlite3_errmsg(handle_)));
+  }
+  // Our own statements on an index that others may have touched: a table or column that is not there, a text of a
+  // gigabyte.
+  const bool unlike_ours = mode_ == Mode::kReadOnly && (kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage);
+  if (corrupt || unlike_ours) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
                             sqlite3_errmsg(handle_)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -17,6 +18,12 @@ struct sqlite3_stmt;
 namespace tracedb {
 
 class Database;
+
+// A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
+std::string database_name(const std::filesystem::path& path);
+
+// SQLite takes absolute paths of up to 512 bytes, and wants room for the suffix of its journal.
+inline constexpr std::size_t kLongestDatabasePath = 504;
 
 enum class ValueType { kNull, kInteger, kReal, kText, kBlob };
 
@@ -92,9 +99,13 @@ class Database {
   [[nodiscard]] sqlite3* handle() const { return handle_; }
 
  private:
+  // By us: what is wrong with it is no fault of the input.
+  [[nodiscard]] bool is_being_built() const { return mode_ == Mode::kCreate || mode_ == Mode::kReadWrite; }
+
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
   const std::atomic<bool>* interrupt_ = nullptr;
+  Mode mode_;
 };
 
 }  // namespace tracedb

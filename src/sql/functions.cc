@@ -6,16 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/duration_text.h"
+#include "sql/pattern_check.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::size_t kMaxPattern = 1000;  // regcomp needs memory out of proportion to the pattern
 
 // Values of one group. SQLite's aggregate context is zeroed memory, so it holds an owning pointer that final() frees.
 struct Values {
@@ -41,6 +42,29 @@ void finish_group(sqlite3_context* context, Finish finish) {
   const std::unique_ptr<std::vector<double>> values(state->list);
   state->list = nullptr;
   sqlite3_result_double(context, finish(*values, state->percent));
+}
+
+// Exact in 128 bits, which no number of rows can overflow, and cut to what a column can hold at the end.
+struct WideSum {
+  __extension__ __int128 total;
+  std::int64_t count;
+};
+
+void add_to_sum(sqlite3_context* context, int, sqlite3_value** arguments) {
+  auto* sum = static_cast<WideSum*>(sqlite3_aggregate_context(context, sizeof(WideSum)));
+  if (sum == nullptr) return sqlite3_result_error_nomem(context);
+  if (sqlite3_value_numeric_type(arguments[0]) != SQLITE_INTEGER) return;
+  sum->total += sqlite3_value_int64(arguments[0]);
+  ++sum->count;
+}
+
+void bounded_sum_final(sqlite3_context* context) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const auto* sum = static_cast<const WideSum*>(sqlite3_aggregate_context(context, 0));
+  if (sum == nullptr || sum->count == 0) return sqlite3_result_null(context);
+  if (sum->total > Limits::max()) return sqlite3_result_int64(context, Limits::max());
+  if (sum->total < Limits::min()) return sqlite3_result_int64(context, Limits::min());
+  sqlite3_result_int64(context, static_cast<std::int64_t>(sum->total));
 }
 
 double median(std::vector<double>& values) {
@@ -114,10 +138,13 @@ void delete_pattern(void* pattern) { std::unique_ptr<CompiledPattern>(static_cas
 void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
   const std::string_view pattern = text_of(arguments[0]);
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || sqlite3_value_type(arguments[1]) == SQLITE_NULL) return;
-  if (pattern.size() > kMaxPattern) return sqlite3_result_error(context, "regular expression is too long", -1);
   auto* compiled = static_cast<CompiledPattern*>(sqlite3_get_auxdata(context, 0));
   std::unique_ptr<CompiledPattern> fresh;
   if (compiled == nullptr) {
+    if (const std::string_view fault = pattern_fault(pattern); !fault.empty()) {
+      const std::string message = "regular expression: " + std::string(fault);
+      return sqlite3_result_error(context, message.c_str(), -1);
+    }
     fresh = std::make_unique<CompiledPattern>(pattern.data());
     compiled = fresh.get();
   }
@@ -151,9 +178,13 @@ void register_functions(Database& database) {
     void (*final)(sqlite3_context*);
   };
   static constexpr Function kFunctions[] = {
-      {"median", 1, nullptr, collect, median_final}, {"percentile", 2, nullptr, collect, percentile_final},
-      {"stddev", 1, nullptr, collect, stddev_final}, {"stddev_of", 3, stddev_of, nullptr, nullptr},
-      {"regexp", 2, regexp, nullptr, nullptr},       {"human_ns", 1, human_ns, nullptr, nullptr},
+      {"median", 1, nullptr, collect, median_final},
+      {"percentile", 2, nullptr, collect, percentile_final},
+      {"stddev", 1, nullptr, collect, stddev_final},
+      {"stddev_of", 3, stddev_of, nullptr, nullptr},
+      {"bounded_sum", 1, nullptr, add_to_sum, bounded_sum_final},
+      {"regexp", 2, regexp, nullptr, nullptr},
+      {"human_ns", 1, human_ns, nullptr, nullptr},
   };
   for (const Function& f : kFunctions) {
     const int code =

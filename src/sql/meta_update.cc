@@ -1,9 +1,18 @@
 #include "sql/meta_update.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "sql/database.h"
 
 namespace tracedb {
 namespace {
+
+// A link would lead the writing to a file of another name.
+bool is_plain_file(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+}
 
 bool update_one(sqlite3* handle, const std::string& key, const std::string& value) {
   sqlite3_stmt* statement = nullptr;
@@ -34,8 +43,10 @@ bool update_all(sqlite3* handle, const std::vector<std::pair<std::string, std::s
 }  // namespace
 
 bool update_meta(const std::filesystem::path& index, const std::vector<std::pair<std::string, std::string>>& values) {
+  if (!is_plain_file(index)) return false;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(index.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(database_name(index).c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   const bool written = code == SQLITE_OK && update_all(handle, values);
   sqlite3_close_v2(handle);
   return written;

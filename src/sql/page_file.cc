@@ -33,19 +33,14 @@ std::uint64_t offset_of(std::uint32_t number, std::size_t page_size) { return (s
 
 }  // namespace
 
-PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor_ < 0) fail("open", errno);
-  try {
-    read_header();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+PageFile::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
 }
 
-PageFile::~PageFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
+  descriptor_.number = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_.number < 0) fail("open", errno);
+  read_header();
 }
 
 void PageFile::fail(std::string_view doing, int error) const {
@@ -58,10 +53,8 @@ void PageFile::fail(std::string_view doing, int error) const {
 void PageFile::read_header() {
   std::array<std::byte, kHeader> header{};
   struct stat info {};
-  if (::fstat(descriptor_, &info) != 0) fail("read", errno);
-  const ssize_t got = ::pread(descriptor_, header.data(), header.size(), 0);
-  if (got < 0) fail("read", errno);
-  if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (::fstat(descriptor_.number, &info) != 0) fail("read", errno);
+  if (read_start(header) < kHeader || std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
   }
   // The field has 16 bits: 65536 is written as 1.
@@ -107,7 +100,7 @@ void PageFile::flush() {
 
 void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t count = ::pwrite(descriptor_.number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) fail("write", count < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
@@ -115,17 +108,30 @@ void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
+// From the file's first byte; fewer than asked for only where it ends.
+std::size_t PageFile::read_start(std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t count = ::pread(descriptor_.number, &into[done], into.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("read", errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
 // The number of pages counts only where the change counter is the one it was written for.
 void PageFile::close() {
   flush();
   std::array<std::byte, kHeader> header{};
-  if (::pread(descriptor_, header.data(), header.size(), 0) != static_cast<ssize_t>(kHeader)) fail("read", errno);
+  if (read_start(header) < kHeader) fail("read", ENODATA);
   const std::uint32_t change = get_big32(&header[kChangeCounter]) + 1;
   put_big32(&header[kChangeCounter], change);
   put_big32(&header[kVersionValidFor], change);
   put_big32(&header[kPageCount], pages_);
   write(0, header);
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", errno);
+  if (::close(std::exchange(descriptor_.number, -1)) != 0) fail("write", errno);
 }
 
 }  // namespace tracedb

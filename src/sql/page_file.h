@@ -19,9 +19,6 @@ class PageFile {
  public:
   // Throws std::logic_error for a database with auto_vacuum, whose pointer-map pages are not written here.
   explicit PageFile(const std::filesystem::path& path);
-  ~PageFile();
-  PageFile(const PageFile&) = delete;
-  PageFile& operator=(const PageFile&) = delete;
 
   [[nodiscard]] std::size_t page_size() const { return page_size_; }
   [[nodiscard]] std::size_t usable_size() const { return usable_size_; }  // of each page; the rest is reserved
@@ -32,14 +29,24 @@ class PageFile {
   void close();                                                           // writes what is left, then the header
 
  private:
+  struct Descriptor {  // its own, so that a constructor that throws closes it too
+    Descriptor() = default;
+    ~Descriptor();
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    int number = -1;
+  };
+
   [[noreturn]] void fail(std::string_view doing, int error) const;
   void read_header();
   void push(std::span<const std::byte> page);
   void flush();
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] std::size_t read_start(std::span<std::byte> into) const;
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::size_t page_size_ = 0;
   std::size_t usable_size_ = 0;
   std::uint32_t pages_ = 0;        // those in the buffer are among them

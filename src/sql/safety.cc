@@ -90,6 +90,4 @@ SqlGuard::~SqlGuard() {
   sqlite3_hard_heap_limit64(0);
 }
 
-bool SqlGuard::expired() const { return std::chrono::steady_clock::now() > deadline_; }
-
 }  // namespace tracedb

@@ -28,8 +28,6 @@ class SqlGuard {
   SqlGuard(const SqlGuard&) = delete;
   SqlGuard& operator=(const SqlGuard&) = delete;
 
-  [[nodiscard]] bool expired() const;
-
  private:
   Database& database_;
   std::chrono::steady_clock::time_point deadline_;

@@ -17,7 +17,6 @@ constexpr std::size_t kLeafHeader = 8, kInteriorHeader = 12;
 constexpr std::size_t kPointer = 2;  // bytes of a cell pointer
 // Payloads up to this much less than the page stay on it.
 constexpr std::size_t kOverflowMargin = 35;
-constexpr std::size_t kMaxInteger = 8;
 
 // How a record holds an integer: by the bits it needs beside its sign.
 struct IntegerForm {
@@ -36,24 +35,33 @@ constexpr std::array<IntegerForm, 64> kIntegerForms = [] {
   return by_bits;
 }();
 
+// No type of a record. Stands for a cell that is a text.
+constexpr IntegerForm kTextForm = {0xff, 0, 0};
+
 IntegerForm form_of(std::int64_t value) {
   const auto pattern = static_cast<std::uint64_t>(value);
   // 0 and 1 are types of their own, without a byte of content; so is NULL.
   if (pattern <= 1) return {static_cast<std::uint8_t>(8 + pattern), 0, 0};
-  if (value == TableBuilder::kNullCell) return {0, 0, 0};
+  if (value < TableBuilder::kLeastInteger) return value == TableBuilder::kNullCell ? IntegerForm{0, 0, 0} : kTextForm;
   return kIntegerForms[static_cast<std::size_t>(std::bit_width(value < 0 ? ~pattern : pattern))];
 }
 
 }  // namespace
 
-TableBuilder::TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts)
-    : file_(file), root_(root), texts_(std::move(texts)), page_(file.page_size()), content_(file.usable_size()) {
+TableBuilder::TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts,
+                           OtherText other_text)
+    : file_(file),
+      root_(root),
+      texts_(std::move(texts)),
+      other_text_(std::move(other_text)),
+      page_(file.page_size()),
+      content_(file.usable_size()) {
   if (texts_.empty() || texts_.size() > kMaxColumns) {
     throw std::logic_error("a table has no columns, or too many to be built");
   }
   std::size_t largest = 2 + texts_.size();
   for (const auto& choices : texts_) {
-    std::size_t size = choices.empty() ? kMaxInteger : 0;
+    std::size_t size = choices.empty() ? kMaxOtherText : 0;
     for (const std::string_view text : choices) size = std::max(size, text.size());
     if (size > kMaxText) throw std::logic_error("a text is too long for a table to be built");
     largest += size;
@@ -69,6 +77,13 @@ void TableBuilder::insert(std::span<const std::int64_t> cells) {
   for (std::size_t i = 0; i + columns <= cells.size(); i += columns) add_cell(encode(&cells[i]));
 }
 
+// Returns where the next body goes.
+std::byte* TableBuilder::put_text(std::string_view text, std::byte& type, std::byte* body) {
+  type = static_cast<std::byte>(13 + 2 * text.size());
+  std::memcpy(body, text.data(), text.size());
+  return body + text.size();
+}
+
 // Returns the size of the record.
 std::size_t TableBuilder::encode(const std::int64_t* cells) {
   const std::size_t columns = texts_.size();
@@ -76,15 +91,17 @@ std::size_t TableBuilder::encode(const std::int64_t* cells) {
   std::byte* body = types + columns;
   for (std::size_t i = 0; i < columns; ++i) {
     if (texts_[i].empty() || cells[i] == kNullCell) {
-      const IntegerForm form = form_of(cells[i]);
+      IntegerForm form = form_of(cells[i]);
+      if (form.type == kTextForm.type && !other_text_) form = kIntegerForms.back();
+      if (form.type == kTextForm.type) {
+        body = put_text(other_text_(static_cast<std::uint32_t>(cells[i] - kNullCell)), types[i], body);
+        continue;
+      }
       types[i] = static_cast<std::byte>(form.type);
       put_big64(body, static_cast<std::uint64_t>(cells[i]) << form.shift);
       body += form.size;
     } else {
-      const std::string_view text = texts_[i][static_cast<std::size_t>(cells[i])];
-      types[i] = static_cast<std::byte>(13 + 2 * text.size());
-      std::memcpy(body, text.data(), text.size());
-      body += text.size();
+      body = put_text(texts_[i][static_cast<std::size_t>(cells[i])], types[i], body);
     }
   }
   return static_cast<std::size_t>(body - record_.data());

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -25,15 +26,21 @@ namespace tracedb {
 
 class TableBuilder {
  public:
+  using OtherText = std::function<std::string_view(std::uint32_t)>;  // at most kMaxOtherText bytes
   static constexpr std::int64_t kNullCell = std::numeric_limits<std::int64_t>::min();
+  // Cells above kNullCell and below this are no integers but texts, if other_text is given: `other_text(cell -
+  // kNullCell)`.
+  static constexpr std::int64_t kLeastInteger = kNullCell + (std::int64_t{1} << 32U);
   static constexpr std::size_t kMaxColumns = 32;
   static constexpr std::size_t kMaxText = 57;  // longer ones take more than a byte to describe
+  static constexpr std::size_t kMaxOtherText = 20;
 
   // One entry per column, in the table's order; but the first column of the table must be its INTEGER PRIMARY KEY and
   // is not among them: rows are numbered 1, 2, 3 ... `texts[i]` not empty: cells of column i are positions in it,
   // stored as that text (borrowed). `root` is sqlite_schema.rootpage. Throws std::logic_error for more or longer
   // columns than fit.
-  TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts);
+  TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts,
+               OtherText other_text = {});
 
   void insert(std::span<const std::int64_t> cells);  // row-major, any number of rows; kNullCell is NULL
   void finish();                                     // once, after the last row
@@ -46,6 +53,7 @@ class TableBuilder {
   };
 
   std::size_t encode(const std::int64_t* cells);
+  static std::byte* put_text(std::string_view text, std::byte& type, std::byte* body);
   void add_cell(std::size_t payload);
   void clear_gap(std::size_t header);
   void close_leaf();
@@ -57,6 +65,7 @@ class TableBuilder {
   PageFile& file_;
   std::uint32_t root_;
   std::vector<std::span<const std::string_view>> texts_;
+  OtherText other_text_;
   std::uint64_t rows_ = 0;
   // The open page: cell pointers grow from its head, cells from its end.
   std::vector<std::byte> page_;

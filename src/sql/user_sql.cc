@@ -10,12 +10,22 @@
 
 namespace tracedb {
 
-void UserSql::fail_at(std::size_t offset, const std::string& reason) const {
+UserSql::UserSql(Database& database, std::string_view text) : database_(database), text_(text) {
+  const std::size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) {
+    throw Error(ErrorCode::kUsage, fmt::format("SQL {}: a NUL byte; SQL is plain text", place(nul)));
+  }
+}
+
+std::string UserSql::place(std::size_t offset) const {
   const std::string_view before = text_.substr(0, offset);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("SQL statement {}, line {}, column {}: {}", number_, line, offset - line_start + 1, reason));
+  return fmt::format("line {}, column {}", line, offset - line_start + 1);
+}
+
+void UserSql::fail_at(std::size_t offset, const std::string& reason) const {
+  throw Error(ErrorCode::kUsage, fmt::format("SQL statement {}, {}: {}", number_, place(offset), reason));
 }
 
 std::optional<Statement> UserSql::next(const std::map<std::string, std::string>& parameters) {

@@ -15,7 +15,8 @@ namespace tracedb {
 
 class UserSql {
  public:
-  UserSql(Database& database, std::string_view text) : database_(database), text_(text) {}
+  // Throws Error{kUsage} for a text with a NUL byte: sqlite would take it for the end.
+  UserSql(Database& database, std::string_view text);
 
   // The next statement, with `parameters` (names without ':') bound: integers and reals where the text reads as such.
   // nullopt at the end. Throws Error{kUsage} for wrong SQL, for a statement that would write and for a parameter
@@ -29,6 +30,7 @@ class UserSql {
   [[nodiscard]] const std::set<std::string>& bound() const { return bound_; }  // names of parameters met so far
 
  private:
+  [[nodiscard]] std::string place(std::size_t offset) const;  // "line 1, column 2"
   [[noreturn]] void fail_at(std::size_t offset, const std::string& reason) const;
   void bind(Statement& statement, const std::map<std::string, std::string>& parameters);
 

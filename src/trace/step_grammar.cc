@@ -101,7 +101,7 @@ const std::vector<std::regex>& compiled() {
 }  // namespace
 
 std::string_view to_string(StepKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"prefill", "decode", "mixed", "train", "other", "unknown"};
+  constexpr std::array<std::string_view, 5> kNames = {"prefill", "decode", "mixed", "other", "unknown"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

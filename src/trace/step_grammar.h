@@ -9,7 +9,7 @@
 
 namespace tracedb {
 
-enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kTrain, kOther, kUnknown };
+enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kOther, kUnknown };
 std::string_view to_string(StepKind kind);
 
 struct StepInfo {

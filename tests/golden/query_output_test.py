@@ -1,5 +1,9 @@
 """What trace-query shows by default: how many rows, what it says of a device without a name, SQL that begins with a comment."""
+import csv
+import io
 import json
+import re
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -46,6 +50,91 @@ def check_comment(index):
           ["n", str(KERNELS)], "answer to SQL that begins with a comment")
 
 
+def check_damaged_index(folder):
+    """The trace is given, so an index that cannot be used is made anew, as trace-ingest does."""
+    source = folder / "damaged.json"
+    source.write_text(json.dumps(trace()))
+    run("trace-ingest", "-q", source)
+    index = Path(f"{source}.tracedb")
+    good = index.read_bytes()
+    with sqlite3.connect(index) as database:
+        database.execute("DELETE FROM meta WHERE key = 'complete'")
+    database.close()
+    require(run("trace-query", "kernels", index, check=False).returncode == 3, "an unfinished index was taken")
+    for damage in (index.read_bytes(), good[:100] + bytes(len(good) - 100), good[:50_000]):
+        index.write_bytes(damage)
+        equal(run("trace-query", "kernels", "--no-ingest", source, check=False).returncode, 3, "exit with --no-ingest")
+        equal(rows(source), SHOWN + 1, "rows from a trace with a damaged index")
+
+
+def check_refused(folder):
+    for path, reason in ((folder, "is a directory"), (folder / "absent", "no such file"), ("/dev/null", "regular file")):
+        result = run("trace-query", "kernels", path, check=False)
+        equal((result.returncode, len(result.stderr.splitlines())), (3, 1), f"{path}: {result.stderr}")
+        require(reason in result.stderr and str(path) in result.stderr, f"not {reason!r}: {result.stderr}")
+
+
+def check_usage(index):
+    for arguments in (("--formt", "csv"), ("--format",), ("--lim", "3"), ("-Z",), ("--limit", "-1")):
+        result = run("trace-query", "kernels", index, *arguments, check=False)
+        equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"{arguments}: {result.stderr}")
+    require("did you mean '--format'" in run("trace-query", "kernels", index, "--formt=csv", check=False).stderr,
+            "no suggestion")
+
+
+def check_nul(index):
+    result = run("trace-query", "sql", index, "-", check=False, input="SELECT 1;\0")
+    equal((result.returncode, result.stdout, len(result.stderr.splitlines())), (2, "", 1), "SQL with a NUL byte")
+
+
+def check_several_inputs(index, folder):
+    other = folder / "other.json"
+    other.write_text(json.dumps({"traceEvents": trace()["traceEvents"][:2]}))
+    run("trace-ingest", "-q", other)
+    inputs = [str(index), f"{other}.tracedb"]
+    expected = [inputs[0]] * KERNELS + [inputs[1]] * 2
+    document = json.loads(run("trace-query", "kernels", "--json", *inputs).stdout)
+    equal(document["inputs"], inputs, "inputs of JSON")
+    equal([row["input"] for row in document["rows"]], expected, "input of each row of JSON")
+    lines = run("trace-query", "kernels", "--jsonl", *inputs).stdout.splitlines()
+    equal([json.loads(line)["input"] for line in lines], expected, "input of each row of JSON lines")
+    table = list(csv.reader(io.StringIO(run("trace-query", "kernels", "--csv", *inputs).stdout)))
+    equal([row[0] for row in table], ["Input", *expected], "first column of CSV")
+    require("input" not in json.loads(run("trace-query", "kernels", "--json", index).stdout)["rows"][0], "one input")
+    checks = json.loads(run("trace-query", "verify", "--json", *inputs).stdout)
+    equal({row["input"] for row in checks["rows"]}, set(inputs), "inputs of verify")
+    missing = run("trace-query", "kernels", "--json", index, folder / "absent", check=False)
+    equal((missing.returncode, missing.stdout), (3, ""), "no half document")
+    people = run("trace-query", "kernels", *inputs).stdout
+    require(all(f"{name}\n\n" in people for name in inputs), "tables for people are not named")
+
+
+def check_several_statements(index):
+    text = "SELECT count(*) AS n FROM kernel; SELECT 7 AS seven, 'x' AS t"
+    rows = [{"statement": 1, "n": KERNELS}, {"statement": 2, "seven": 7, "t": "x"}]
+    equal(json.loads(run("trace-query", "sql", "--json", index, text).stdout)["rows"], rows, "rows of JSON")
+    lines = run("trace-query", "sql", "--jsonl", index, text).stdout.splitlines()
+    equal([json.loads(line) for line in lines], rows, "rows of JSON lines")
+    equal(run("trace-query", "sql", "--csv", index, text).stdout.split(), ["n", str(KERNELS), "seven,t", "7,x"], "CSV")
+    equal(json.loads(run("trace-query", "sql", "--json", index, "SELECT 1 AS a").stdout)["rows"], [{"a": 1}], "one")
+    wrong = run("trace-query", "sql", "--json", index, "SELECT 1; SELECT nme FROM kernel", check=False)
+    equal((wrong.returncode, wrong.stdout), (2, ""), "no half document")
+    require("statement 2" in wrong.stderr, wrong.stderr)
+
+
+def check_cells(index):
+    """What a text was can be told from its cell; numbers with a unit are no formulas."""
+    texts = ["a\nb", "a\\x0ab", "C:\\temp", "\x1b[31m", "-5 ns", "=1+1", "-1+2", "-cmd", 'say "x",y']
+    select = "SELECT value AS v FROM json_each(:t)"
+    shown = run("trace-query", "sql", "--csv", index, select, "--param", f"t={json.dumps(texts)}").stdout
+    require("\x1b" not in shown, "an escape sequence reached standard output")
+    cells = [row[0] for row in csv.reader(io.StringIO(shown))][1:]
+    equal(cells, ["a\\x0ab", "a\\x5cx0ab", "C:\\temp", "\\x1b[31m", "-5 ns", "'=1+1", "'-1+2", "'-cmd", 'say "x",y'],
+          "cells")
+    undone = [re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), cell) for cell in cells]
+    equal([cell.removeprefix("'") for cell in undone], texts, "texts from cells")
+
+
 def main():
     cases = Cases()
     with scratch_folder() as folder:
@@ -56,6 +145,13 @@ def main():
         cases.run("a device that is not described", check_device, index)
         cases.run("issues say what they mean", check_issues, index)
         cases.run("SQL that begins with a comment", check_comment, index)
+        cases.run("a damaged index beside its trace", check_damaged_index, folder)
+        cases.run("what is no trace or index", check_refused, folder)
+        cases.run("wrong options", check_usage, index)
+        cases.run("several inputs", check_several_inputs, index, folder)
+        cases.run("several statements", check_several_statements, index)
+        cases.run("cells of CSV", check_cells, index)
+        cases.run("SQL with a NUL byte", check_nul, index)
     cases.finish()
 
 

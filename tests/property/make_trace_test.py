@@ -154,6 +154,7 @@ def check_device_time(events, truth):
         begin, end = step["planted_idle_ts"], step["planted_idle_ts"] + step["planted_idle_ns"]
         assert not any(b < end and begin < e for b, e in everything if begin < end), step
         assert step["planted_idle_ns"] >= truth["options"]["idle_ns"] - 1000
+        assert step["planted_idle_ns"] > 0 or step["planted_idle_ts"] == 0, "a time for what was not planted"
 
 
 def check_steps(events, truth):
@@ -217,7 +218,9 @@ def check_target_size(program, folder):
 
 
 def check_usage_errors(program, folder):
-    for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"]):
+    for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"],
+                ["--prefill-fraction", "7"], ["--prefill-fraction", "0.6", "--mixed-fraction", "0.5"], ["--clock", "0"],
+                ["--slow", "norm=0"]):
         result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
         assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
     assert not (folder / "bad.json").exists()

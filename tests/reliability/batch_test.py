@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -57,11 +58,41 @@ def whole_tree():
         equal(statuses, Counter(valid=4, failed=2, skipped=1), f"second run ({again.stderr})")
 
 
+def a_salvaged_trace_stays_one():
+    with scratch_folder() as folder:
+        whole = trace_file(folder / "whole.json")
+        cut = folder / "cut.json"
+        cut.write_bytes(whole.read_bytes()[:200_000])
+        for status in ("salvaged", "valid"):
+            for options, code in (((), 0), (("--strict",), 4)):
+                result = run_any("--summary", folder / "summary", *options, folder)
+                equal(result.returncode, code, f"exit code {options} ({result.stderr})")
+                summary = by_name(read_summary(folder / "summary"))
+                record = summary["cut.json"]
+                equal([record[key] for key in ("complete", "code")], [False, code], f"{status}: {options}")
+                require(record["losses"] > 0, f"no losses: {record}")
+                equal([summary["whole.json"][key] for key in ("complete", "losses", "code")], [True, 0, 0], "whole.json")
+
+
+def usage():
+    for options in (("--jobs", "0"), ("--jobs", "-1"), ("--jobs=-1",), ("--threads", "0"), ("--threads=-1",),
+                    ("--threads", "many"), ("-j", "1.5"), ("--threads", "99999999999999999999")):
+        result = run_any(*options, "none.json")
+        equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"{options}: {result.stderr}")
+    for option, meant in (("--keep", None), ("--keep-arg", "--keep-args"), ("--summry=x", "--summary")):
+        result = run_any(option, "none.json")
+        equal(result.returncode, 2, f"{option}: exit code")
+        require("unknown option" in result.stderr, f"{option}: {result.stderr}")
+        require(meant is None or f"did you mean '{meant}'" in result.stderr, f"{option}: no suggestion: {result.stderr}")
+    result = run_any("--summary")
+    equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"an option without its value: {result.stderr}")
+
+
 def second_run_writes_nothing():
     with scratch_folder() as folder:
         for name in ("a.json", "b.json"):
             trace_file(folder / name)
-            os.utime(folder / name, (1_600_000_000, 1_600_000_000))
+        time.sleep(2.1)  # at rest, so that nothing need be noted about it later
         run("trace-ingest", "-q", folder)
         before = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
         result = run_any(folder)
@@ -116,6 +147,8 @@ def choice_of_files():
         equal(count("--include", "*"), 3, "all but our own files")
         (folder / "list").write_text(f"{folder}/a.json\n\n{folder}/b.trace\n")
         equal(closing_line(run_any("--files-from", folder / "list").stderr)["valid"], 2, "from a list")
+        (folder / "list").write_bytes(f"{folder}/a.json\r\n\r\n{folder}/b.trace\r\n".encode())
+        equal(closing_line(run_any("--files-from", folder / "list").stderr)["valid"], 2, "from a list made on Windows")
         listed = run_any("--files-from", "-", input=f"{folder}/sub/c.trace\n")
         equal(listed.returncode, 0, "exit code with a list on standard input")
 
@@ -205,7 +238,7 @@ def read_only_folder():
 
 def main():
     cases = Cases()
-    for case in (whole_tree, second_run_writes_nothing, odd_names, choice_of_files, foreign_files, damaged_indexes,
+    for case in (whole_tree, a_salvaged_trace_stays_one, usage, second_run_writes_nothing, odd_names, choice_of_files, foreign_files, damaged_indexes,
                  failing_fast, read_only_folder):
         cases.run(case.__name__.replace("_", " "), case)
     cases.finish()

@@ -1,7 +1,8 @@
 """Whatever ends a run, at whatever moment: a name ending in .tracedb is a whole index or is not there, nothing
 half-made stays behind, and the next run does what is missing.
 
-TRACEDB_KILL_ROUNDS sets the number of kills (default 15), TRACEDB_SEED the moments."""
+TRACEDB_KILL_ROUNDS sets the number of kills (default 15), TRACEDB_SEED the moments, TRACEDB_CROWD_ROUNDS how often eight
+processes meet at one trace (default 2)."""
 import fcntl
 import os
 import random
@@ -21,6 +22,7 @@ from trace_cases import Cases, Skip, equal, program, require, run, scratch_folde
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", str(time.time_ns() % 1_000_000)))
+CROWD_ROUNDS = int(os.environ.get("TRACEDB_CROWD_ROUNDS", "2"))
 STEPS = 120  # some 50 MB, a fraction of a second
 CHANGE_ATTEMPTS = 20
 
@@ -136,6 +138,11 @@ def signal_while_a_pipe_is_silent():
 
 
 def eight_at_once():
+    for _ in range(CROWD_ROUNDS):
+        crowd()
+
+
+def crowd():
     with scratch_folder() as folder:
         trace = trace_file(folder / "a.json", STEPS // 2)
         os.utime(trace, (1_600_000_000, 1_600_000_000))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that #include lines keep to the layers: which directory may use which, and where each library may appear.
+"""Checks that #include lines keep to the layers: which directory may use which, and where each library may appear; and
+that exceptions are caught in few places.
 
 Usage: includes_test.py REPOSITORY
 """
@@ -30,6 +31,9 @@ LIBRARIES = {
     r"boost/.*": ["tools/"],
     r"doctest/.*": [],
 }
+# What is thrown goes through to one of these.
+CATCHERS = ("src/base/parallel.h", "src/base/failure.h", "tools/trace_ingest.cc", "tools/trace_query.cc", "tools/make_trace.cc")
+CATCH = re.compile(r"\bcatch \(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -76,6 +80,14 @@ def find_problems(root):
                     yield f"{name}:{number}: {problem}"
 
 
+def find_catchers(root):
+    for folder in ("src", "tools"):
+        for path in sorted((root / folder).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix in (".cc", ".h") and name not in CATCHERS and CATCH.search(path.read_text(encoding="utf-8")):
+                yield f"{name}: catches exceptions; only {', '.join(CATCHERS)} do"
+
+
 def find_cycles():
     """The table itself must not allow a cycle."""
     for start in LAYERS:
@@ -91,7 +103,8 @@ def find_cycles():
 
 
 def main():
-    problems = list(find_cycles()) + list(find_problems(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    problems = [*find_cycles(), *find_problems(root), *find_catchers(root)]
     print("\n".join(problems) or "includes keep to the layers")
     return 1 if problems else 0
 

@@ -110,6 +110,7 @@ LayerTarget parse_target(std::string_view option, std::string_view text, bool wi
     const auto equals = name.find('=');
     if (equals == std::string_view::npos) reject(option, text, "NAME=FACTOR, e.g. dense_gemm=1.3");
     target.factor_ppm = parse_ppm(option, name.substr(equals + 1));
+    if (target.factor_ppm == 0) reject(option, text, "NAME=FACTOR with a factor above 0");
     name = name.substr(0, equals);
   }
   const auto at = name.find('@');

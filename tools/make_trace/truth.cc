@@ -97,6 +97,8 @@ void Truth::add_kernel(const Step& step, const DeviceEvent& event, CountAndTime&
 
 void Truth::add_device(const Step& step) {
   const std::int64_t base = old() ? kBaseTime : 0;
+  const bool waits = step.planted_idle.end > step.planted_idle.begin;
+  const std::int64_t idle_base = waits ? base : 0;
   StepRecord record{step.index,
                     base + step.annotation.ts,
                     step.annotation.dur,
@@ -110,7 +112,7 @@ void Truth::add_device(const Step& step) {
                     0,
                     0,
                     0,
-                    {base + step.planted_idle.begin, base + step.planted_idle.end}};
+                    {idle_base + step.planted_idle.begin, idle_base + step.planted_idle.end}};
   std::int64_t memsets = 0, flows = 0;
   for (const DeviceEvent& event : step.device_events) {
     if (event.kind == DeviceEventKind::kKernel) add_kernel(step, event, record.kernels);

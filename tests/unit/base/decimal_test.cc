@@ -140,6 +140,23 @@ TEST_CASE("parse_int64 and parse_uint64") {
   CHECK_FALSE(parse_uint64("-1"));
 }
 
+TEST_CASE("parse_integral: integers however they are written") {
+  CHECK(parse_integral("5") == 5);
+  CHECK(parse_integral("5.0") == 5);
+  CHECK(parse_integral("-5.000") == -5);
+  CHECK(parse_integral("0.0") == 0);
+  CHECK(parse_integral("70e-1") == 7);
+  CHECK(parse_integral("1.5e3") == 1500);
+  CHECK(parse_integral("0.05E2") == 5);
+  CHECK(parse_integral("9223372036854775807.0") == kMax);
+  CHECK(parse_integral("-9223372036854775808.0") == kMin);
+  for (const char* text : {"5.5", "1e-1", "0.05", "9223372036854775808.0", "1e19", "1e400", "", "x", "-", ".", "5.0.0",
+                           "5.0x", "+5", "NaN", "Infinity", "--5.0"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_integral(text));
+  }
+}
+
 TEST_CASE("parse_double") {
   CHECK(parse_double("1.5") == 1.5);
   CHECK(parse_double("-2e3") == -2000.0);

@@ -19,7 +19,9 @@ struct Outcome {
 
 bool operator==(const Outcome& a, const Outcome& b) {
   return a.result.last_comma == b.result.last_comma && a.result.end == b.result.end && a.state.depth == b.state.depth &&
-         a.state.in_string == b.state.in_string && a.state.escaped == b.state.escaped;
+         a.state.in_string == b.state.in_string && a.state.escaped == b.state.escaped &&
+         a.result.stop == b.result.stop && a.result.suspicion == b.result.suspicion &&
+         a.state.after_string == b.state.after_string && a.state.length == b.state.length;
 }
 
 enum class Way { kScalar, kSimd };
@@ -39,12 +41,15 @@ Outcome scan(std::string_view text, ScanState state, Way way) {
 Outcome scan_pieces(std::string_view text, std::size_t first, std::size_t size, Way way) {
   Outcome whole;
   std::size_t at = 0;
-  for (std::size_t length = first; at < text.size() && whole.result.end == kNone; length = size) {
+  for (std::size_t length = first; at < text.size() && whole.result.end == kNone && whole.result.stop == kNone;
+       length = size) {
     length = std::min(length, text.size() - at);
     const Outcome part = scan(text.substr(at, length), whole.state, way);
     whole.state = part.state;
     if (part.result.last_comma != kNone) whole.result.last_comma = at + part.result.last_comma;
     if (part.result.end != kNone) whole.result.end = at + part.result.end;
+    if (part.result.stop != kNone) whole.result.stop = at + part.result.stop;
+    whole.result.suspicion = part.result.suspicion;
     at += length;
   }
   return whole;
@@ -98,7 +103,7 @@ TEST_CASE("the bracket that closes the array") {
   CHECK(end_of_array("1,2]") == 3);
   CHECK(end_of_array(R"({"a":[1]}]})") == 9);
   CHECK(end_of_array(R"("]")") == kNone);
-  CHECK(end_of_array("{}\r\n}") == 4);
+  CHECK(end_of_array("{}\r\n]") == 4);
   CHECK(end_of_array(R"({"a":1},)") == kNone);
 }
 
@@ -138,7 +143,7 @@ TEST_CASE("layouts and odd bytes") {
   CHECK(last_comma("  {\r\n \"a\": 1\r\n  },\r\n  {\"b\": 2}\r\n") == 17);
   CHECK(last_comma("{\"a\": \"raw\n  },\n  {\"}, 1") == 21);
   CHECK(last_comma("{\"a\":\"\xff\xfe\x80\"},\xc3\xa9") == 11);
-  CHECK(end_of_array(std::string("\0,\0]", 4)) == 3);
+  CHECK(end_of_array(std::string("\1,\1]", 4)) == 3);
 }
 
 TEST_CASE("backslashes outside strings mean nothing") {
@@ -147,14 +152,65 @@ TEST_CASE("backslashes outside strings mean nothing") {
   CHECK(end_of_array(R"(\\\]")") == 3);
 }
 
+TEST_CASE("the scan stops where the text is broken for certain") {
+  const auto stop = [](std::string_view text) {
+    check_all_ways(text);
+    ScanState state;
+    const ScanResult result = scan_structure(text, state);
+    CHECK(result.suspicion == (result.stop == kNone ? Suspicion::kNone : Suspicion::kBroken));
+    return result.stop;
+  };
+  CHECK(stop(R"({"a"b":1},{})") == 4);
+  CHECK(stop(R"({"a""b":1},{})") == 4);
+  CHECK(stop(R"({},{"a"{"b":1}})") == 7);
+  CHECK(stop(R"({"a":1"2,"b":3})") == 10);
+  CHECK(stop(R"({"a":[1}],1)") == kNone);  // the kinds of brackets are for the parser to see
+  CHECK(stop(R"({"a":1}},{})") == 7);
+  CHECK(stop(R"("a":1},{})") == 5);
+  CHECK(stop(R"({"a" :1,"b"	:[],"c"
+:"x" ,"d":["y"]},"z")") == kNone);
+  CHECK(stop(std::string("{\"a\0", 5) + R"(":1},{})") == 3);
+  CHECK(stop(std::string("{\"a\\\0", 6) + R"(":1},{})") == 4);
+  CHECK(stop(std::string("{},\0{}", 6)) == 3);
+  CHECK(stop(std::string(61, ' ') + R"("a"x)") == 64);
+  CHECK(stop(std::string(60, ' ') + R"("a",)") == kNone);
+}
+
+TEST_CASE("elements beyond the size are pointed out, and passed the second time") {
+  const auto large = static_cast<std::size_t>(ScanResult::kLargeElement);
+  for (const Way way : {Way::kScalar, Way::kSimd}) {
+    for (const std::size_t size : {large, large + 1, large + 300}) {
+      for (const std::string_view rest : {",1]", "]"}) {
+        const std::string text = "{},\"" + std::string(size - 2, 'x') + "\"" + std::string(rest);
+        for (const std::size_t piece : {text.size(), std::size_t{1000}}) {
+          Outcome outcome = scan_pieces(text, 7, piece, way);
+          if (size > large) {
+            CHECK(outcome.result.suspicion == Suspicion::kLarge);
+            CHECK(outcome.result.stop == 3 + size);
+            CHECK(outcome.state.length == 0);
+            outcome = scan(std::string_view(text).substr(3 + size), outcome.state, way);
+            outcome.result.end += 3 + size;
+          }
+          CHECK(outcome.result.suspicion == Suspicion::kNone);
+          CHECK(outcome.result.end == text.size() - 1);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("scalar and SIMD agree on soups of structural bytes, however they are cut") {
   std::mt19937 random(7);
-  const std::string_view alphabets[] = {R"("\[]{},a )", R"("\\\\,[])", R"("[{,   aaaaaaaaaaaaaa)",
+  const std::string_view alphabets[] = {R"("\[]{},a )",
+                                        R"("\\\\,[])",
+                                        R"("[{,   aaaaaaaaaaaaaa)",
                                         R"([[{{[]},aaaaaaaaa"")",
+                                        R"("[]{},::: aaaa)",
+                                        std::string_view("\"\\[]{},: \0aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 44),
                                         "\"\\[]{},{{{{[[[[aaaaaaaaaaaaaaaaaaaaaaaaaa;<=\x1b\x3b\xdb\xfb"};
-  for (int i = 0; i < 60; ++i) check_all_ways(soup(random, alphabets[i % 5], 1 + random() % 300));
+  for (int i = 0; i < 60; ++i) check_all_ways(soup(random, alphabets[i % 7], 1 + random() % 300));
   for (int i = 0; i < 20000; ++i) {
-    const std::string text = soup(random, alphabets[i % 5], random() % 400);
+    const std::string text = soup(random, alphabets[i % 7], random() % 400);
     const ScanState start{static_cast<std::int64_t>(random() % 5), random() % 2 == 0, false};
     const bool same = scan(text, start, Way::kSimd) == scan(text, start, Way::kScalar);
     CAPTURE(text);

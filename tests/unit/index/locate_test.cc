@@ -26,4 +26,19 @@ TEST_CASE("candidates: the sidecar first, then cached indexes of the same base n
   CHECK(index_candidates(trace, cache.path()) == std::vector<std::filesystem::path>{sidecar, cached});
 }
 
+TEST_CASE("a name that is too long for a sidecar: the cache, under a part of the name") {
+  const TempDirectory directory, cache;
+  const std::string name(120, 'x');
+  const auto short_one = directory.write(name + name.substr(0, 112), "{}");  // 232 bytes: just fits
+  CHECK(new_index_path(short_one, {}) == sidecar_path(short_one));
+  std::string umlauts = "xx";
+  for (int i = 0; i < 120; ++i) umlauts += "\xc3\xa4";
+  const auto long_one = directory.write(umlauts, "{}");
+  const auto cached = new_index_path(long_one, cache.path());
+  CHECK(cached.parent_path() == cache.path());
+  CHECK(cached.filename().native().size() == 239);  // a whole character less than 240
+  (void)cache.write(cached.filename().string(), "");
+  CHECK(index_candidates(long_one, cache.path()) == std::vector<std::filesystem::path>{cached});
+}
+
 }  // namespace tracedb

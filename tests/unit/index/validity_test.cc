@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <thread>
 
 #include "base/content_hash.h"
 #include "base/file_identity.h"
@@ -46,6 +47,11 @@ struct Pair {
     file.seekp(at);
     file.put('y');
   }
+  // As if the trace had been at rest when the index was made.
+  void renew_index() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now());
+  }
   [[nodiscard]] ValidityResult check(Effort effort = Effort::kQuick) const {
     return check_validity(Index::open(path), trace, effort);
   }
@@ -59,13 +65,20 @@ bool is(const ValidityResult& result, Validity validity, int tier) {
 
 TEST_CASE("an untouched trace is valid by its stat") {
   const Pair pair;
+  CHECK(is(pair.check(), Validity::kValid, 3));  // touched a moment before the index was made
+  pair.renew_index();
   CHECK(is(pair.check(), Validity::kValid, 1));
+  std::filesystem::last_write_time(pair.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK(is(pair.check(), Validity::kValid, 3));  // by a clock that was wrong
   CHECK(is(pair.check(Effort::kFullHash), Validity::kValid, 3));
 }
 
 TEST_CASE("a touched trace is hashed once, then trusted again") {
   const Pair pair;
   pair.rest(2);
+  CHECK(is(pair.check(), Validity::kValid, 3));
+  CHECK(is(pair.check(), Validity::kValid, 3));  // too early to be noted
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   CHECK(is(pair.check(), Validity::kValid, 3));
   CHECK(is(pair.check(), Validity::kValid, 1));
 }
@@ -75,7 +88,7 @@ TEST_CASE("the stat is noted in a copy that takes the index's place") {
   std::filesystem::permissions(pair.path, std::filesystem::perms(0640));
   const auto before = FileIdentity::of(pair.path);
   const Index open = Index::open(pair.path);
-  pair.rest(3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   SUBCASE("and nothing else is left") {
     CHECK(is(pair.check(), Validity::kValid, 3));
     CHECK(FileIdentity::of(pair.path)->inode != before->inode);
@@ -103,6 +116,23 @@ TEST_CASE("a stat taken too early is not trusted") {
   CHECK(is(pair.check(), Validity::kValid, 3));
 }
 
+TEST_CASE("new times are written into a plain file of one name only") {
+  const Pair pair;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  const auto old = Index::open(pair.path).meta("source_inode");
+  std::filesystem::copy_file(pair.trace, pair.directory / "copy");  // a new inode, nothing else
+  std::filesystem::rename(pair.directory / "copy", pair.trace);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  const auto real = pair.directory / "real";
+  SUBCASE("a symbolic link") {
+    std::filesystem::rename(pair.path, real);
+    std::filesystem::create_symlink(real, pair.path);
+  }
+  SUBCASE("a second name") { std::filesystem::create_hard_link(pair.path, real); }
+  CHECK(is(pair.check(), Validity::kValid, 3));
+  CHECK(Index::open(real).meta("source_inode") == old);
+}
+
 TEST_CASE("changes are found by the cheapest tier that can see them") {
   const Pair pair;
   SUBCASE("size") {
@@ -117,6 +147,13 @@ TEST_CASE("changes are found by the cheapest tier that can see them") {
     pair.poke((3 << 20) + 12345);
     pair.rest();
     CHECK(pair.check(Effort::kFullHash).validity == Validity::kStale);
+  }
+  SUBCASE("a byte somewhere, with the very same time put back") {
+    pair.renew_index();
+    const auto time = std::filesystem::last_write_time(pair.trace);
+    pair.poke((3 << 20) + 12345);
+    std::filesystem::last_write_time(pair.trace, time);
+    CHECK(is(pair.check(), Validity::kStale, 3));
   }
 }
 

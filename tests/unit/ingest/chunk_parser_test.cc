@@ -78,12 +78,36 @@ TEST_CASE("an event without a name, phase or any field") {
 TEST_CASE("the last of duplicate keys wins") {
   const EventBatch batch =
       parse_events(R"({"ph":"B","ph":"X","cat":"cpu_op","cat":"kernel","name":"a","name":"b","pid":1,
-    "tid":1,"ts":1,"ts":2,"dur":1,"args":{"correlation":1,"correlation":2},"args":{"stream":3,"stream":4}})");
+    "tid":1,"ts":1,"ts":2,"dur":1,"args":{"stream":5},"args":{"correlation":1,"correlation":2,"stream":3,"stream":4}})");
   REQUIRE(batch.device_events.size() == 1);
   CHECK(batch.device_events[0].ts == 2000);
   CHECK(batch.device_events[0].correlation == 2);
   CHECK(text_of(batch, batch.device_events[0].name) == "b");
   CHECK(batch.streams[0].track.number == 4);
+}
+
+TEST_CASE("repeated args replace the earlier ones whole") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1,"grid":[1,1,1]},
+     "args":{"device":2,"stream":9}},
+    {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1},"args":null},
+    {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1}})");
+  REQUIRE(batch.device_events.size() == 3);
+  CHECK(batch.device_events[0].correlation == kUnset);
+  CHECK(batch.device_events[0].config == 0);
+  CHECK(batch.streams[0].track.number == 9);
+  CHECK(batch.device_events[1].correlation == kUnset);
+  CHECK(batch.device_events[2].correlation == 1);
+}
+
+TEST_CASE("keys written with escapes are the same keys") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","c\u0061t":"kernel","n\u0061me":"esc","pid":0,"tid":7,"ts":1,"dur":1,
+     "\u0061rgs":{"str\u0065am":9,"\u0063orrelation":3}})");
+  REQUIRE(batch.device_events.size() == 1);
+  CHECK(text_of(batch, batch.device_events[0].name) == "esc");
+  CHECK(batch.device_events[0].correlation == 3);
+  CHECK(batch.streams[0].track.number == 9);
 }
 
 TEST_CASE("keys in any order, args of any type") {

@@ -86,6 +86,22 @@ TEST_CASE("the base time of the header is added") {
   CHECK(index.meta("trace.baseTimeNanoseconds") == "1700000000000000000");
 }
 
+TEST_CASE("a base time that is no number, or beyond 64 bits, is an issue and does no harm") {
+  const auto based = [](std::string_view base) {
+    return fmt::format(R"({{"baseTimeNanoseconds":{},"traceEvents":[{{"ph":"i","name":"x","pid":1,"ts":5000000}}]}})",
+                       base);
+  };
+  for (const char* base : {"9223372036854775807", "\"text\"", "1.5", "{}"}) {
+    CAPTURE(base);
+    Ingested index(based(base));
+    CHECK(index.meta("base_time_ns") == "5000000000");
+    CHECK(index.issues(IssueKind::kBadBaseTime) == 1);
+  }
+  Ingested whole(based("1e18"));
+  CHECK(whole.meta("base_time_ns") == "1000000005000000000");
+  CHECK(whole.issues(IssueKind::kBadBaseTime) == 0);
+}
+
 TEST_CASE("threads, chunk sizes, memory and compression do not change the tables") {
   const std::string trace = mixed_trace();
   Ingested expected(trace);
@@ -218,6 +234,71 @@ TEST_CASE("flows: matched ones are counted, the rest kept with ids of any kind")
         "s other 1 integer; f ac2g 2 integer; t ac2g 2 integer; s npu 10276432100000000001 text; s npu text id text");
   CHECK(index.issues(IssueKind::kUnmatchedFlow) == 5);
   CHECK(index.result().matched_flows == 5);
+}
+
+TEST_CASE("numbers of the profiler: integers as floats, of 64 bits unsigned, at the edges of both") {
+  const auto pair = [](std::string_view correlation, int ts) {
+    const std::string args = fmt::format(R"("correlation":{})", correlation);
+    return event("cuda_runtime", "hipLaunchKernel", kMainThread, std::to_string(ts), "1", args) +
+           event("kernel", "k", kGpuStream, std::to_string(ts + 1), "1", args);
+  };
+  const std::string trace = trace_of(
+      pair("5.0", 1) + pair("18446744073709551615", 3) + pair("\"9223372036854775808\"", 5) + pair("-1", 7) +
+      pair("9223372036854775807", 9) + pair("-9223372036854775807", 11) + pair("-9223372036854775808", 13) +
+      pair("18446744073709551616", 15) +
+      event("gpu_memcpy", "Memcpy", kGpuStream, "20", "1", R"("bytes":18446744073709551615)") +
+      event("cpu_op", "o", kMainThread, "21", "1", R"("External id":1e3,"Sequence number":9223372036854775808)"));
+  Ingested index(trace);
+  CHECK(index.rows("SELECT correlation, typeof(correlation), launch_id FROM kernel ORDER BY id") ==
+        "5 integer 1; 18446744073709551615 text 2; 9223372036854775808 text 3; -1 integer 4; "
+        "9223372036854775807 integer 5; -9223372036854775807 text 6; -9223372036854775808 text 7; - null -");
+  CHECK(index.issues(IssueKind::kBadNumber) == 2);
+  CHECK(index.rows("SELECT bytes FROM memory_op") == "18446744073709551615");
+  CHECK(index.rows("SELECT external_id, sequence_number FROM cpu_op") == "1000 9223372036854775808");
+  CHECK(index.rows("PRAGMA integrity_check") == "ok");
+  IngestOptions pieces = Ingested::small_options();
+  pieces.threads = 3;
+  pieces.chunk_size = 64;
+  Ingested other(trace, pieces);
+  CHECK(content(other) == content(index));
+}
+
+TEST_CASE("python ids of any size name one parent") {
+  const auto call = [](std::string_view name, int ts, std::string_view ids) {
+    return event("python_function", name, kMainThread, std::to_string(ts), std::to_string(100 - 2 * ts), ids);
+  };
+  // 2^32 + 6 and 7: alike once folded to 32 bits with an exclusive or.
+  Ingested index(trace_of(call("a", 1, R"("Python id":7,"Python parent id":null)") +
+                          call("b", 2, R"("Python id":4294967302,"Python parent id":7)") +
+                          call("c", 3, R"("Python id":18446744073709551615,"Python parent id":4294967302)") +
+                          call("d", 4, R"("Python id":4294967295,"Python parent id":7)") +
+                          call("e", 5, R"("Python id":4294967294,"Python parent id":18446744073709551615)") +
+                          call("f", 6, R"("Python id":-1,"Python parent id":4294967295)") +
+                          call("g", 7, R"("Python id":1,"Python parent id":4294967302)")));
+  CHECK(index.rows("SELECT group_concat(path, ' ') FROM (SELECT path FROM stacks ORDER BY path)") ==
+        "a a;b a;b;c a;b;c;e a;b;g a;d a;d;f");
+  CHECK(index.issues(IssueKind::kPythonParentMissing) == 0);
+}
+
+TEST_CASE("null is unknown, wherever it stands") {
+  Ingested index(trace_of(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":3,"tid":7,"ts":1,"dur":1,"args":{"device":null,"stream":null,)"
+      R"("dtype":null,"Collective name":null,"Process Group Name":"g"}},)"
+      R"({"ph":"X","cat":"kernel","name":"l","pid":null,"ts":2,"dur":1},)"
+      R"({"ph":"X","cat":"","name":null,"pid":null,"tid":null,"ts":3,"dur":1},{"ph":"X","ts":4,"dur":1,"name":"n"},)"
+      R"({"ph":"X","cat":"cpu_op","name":"o","pid":1,"tid":1.0,"ts":5,"dur":1,"args":{"Input Dims":null}},)"
+      R"({"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":null}},)"));
+  CHECK(index.rows("SELECT ordinal, name FROM device ORDER BY id") == "3 -; - -");
+  CHECK(index.rows("SELECT device_id, number FROM stream ORDER BY id") == "1 7; 2 -");
+  CHECK(index.rows("SELECT name, dtype, group_name FROM collective") == "- - g");
+  CHECK(index.rows("SELECT pid, tid, t.name FROM thread t JOIN process p ON p.id = t.process_id ORDER BY t.id") ==
+        "- - -; 1 1 -");
+  CHECK(index.rows(
+            "SELECT s.value, category_id, thread_id FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id") ==
+        " - 1; n - 1");
+  CHECK(index.rows("SELECT shape_id FROM cpu_op") == "-");
+  CHECK(index.rows("SELECT category, ph, read FROM event_count ORDER BY category, ph") ==
+        "- M 1; - X 2; cpu_op X 1; kernel X 2");
 }
 
 TEST_CASE("counters and instants keep their process, series and order") {

@@ -21,9 +21,8 @@ TEST_CASE("a kernel of the new dialect") {
   CHECK(kernel.dur == 12500);
   CHECK(kernel.correlation == 77);
   CHECK(kernel.external_id == 31);
-  CHECK(kernel.graph_id == 5);
+  CHECK(kernel.graph_id_or_bytes == 5);
   CHECK(kernel.graph_node_id == 6);
-  CHECK(kernel.bytes == kUnset);
   CHECK(kernel.collective == 0);
   CHECK(kernel.args == 0);
   CHECK(text_of(batch, kernel.name) == "k<int>");
@@ -52,7 +51,7 @@ TEST_CASE("the old dialect says the same in other words") {
     {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":1,"tid":"2","ts":2,"dur":1,"args":{"correlation":3}})json");
   REQUIRE(batch.device_events.size() == 4);
   CHECK(batch.device_events[0].external_id == 4);
-  CHECK(batch.device_events[2].bytes == 4096);
+  CHECK(batch.device_events[2].graph_id_or_bytes == 4096);
   CHECK(batch.device_events[2].type == DeviceEventType::kMemcpy);
   CHECK(batch.device_events[3].type == DeviceEventType::kMemset);
   for (const TrackDefinition& stream : batch.streams) {

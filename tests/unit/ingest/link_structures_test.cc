@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "ingest/device_owners.h"
 #include "ingest/external_id_table.h"
 #include "ingest/stack_trie.h"
@@ -36,33 +38,55 @@ TEST_CASE("StackTrie: numbers outlive growth, deep and wide") {
   CHECK(trie.nodes().size() == 20000);
 }
 
-TEST_CASE("DeviceOwners: the process whose calls come before the kernels") {
+TEST_CASE("DeviceOwners: no evidence, no owner; one process, that one") {
   DeviceOwners owners;
   CHECK(owners.owner(1) == 0);
+  CHECK(owners.mostly_unique(1));
   owners.vote(1, 10, 5, false);
-  CHECK(owners.owner(1) == 10);
-  owners.vote(1, 20, -5, false);
   CHECK(owners.owner(1) == 10);
   CHECK(owners.owner(2) == 0);
 }
 
-TEST_CASE("DeviceOwners: equal External ids count more, then closeness") {
+TEST_CASE("DeviceOwners: a process whose calls come too late, are too few or far too old is ruled out") {
   DeviceOwners owners;
-  owners.vote(1, 10, 5, false);
-  owners.vote(1, 20, 500, true);
-  CHECK(owners.owner(1) == 20);
-  owners.vote(2, 10, 5, false);
-  owners.vote(2, 20, 4, false);
-  CHECK(owners.owner(2) == 20);
+  for (int i = 0; i < 100; ++i) {
+    for (const std::uint32_t device : {1, 2, 3, 4}) owners.vote(device, 10, 50'000, false);
+    owners.vote(1, 20, i < 10 ? -5 : 40'000, false);
+    if (i < 40) owners.vote(2, 20, 40'000, false);
+    owners.vote(3, 20, 600'000, false);
+    owners.vote(4, 20, i < 3 ? -5 : 200'000, false);  // clocks may disagree a little
+  }
+  CHECK(owners.owner(1) == 10);
+  CHECK(owners.owner(2) == 10);
+  CHECK(owners.owner(3) == 10);
+  CHECK(owners.owner(4) == 0);
 }
 
-TEST_CASE("DeviceOwners: no difference, no owner") {
+TEST_CASE("DeviceOwners: of those left, equal External ids tell, closeness does not") {
   DeviceOwners owners;
-  owners.vote(1, 10, 5, false);
-  owners.vote(1, 20, 5, false);
+  owners.vote(1, 10, 5000, false);
+  owners.vote(1, 20, 4000, false);
   CHECK(owners.owner(1) == 0);
-  owners.vote(1, 30, 5, true);
-  CHECK(owners.owner(1) == 30);
+  owners.vote(2, 10, 4000, false);
+  owners.vote(2, 20, 5000, true);
+  CHECK(owners.owner(2) == 20);
+  owners.vote(3, 10, 4000, true);
+  owners.vote(3, 20, 4000, true);
+  CHECK(owners.owner(3) == 0);
+}
+
+TEST_CASE("DeviceOwners: delays may be as long as they like") {
+  DeviceOwners owners;
+  for (int i = 0; i < 3; ++i) owners.vote(1, 10, std::numeric_limits<std::int64_t>::max(), false);
+  CHECK(owners.owner(1) == 10);
+}
+
+TEST_CASE("DeviceOwners: correlations most of which only one process has speak for themselves") {
+  DeviceOwners owners;
+  for (int i = 0; i < 4; ++i) owners.count_kernel(1, i == 0);
+  for (int i = 0; i < 4; ++i) owners.count_kernel(2, i < 2);
+  CHECK(owners.mostly_unique(1));
+  CHECK_FALSE(owners.mostly_unique(2));
 }
 
 TEST_CASE("ExternalIdTable: dense, sparse and negative numbers") {

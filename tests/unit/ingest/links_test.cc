@@ -86,6 +86,70 @@ TEST_CASE("two processes that cannot be told apart leave the kernel unlinked") {
   CHECK(index.issues(IssueKind::kAmbiguousLaunch) == 1);
 }
 
+TEST_CASE("merged ranks that look alike: a wrong launch is worse than none") {
+  // Two ranks in lockstep, the device 200 us behind; the second lacks one call.
+  std::string events;
+  for (int i = 1; i <= 20; ++i) {
+    const std::string id = R"("correlation":)" + std::to_string(i);
+    const auto at = [&](int base) { return std::to_string(base + 10 * i); };
+    events += event("cuda_runtime", "cudaLaunchKernel", R"("pid":1,"tid":1)", at(1000), "2", id);
+    if (i != 7) events += event("cuda_runtime", "cudaLaunchKernel", R"("pid":2,"tid":1)", at(1005), "2", id);
+    events += event("kernel", "a", R"("pid":0,"tid":7)", at(1200), "8", id);
+    events += event("kernel", "b", R"("pid":1,"tid":7)", at(1205), "8", id);
+  }
+  Ingested index(trace_of(events));
+  CHECK(index.rows("SELECT count(*), count(launch_id) FROM kernel") == "40 0");
+  CHECK(index.issues(IssueKind::kAmbiguousLaunch) == 40);
+}
+
+TEST_CASE("two processes on one device, each with correlations of its own, are told apart by these") {
+  std::string events;
+  for (int i = 1; i <= 10; ++i) {
+    for (const char* process : {"1", "2"}) {
+      const std::string id = R"("correlation":)" + std::string(process) + std::to_string(i);
+      events += event("cuda_runtime", "cudaLaunchKernel", std::string(R"("tid":1,"pid":)") + process,
+                      std::to_string(10 * i), "2", id);
+      events += event("kernel", std::string("k") + process, kGpuStream, std::to_string(10 * i + 3), "1", id);
+    }
+  }
+  Ingested index(trace_of(events));
+  CHECK(
+      index.rows("SELECT s.value, p.pid, count(*) FROM kernel k JOIN runtime_call r ON r.id = k.launch_id JOIN thread "
+                 "t ON t.id = r.thread_id JOIN process p ON p.id = t.process_id JOIN string s ON s.id = k.name_id "
+                 "GROUP BY 1, 2") == "k1 1 10; k2 2 10");
+}
+
+TEST_CASE("of a correlation that all events share each kernel takes the last call before it") {
+  std::string events;
+  for (int i = 0; i < 20000; ++i) {
+    events += event("cuda_runtime", "cudaLaunchKernel", kMainThread, std::to_string(10 * i), "1", R"("correlation":9)");
+    events += event("kernel", "k", kGpuStream, std::to_string(10 * i + 5), "1", R"("correlation":9)");
+  }
+  Ingested index(trace_of(events));
+  CHECK(index.rows("SELECT count(*) FROM kernel WHERE launch_id = id") == "20000");
+}
+
+TEST_CASE("python frames that start at the same moment: parent ids tell which encloses which") {
+  Ingested index(
+      trace_of(event("python_function", "leaf", kMainThread, "100", "9.001", R"("Python id":3,"Python parent id":2)") +
+               event("python_function", "child", kMainThread, "100", "10", R"("Python id":2,"Python parent id":1)") +
+               event("python_function", "root", kMainThread, "100", "10", R"("Python id":1,"Python parent id":null)") +
+               event("python_function", "later", kMainThread, "102", "1", R"("Python id":7,"Python parent id":8)") +
+               event("python_function", "circle", kMainThread, "102", "1", R"("Python id":8,"Python parent id":7)") +
+               event("cuda_runtime", "cudaLaunchKernel", kMainThread, "105", "1", R"("correlation":1)")));
+  CHECK(index.rows("SELECT s.depth, t.value FROM runtime_call r JOIN stack s ON s.id = r.stack_id JOIN frame f ON f.id "
+                   "= s.frame_id JOIN string t ON t.id = f.name_id") == "3 leaf");
+  CHECK(index.rows("SELECT count(*) FROM python_call") == "5");
+}
+
+TEST_CASE("an operator without length owns the call with its External id") {
+  Ingested index(trace_of(event("cpu_op", "outer", kMainThread, "0", "100", R"("External id":1)") +
+                          event("cpu_op", "op", kMainThread, "10", "0", R"("External id":5)") +
+                          event("cuda_runtime", "cudaLaunchKernel", kMainThread, "10", "0", R"("External id":5)") +
+                          event("cuda_runtime", "cudaLaunchKernel", kMainThread, "10", "0")));
+  CHECK(index.rows("SELECT cpu_op_id FROM runtime_call ORDER BY id") == "2; 1");
+}
+
 TEST_CASE("kernels without a correlation, and with one that nobody has") {
   Ingested index(trace_of(event("cpu_op", "op", kMainThread, "0", "9", R"("External id":3)") +
                           event("cuda_runtime", "cudaLaunchKernel", kMainThread, "1", "1", R"("correlation":1)") +
@@ -168,6 +232,55 @@ TEST_CASE("steps: by the launch, by the annotation on the device, by the graph l
   CHECK(index.rows("SELECT count(*) FROM step") == "2");
   CHECK(index.issues(IssueKind::kKernelWithoutStep) == 2);
   CHECK(index.meta("kernels_with_step") == "4");
+}
+
+TEST_CASE("a step inside a step: kernels belong to the innermost around their launch") {
+  Ingested index(
+      trace_of(event("user_annotation", "ProfilerStep#1", kMainThread, "0", "100", R"("External id":1)") +
+               event("user_annotation", "step[DECODE bs=16]", kMainThread, "10", "50", R"("External id":2)") +
+               event("gpu_user_annotation", "step[DECODE bs=16]", kGpuStream, "205", "9", R"("External id":2)") +
+               event("cuda_runtime", "cudaLaunchKernel", kMainThread, "5", "1", R"("correlation":1)") +
+               event("cuda_runtime", "cudaLaunchKernel", kMainThread, "20", "1", R"("correlation":2)") +
+               event("kernel", "k", kGpuStream, "200", "1", R"("correlation":1)") +
+               event("kernel", "k", kGpuStream, "210", "1", R"("correlation":2)") +
+               event("kernel", "k", kGpuStream, "212", "1", R"("correlation":3)")));
+  CHECK(index.rows("SELECT kind, generation_requests FROM step ORDER BY id") == "unknown -; decode 16");
+  CHECK(index.rows("SELECT step_id FROM kernel ORDER BY id") == "1; 2; 2");
+}
+
+TEST_CASE("images of steps without a usable id: in order where their number fits, else of no step") {
+  const std::string_view name = "execute_context_0(0)_generation_1(1)";
+  const auto trace = [&](std::string_view second_id) {
+    return trace_of(
+        event("user_annotation", name, kMainThread, "100", "20", R"("External id":0)") +
+        event("user_annotation", name, kMainThread, "160", "20", R"("External id":0)") +
+        event("gpu_user_annotation", name, kGpuStream, "170", "40", R"("External id":0)") +
+        (second_id.empty() ? std::string() : event("gpu_user_annotation", name, kGpuStream, "220", "40", second_id)) +
+        event("kernel", "k", kGpuStream, "180", "1"));
+  };
+  Ingested both(trace(R"("External id":0)"));
+  CHECK(both.rows("SELECT count(*) FROM step") == "2");
+  CHECK(both.rows("SELECT step_id FROM kernel") == "1");
+  CHECK(both.issues(IssueKind::kAmbiguousStep) == 0);
+  Ingested one(trace(""));
+  CHECK(one.rows("SELECT count(*) FROM step") == "2");
+  CHECK(one.rows("SELECT step_id FROM kernel") == "-");
+  CHECK(one.issues(IssueKind::kAmbiguousStep) == 1);
+}
+
+TEST_CASE("steps of two processes keep apart though they share their ids") {
+  std::string events;
+  for (const char* process : {"1", "2"}) {
+    events += event("user_annotation", "ProfilerStep#5", std::string(R"("tid":1,"pid":)") + process, "10", "50",
+                    R"("External id":7)");
+    events += event("gpu_user_annotation", "ProfilerStep#5", std::string(R"("tid":7,"pid":)") + process + "0", "60",
+                    "50", R"("External id":7)");
+    events += event("kernel", "k", std::string(R"("tid":7,"pid":)") + process + "0", "70", "1");
+  }
+  Ingested index(trace_of(events));
+  CHECK(index.rows("SELECT count(*) FROM step") == "2");
+  CHECK(index.rows("SELECT count(*) FROM kernel WHERE step_id IS NULL") == "2");
+  CHECK(index.issues(IssueKind::kAmbiguousStep) == 2);
 }
 
 TEST_CASE("a trace of the device alone: annotations there make the steps, once for all streams") {

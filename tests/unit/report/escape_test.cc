@@ -12,11 +12,19 @@ TEST_CASE("escape_text leaves ordinary text alone") {
 TEST_CASE("escape_text disarms what terminals and readers obey") {
   CHECK(escape_text("\x1b[31m\n\t\r\x7f") == "\\x1b[31m\\x0a\\x09\\x0d\\x7f");
   CHECK(escape_text(std::string_view("\0", 1)) == "\\x00");
-  CHECK(escape_text("\xC2\x9B") == "\\x9b");        // U+009B, the one-character CSI
+  CHECK(escape_text("\xC2\x9B") == "\\u009b");      // U+009B, the one-character CSI
   CHECK(escape_text("\xE2\x80\xAE") == "\\u202e");  // right-to-left override
   CHECK(escape_text("\xE2\x81\xA6\xE2\x80\x8F") == "\\u2066\\u200f");
   CHECK(escape_text("a\xFFz\xC3") == "a\\xffz\\xc3");       // broken UTF-8
   CHECK(escape_text("\xED\xA0\x80") == "\\xed\\xa0\\x80");  // a lone surrogate
+}
+
+TEST_CASE("escape_cell can be undone") {
+  CHECK(escape_cell("C:\\temp\\a") == "C:\\temp\\a");
+  CHECK(escape_cell("a\nb") == "a\\x0ab");
+  CHECK(escape_cell("a\\x0ab\\u202e") == "a\\x5cx0ab\\x5cu202e");
+  CHECK(escape_cell("\\\\x\\\n\\") == "\\\\x5cx\\\\x0a\\");
+  CHECK(escape_cell("\x85") != escape_cell("\xC2\x85"));  // a broken byte and the character of that number
 }
 
 TEST_CASE("escape_json yields the inside of a JSON string") {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "report/cell_text.h"
 #include "sql/functions.h"
+#include "sql/scripts.h"
 #include "support/small_index.h"
 
 namespace tracedb {
@@ -99,6 +100,33 @@ TEST_CASE("a limit leaves one row that makes the columns add up") {
   CHECK(number(at(report, 0, "time_pct")).value() + number(at(report, 1, "time_pct")).value() == doctest::Approx(100));
   limit_rows(report, 2);
   CHECK(report.rows.size() == 2);
+}
+
+TEST_CASE("times whose sum exceeds an integer still get an answer, smaller ones stay exact") {
+  Fixture fixture;
+  fixture.database.execute(
+      "UPDATE kernel SET dur = 4611686018427387000; UPDATE memory_op SET dur = 9007199254740993;"
+      "INSERT INTO kernel SELECT id + 10, ts, dur, name_id, stream_id, correlation, external_id, "
+      "launch_id, cpu_op_id, stack_id, annotation_id, step_id, graph_id, graph_node_id, "
+      "launch_config_id, kind FROM kernel;"
+      "UPDATE kernel_name_sum SET total = 9223372036854775807; UPDATE step SET last_kernel_id = 12;"
+      "INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) VALUES "
+      "(2, 1, 1, 'memcpy', 'HtoD', 9, 9223372036854775807, 1)");
+  const Report rows = run_report(fixture.database, "kernels_selected", {});
+  CHECK(number(at(rows, 0, "total_time")).value() == doctest::Approx(4 * 4.611686018427387e18));
+  CHECK(number(at(rows, 0, "time_pct")).value() == doctest::Approx(200.0 / 3));
+  Report sums = run_report(fixture.database, "kernels", {});
+  CHECK(is(at(sums, 0, "total_time"), 9223372036854775807));
+  CHECK(number(at(sums, 0, "time_pct")).value() == doctest::Approx(50));
+  sums.rows.push_back(sums.rows[0]);
+  limit_rows(sums, 1);
+  CHECK(number(at(sums, 1, "total_time")).value() == doctest::Approx(2 * 9.223372036854775807e18));
+  const Report copies = run_report(fixture.database, "memcpys", {});
+  CHECK(is(at(copies, 0, "total_time"), 9007199254740994));
+  CHECK(number(at(copies, 0, "bytes")).value() == doctest::Approx(9.223372036854775807e18));
+  CHECK(fixture.database.query_text("SELECT typeof(kernel_time) FROM steps") == "real");
+  CHECK(fixture.database.query_text("SELECT count(*) FROM kernel_stats WHERE time_pct = 50") == "2");
+  Statement(fixture.database, script("reports/verify")).run();
 }
 
 TEST_CASE("sorting") {

@@ -3,6 +3,7 @@
 
 #include "sql/schema_text.h"
 #include "support/small_index.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -25,11 +26,24 @@ TEST_CASE("views give names for ids") {
   CHECK(text("SELECT gb_per_s FROM memcpys") == "2.0");
   CHECK(text("SELECT kernels || ' ' || kernel_time || ' ' || gpu_ts || ' ' || gpu_ts_end FROM steps") ==
         "2 400 100 450");
+  CHECK(text("SELECT timed_on FROM steps") == "cpu");
+  f.database.execute("UPDATE annotation SET kind = 'gpu', stream_id = 1, thread_id = NULL");
+  CHECK(text("SELECT timed_on FROM steps") == "gpu");
   CHECK(text("SELECT group_concat(ts || '-' || ts_end, ' ') FROM gaps") == "450-460 500-600");
   CHECK(text("SELECT group_concat(kernel_id) FROM collectives") == "2");
   CHECK(text("SELECT value FROM trace_info WHERE key = 'rows.kernel'") == "3");
   CHECK(text("SELECT total FROM kernel_stats WHERE short_name = 'gemm'") == "150");
   CHECK(text("SELECT count(*) FROM python_calls WHERE tid = 78") == "3");
+}
+
+TEST_CASE("no sum of a view overflows") {
+  Fixture f;
+  f.database.execute(
+      "UPDATE kernel SET dur = 9223372036854775807; UPDATE kernel_name_sum SET total = 9223372036854775807");
+  CHECK(f.database.query_text("SELECT kernel_time FROM steps") == "9223372036854775807");
+  CHECK(f.database.query_text("SELECT time_pct FROM kernel_stats") == "50.0");
+  f.database.execute("UPDATE kernel SET dur = 3000000000000000000");
+  CHECK(f.database.query_text("SELECT kernel_time FROM steps") == "6000000000000000000");
 }
 
 TEST_CASE("every example has a comment and runs, on an empty index too") {
@@ -43,6 +57,16 @@ TEST_CASE("every example has a comment and runs, on an empty index too") {
       Statement(f.database, example.sql).run();
     }
   }
+}
+
+TEST_CASE("the kinds of steps in the comments are those the grammar yields") {
+  std::string kinds;
+  for (int kind = 0; kind <= static_cast<int>(StepKind::kUnknown); ++kind) {
+    kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<StepKind>(kind)));
+  }
+  CHECK(kinds == "prefill, decode, mixed, other, unknown");
+  CHECK(schema_comments(script("core"))[{"step", "kind"}] == kinds);
+  CHECK(schema_comments(script("views"))[{"steps", "phase"}] == kinds);
 }
 
 TEST_CASE("tables, views and their columns have comments") {

@@ -119,8 +119,9 @@ std::size_t depth(const Fixture& fixture, std::size_t page_size) {
 }  // namespace
 
 TEST_CASE("a built table reads as one that SQLite filled, at every page size and depth") {
-  for (const std::size_t page_size : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
-    for (const std::size_t rows : {0, 1, 2, 30, 127, 128, 3000, 20000}) {
+  for (const std::size_t page_size :
+       std::initializer_list<std::size_t>{512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}) {
+    for (const std::size_t rows : std::initializer_list<std::size_t>{0, 1, 2, 30, 127, 128, 3000, 20000}) {
       CAPTURE(page_size);
       CAPTURE(rows);
       Fixture fixture(page_size);

@@ -57,6 +57,9 @@ TEST_CASE("errors name the statement and the place") {
   CHECK(fixture.answer("SELECT :x").find(":x has no value") != std::string::npos);
   CHECK(fixture.answer("SELECT ?1").find("parameter ?1 has no value") != std::string::npos);
   CHECK(fixture.answer("SELECT ?").find("must have names") != std::string::npos);
+  CHECK(fixture.answer(std::string("SELECT 1;\n\0", 11)) ==
+        "error: SQL line 2, column 1: a NUL byte; SQL is plain text");
+  CHECK(fixture.answer(std::string("SELECT '\0'", 10)).find("column 9: a NUL byte") != std::string::npos);
   CHECK(fixture.answer("SELECT 'a' REGEXP '('").find("regular expression") != std::string::npos);
 }
 
@@ -109,6 +112,9 @@ TEST_CASE("a deadline ends what never ends") {
           .answer("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", {}, limits)
           .find("time limit") != std::string::npos);
   CHECK(fixture.answer("SELECT 1") == "1");
+  // What runs inside one function call is refused instead: the deadline is only looked at between operations.
+  CHECK(fixture.answer(R"(SELECT regexp('(.*)(.*)(.*)(.*)\1\2\3\4x', printf('%.*c', 300, 'a')))", {}, limits)
+            .find("references back") != std::string::npos);
 }
 
 }  // namespace tracedb

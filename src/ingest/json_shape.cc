@@ -1,0 +1,188 @@
+#include "ingest/json_shape.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+std::size_t skip_space(std::string_view text, std::size_t i) {
+  while (i < text.size() && is_space(text[i])) ++i;
+  return i;
+}
+
+// Walks over one value.
+class ShapeReader {
+ public:
+  ShapeReader(std::string_view text, std::size_t max_depth) : text_(text), max_depth_(max_depth) {}
+
+  ShapeCheck read() {
+    while (!finished_) {
+      at_ = skip_space(text_, at_);
+      if (at_ == text_.size()) return result(Shape::kCut);
+      if (!step(text_[at_])) return result(at_ == text_.size() ? Shape::kCut : Shape::kBroken);
+    }
+    return result(Shape::kWhole);
+  }
+
+ private:
+  enum class Expect : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kColon, kCommaOrEnd };
+
+  [[nodiscard]] ShapeCheck result(Shape shape) const { return {shape, at_, has_phase_}; }
+
+  // False: broken at at_, or cut off if that is the end.
+  bool step(char c) {
+    switch (expect_) {
+      case Expect::kKeyOrEnd:
+        if (c == '}') return close();
+        [[fallthrough]];
+      case Expect::kKey:
+        return c == '"' && key();
+      case Expect::kColon:
+        expect_ = Expect::kValue;
+        return c == ':' && ++at_ > 0;
+      case Expect::kValueOrEnd:
+        if (c == ']') return close();
+        [[fallthrough]];
+      case Expect::kValue:
+        return value(c);
+      case Expect::kCommaOrEnd:
+        if (c != ',') return c == (open_.back() == '{' ? '}' : ']') && close();
+        expect_ = open_.back() == '{' ? Expect::kKey : Expect::kValue;
+        return ++at_ > 0;
+    }
+    return false;
+  }
+
+  bool key() {
+    const std::size_t begin = at_;
+    if (!string()) return false;
+    phase_next_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"ph\"";
+    expect_ = Expect::kColon;
+    return true;
+  }
+
+  bool value(char c) {
+    const bool phase = std::exchange(phase_next_, false);
+    if (c == '{' || c == '[') {
+      if (open_.size() == max_depth_) return false;
+      open_ += c;
+      expect_ = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
+      return ++at_ > 0;
+    }
+    if (c == '"') {
+      if (!string()) return false;
+      has_phase_ = has_phase_ || phase;
+    } else if (!scalar()) {
+      return false;
+    }
+    end_of_value();
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    ++at_;
+    end_of_value();
+    return true;
+  }
+
+  void end_of_value() {
+    expect_ = Expect::kCommaOrEnd;
+    finished_ = open_.empty();
+  }
+
+  bool string() {
+    ++at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\0') return false;
+      ++at_;
+      if (c == '"') return true;
+      if (c == '\\' && at_ < text_.size()) ++at_;
+    }
+    return false;
+  }
+
+  bool scalar() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) > ' ' &&
+           std::string_view(",:{}[]\"").find(text_[at_]) == std::string_view::npos) {
+      ++at_;
+    }
+    return at_ > begin;
+  }
+
+  std::string_view text_;
+  std::size_t max_depth_;
+  std::size_t at_ = 0;
+  std::string open_;  // the brackets around at_
+  Expect expect_ = Expect::kValue;
+  bool finished_ = false;
+  bool phase_next_ = false;
+  bool has_phase_ = false;
+};
+
+// Whether nothing follows but members of the top level, if that is an object, and its end.
+bool is_rest_of_trace(std::string_view text, Container top_level) {
+  std::size_t i = skip_space(text, 0);
+  if (top_level == Container::kArray) return i == text.size();
+  while (i < text.size() && text[i] == ',') {
+    const std::size_t key = skip_space(text, i + 1);
+    if (key == text.size() || text[key] != '"') return false;
+    const ShapeCheck name = check_shape(text.substr(key), kAnyDepth);
+    const std::size_t colon = skip_space(text, key + name.end);
+    if (name.shape != Shape::kWhole || colon == text.size() || text[colon] != ':') return false;
+    const ShapeCheck value = check_shape(text.substr(colon + 1), kAnyDepth);
+    if (value.shape != Shape::kWhole) return false;
+    i = skip_space(text, colon + 1 + value.end);
+  }
+  return i < text.size() && text[i] == '}' && skip_space(text, i + 1) == text.size();
+}
+
+// Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
+constexpr std::size_t kDeepestEvent = 32;
+
+bool is_event(const ShapeCheck& check) { return check.shape == Shape::kWhole && check.has_phase; }
+
+}  // namespace
+
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
+
+bool is_list_of_events(std::string_view element) {
+  const std::size_t bracket = skip_space(element, 0);
+  if (bracket == element.size() || element[bracket] != '[') return false;
+  const std::size_t first = skip_space(element, bracket + 1);
+  if (first == element.size() || element[first] != '{') return false;
+  return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
+}
+
+EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
+  for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view candidate = text.substr(at, longest);
+    const ShapeCheck check = check_shape(candidate, kDeepestEvent);
+    if (is_event(check)) return {at, at};
+    if (check.shape == Shape::kCut && candidate.size() < longest && more == More::kMayCome) {
+      return {EventSearch::kNone, at};
+    }
+  }
+  return {EventSearch::kNone, std::max(from, text.size())};
+}
+
+std::size_t find_array_end(std::string_view text, Container top_level) {
+  // Each bracket tried may cost a walk to the end of the text.
+  constexpr int kMostTries = 1000;
+  int tries = 0;
+  for (std::size_t at = text.find(']'); at != std::string_view::npos; at = text.find(']', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    const std::size_t next = skip_space(rest, 0);
+    if (next < rest.size() && rest[next] == ',' && ++tries > kMostTries) break;
+    if (is_rest_of_trace(rest, top_level)) return at;
+  }
+  return EventSearch::kNone;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,54 @@
+// What shape a piece of text has as JSON, and where in damaged text events begin: the means to find back into a trace
+// after damage. Strict about strings, brackets and what stands between them; lenient about what a scalar is, for NaN
+// and N/A are an event's problem, and about escapes and control characters in strings (but for NUL).
+//
+// Byte for byte, for damaged places only. Linear in the text. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracedb {
+
+enum class Shape : std::uint8_t {
+  kWhole,   // a value, which ends at `end`
+  kCut,     // the beginning of a value
+  kBroken,  // no text behind it makes it a value; `end` is the first byte that cannot be
+};
+
+struct ShapeCheck {
+  Shape shape = Shape::kCut;
+  std::size_t end = 0;
+  bool has_phase = false;  // it is an object with a member "ph" that is a string, as every event has
+};
+
+// Of the value that `text` starts with (white space before it is passed over). Deeper than `max_depth` is broken.
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth);
+
+inline constexpr std::size_t kAnyDepth = static_cast<std::size_t>(-1);
+
+struct EventSearch {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t at = kNone;  // where the event begins
+  std::size_t resume = 0;  // nothing found: where to go on once there is more text
+};
+
+// Larger objects are not looked for: how far ahead one is followed that may be none.
+inline constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
+
+enum class More : bool { kNo, kMayCome };
+
+// The first event at `from` or behind it: a whole object, at most `longest` bytes, that has a phase, whatever stands
+// around it. With More::kMayCome an object that `text` cuts off is left for the next call.
+EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
+
+// Whether `element`, with its white space, is the beginning of a list of events: a bracket too many before events.
+bool is_list_of_events(std::string_view element);
+
+// In the end of a trace, which holds no whole event: the bracket that closes the array of events, behind which stand
+// nothing but further top-level members (where the array is one itself) and the end. kNone: there is none.
+enum class Container : std::uint8_t { kArray, kObject };
+std::size_t find_array_end(std::string_view text, Container top_level);
+
+}  // namespace tracedb

@@ -1,0 +1,77 @@
+"""Figures of traces with unusual durations: averages are over what is known, and no sum is too large to be answered."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, run, scratch_folder  # noqa: E402
+
+LARGEST = 2**63 - 1
+HUGE_US = LARGEST // 2 // 1000  # two of them fit, three do not
+COMMANDS = ("info", "kernels", "memcpys", "issues", "verify")
+
+
+def kernel(name, ts, dur):
+    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
+            "args": {"device": 0, "stream": 7}}
+
+
+def copy(ts, dur, size):
+    return {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": ts, "dur": dur,
+            "args": {"device": 0, "stream": 7, "bytes": size}}
+
+
+def ingest(folder, events):
+    source = folder / "trace.json"
+    source.write_text(json.dumps({"traceEvents": events}))
+    run("trace-ingest", "-q", source)
+    return f"{source}.tracedb"
+
+
+def rows(command, *arguments):
+    return json.loads(run("trace-query", command, "-q", "--json", *arguments).stdout)["rows"]
+
+
+def unknown_durations(folder):
+    index = ingest(folder, [kernel("k", 0, 10), kernel("k", 1, 14), kernel("k", 2, -1), kernel("k", 3, -1),
+                            kernel("none", 4, -1), copy(5, 6, 100), copy(6, -1, 300)])
+    whole, selected = rows("kernels", index), rows("kernels", "--name", "*", index)
+    for report in (whole, selected):
+        first, second = report
+        equal([first[key] for key in ("instances", "total_time", "avg", "med", "min", "max")],
+              [4, 24000, 12000, 12000, 10000, 14000], "figures of k")
+        equal(round(first["stddev"], 3), 2828.427, "deviation of k")
+        equal([second[key] for key in ("instances", "total_time", "avg", "stddev")], [1, 0, None, None], "unknown")
+    equal(rows("kernels", "--limit", "1", "--sort", "name", index)[1]["avg"], 12000, "mean of [others]")
+    stats = rows("sql", index, "SELECT avg, known, round(sqrt(variance), 3) AS s FROM kernel_stats ORDER BY name")
+    equal([list(row.values()) for row in stats], [[12000, 2, 2828.427], [None, 0, None]], "kernel_stats")
+    copies = rows("memcpys", index)[0]
+    equal([copies[key] for key in ("instances", "avg", "bytes", "avg_bytes")], [2, 6000, 400, 200], "copies")
+    equal(round(copies["gb_per_s"], 6), round(100 / 6000, 6), "bandwidth, where size and time are known")
+
+
+def huge_durations(folder):
+    index = ingest(folder, [kernel(name, i + 1, HUGE_US) for i, name in enumerate("aabbc")]
+                   + [copy(i, HUGE_US, LARGEST) for i in range(3)])
+    for command in COMMANDS:
+        run("trace-query", command, index)
+    for options in ((), ("--name", "*")):
+        report = rows("kernels", *options, index)
+        equal([row["total_time"] for row in report], [2 * HUGE_US * 1000] * 2 + [HUGE_US * 1000], "totals")
+        equal(round(sum(row["time_pct"] for row in report), 6), 100, "shares")
+        run("trace-query", "kernels", "--limit", "1", *options, index)
+    equal(rows("kernels", "--limit", "1", index)[1]["total_time"], LARGEST, "total of [others], cut at 2^63 - 1")
+    equal([rows("memcpys", index)[0][key] for key in ("total_time", "bytes")], [LARGEST] * 2, "copies")
+    equal(len(rows("sql", index, "SELECT * FROM kernel_stats")), 3, "kernel_stats")
+
+
+def main():
+    cases = Cases()
+    for case in (unknown_durations, huge_durations):
+        with scratch_folder() as folder:
+            cases.run(case.__name__.replace("_", " "), case, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

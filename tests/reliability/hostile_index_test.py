@@ -1,0 +1,121 @@
+"""Indexes that were cut, damaged or planted, through the programs: trace-query answers or says in one line to ingest
+again, a batch builds them anew, and nothing of the attempt stays behind. Sweeps within the process, also under the
+sanitizers: tests/unit/index/hostile_index_test.cc."""
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from faults import nothing_left  # noqa: E402
+from index_folder import kernels, run_any, trace_file  # noqa: E402
+from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+
+COMMANDS = (("info",), ("kernels", "--limit", "3"), ("verify",), ("sql", None, "SELECT count(*), sum(dur) FROM kernels"))
+
+
+class Victim:
+    def __init__(self, folder):
+        self.folder = folder
+        self.trace = trace_file(folder / "t.json", 1, "--layers", 2)
+        run("trace-ingest", "-q", self.trace)
+        self.index = folder / "t.json.tracedb"
+        self.good, self.kernels = self.index.read_bytes(), kernels(self.index)
+
+    def query(self, what, refused=False):
+        """All commands on the index as it is now."""
+        for command, *options in COMMANDS:
+            arguments = [command, self.index] + [option for option in options if option is not None]
+            result = subprocess.run([program("trace-query"), *map(str, arguments)], capture_output=True, timeout=60)
+            text = result.stderr.decode()
+            allowed = (3,) if refused else (0, 1, 3)
+            require(result.returncode in allowed, f"{what}: {command}: exit {result.returncode} ({text})")
+            if result.returncode == 3:
+                equal(text.count("\n"), 1, f"{what}: {command}: lines of {text!r}")
+                require("trace-ingest" in text, f"{what}: {command}: no advice in {text!r}")
+
+    def rebuild(self, what, *options):
+        """A batch leaves a good index behind, whatever lay there."""
+        result = run_any(*options, self.folder)
+        equal(result.returncode, 0, f"{what}: exit code of a batch ({result.stderr})")
+        equal(kernels(self.index), self.kernels, f"{what}: kernels")
+        nothing_left(self.folder, what)
+
+
+def cut():
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        size = len(victim.good)
+        for keep in (16, 100, 101, 16384, 3 * 16384, size // 2, size - 16384, size - 1):
+            victim.index.write_bytes(victim.good[:keep])
+            victim.query(f"cut to {keep} bytes", refused=True)
+            if keep >= 100:  # less is not recognised as ours, and not replaced without --force
+                victim.rebuild(f"cut to {keep} bytes")
+
+
+def flipped():
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        chance = random.Random(11)
+        for number in range(24):
+            damaged = bytearray(victim.good)
+            page = chance.randrange(len(damaged) // 16384) * 16384
+            for at in (page + chance.randrange(12) + (100 if page == 0 else 0), page + 16383 - chance.randrange(300)):
+                damaged[at] ^= 1 << chance.randrange(8)
+            victim.index.write_bytes(damaged)
+            victim.query(f"flips {number} in page {page // 16384}")
+            if number % 4 == 0:
+                victim.rebuild(f"flips {number}", "--verify")
+
+
+def planted_journal():
+    """A journal that somebody laid beside the index is not played back into it."""
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        journal = folder / "t.json.tracedb-journal"
+        page = victim.good[16384:2 * 16384]
+        header = bytes.fromhex("d9d505f920a163d7") + b"".join(
+            number.to_bytes(4, "big") for number in (1, 0, len(victim.good) // 16384, 512, 16384))
+        record = (2).to_bytes(4, "big") + bytes(len(page)) + bytes(4)
+        journal.write_bytes(header.ljust(512, b"\0") + record)
+        before = victim.index.read_bytes()
+        victim.query("a journal")
+        require(victim.index.read_bytes() == before, "trace-query has changed the index")
+        victim.rebuild("a journal", "--force")
+        require(not journal.exists(), "the journal lies beside the new index")
+
+
+def wrong_journal_mode():
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        subprocess.run(["sqlite3", str(victim.index), "PRAGMA journal_mode=WAL"], check=True, capture_output=True)
+        victim.query("write-ahead logging", refused=True)
+        equal(sorted(os.listdir(folder)), ["t.json", "t.json.tracedb"], "files")
+        victim.rebuild("write-ahead logging")
+
+
+def reader_that_has_seen_enough():
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        for command in (("kernels", "--limit", "0"), ("schema",), ("sql", "SELECT * FROM kernels a, kernels b LIMIT 99999")):
+            arguments = [command[0], *([] if command[0] == "schema" else [victim.index]), *command[1:]]
+            process = subprocess.Popen([program("trace-query"), *map(str, arguments)], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            process.stdout.close()
+            errors = process.stderr.read()
+            process.stderr.close()
+            require(process.wait(timeout=60) in (0, -signal.SIGPIPE), f"{command[0]}: exit {process.returncode}")
+            equal(errors, b"", f"{command[0]}: said")
+
+
+def main():
+    cases = Cases()
+    for case in (cut, flipped, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
+        cases.run(case.__name__.replace("_", " "), case)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+// Command lines, read alike by both programs: no prefix stands for an option, a mistyped one gets a suggestion, numbers
+// have limits. Wrong use is Error{kUsage}, or the po::error that Boost throws for it.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tracedb {
+
+// `shown`: the options help tells of; `positional`: under which name arguments without a dash are kept, as a list.
+// `hidden` (may be empty): options that are known, but neither shown nor suggested.
+boost::program_options::variables_map parse_options(std::span<const std::string> words,
+                                                    const boost::program_options::options_description& shown,
+                                                    const boost::program_options::options_description& hidden,
+                                                    const char* positional);
+
+// A whole number from `least` to `most`; `option` is how the message names it.
+std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most);
+
+}  // namespace tracedb
