@@ -8,7 +8,8 @@
 -- longer one first, then file order), so ids are time-ordered too.
 
 CREATE TABLE meta (              -- facts about the trace, the ingest and the index, one per row
-  key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, ...
+  key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, rank and
+                                 -- rank_source (distributedInfo, or file name: and the part that says it), ...
   value TEXT                     -- text; numbers in decimal, trace.* as the JSON text of the trace
 ) STRICT;
 
@@ -52,7 +53,7 @@ CREATE TABLE process (           -- anything the trace gives a pid
   name TEXT,                     -- from process_name
   labels TEXT,                   -- from process_labels
   sort_index INTEGER,            -- from process_sort_index
-  rank INTEGER                   -- rank of the distributed job, if known
+  rank INTEGER                   -- rank of the distributed job, if known: meta.rank
 ) STRICT;
 
 CREATE TABLE thread (            -- CPU threads and other tracks that are not device streams

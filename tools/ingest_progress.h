@@ -1,13 +1,18 @@
-// How far a run of ingest is, on standard error: a line that is redrawn on a terminal, else a line every ten seconds.
-// One trace shows its bytes, speed and time left; several show how many are done and which are being read.
+// How far a run of ingest is, on standard error: a line that is redrawn on a terminal, else a line now and then. Bytes,
+// MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which are
+// being read. Lines come also while nothing arrives: they say that the program is alive.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "ingest/ingest.h"
 
@@ -18,27 +23,56 @@ enum class ProgressMode { kAuto, kAlways, kNever };
 // "812 B", "3.20 MB"
 std::string human_bytes(std::uint64_t bytes);
 
+// Calls a function again and again on a thread of its own.
+class Ticker {
+ public:
+  Ticker(std::chrono::nanoseconds interval, std::function<void()> tick);
+  ~Ticker();
+  Ticker(const Ticker&) = delete;
+  Ticker& operator=(const Ticker&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+struct ProgressOptions {
+  ProgressMode mode = ProgressMode::kAuto;
+  std::chrono::nanoseconds heartbeat = std::chrono::seconds(10);  // between lines that are not redrawn
+  std::size_t traces = 0;
+  std::uint64_t total_bytes = 0;  // of all of them; 0: not known
+};
+
+// One thread at a time.
 class ProgressLine {
  public:
-  ProgressLine(ProgressMode mode, std::size_t traces);
+  explicit ProgressLine(const ProgressOptions& options);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void started(const std::filesystem::path& trace) { running_[trace] = {}; }
   void update(const std::filesystem::path& trace, const IngestProgress& progress);
-  void finished(const std::filesystem::path& trace);
+  void finished(const std::filesystem::path& trace, std::uint64_t bytes);
+  void show();   // if it is time to
   void clear();  // before something else is printed
+
+  [[nodiscard]] bool is_shown() const { return shown_; }
+  [[nodiscard]] std::chrono::nanoseconds interval() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] std::string line_of_one(const IngestProgress& progress) const;
-  [[nodiscard]] std::string line_of_many() const;
+  [[nodiscard]] std::string line() const;
+  [[nodiscard]] std::string running_traces() const;
 
+  ProgressOptions options_;
   bool redrawn_, shown_, drawn_ = false;
-  std::size_t traces_, done_ = 0;
-  std::uint64_t done_bytes_ = 0;
+  std::size_t done_ = 0;
+  std::uint64_t done_bytes_ = 0;               // of traces that need not be looked at any more
+  std::uint64_t read_bytes_ = 0, events_ = 0;  // of those among them that were read
   std::map<std::filesystem::path, IngestProgress> running_;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };

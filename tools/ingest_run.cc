@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -55,32 +57,43 @@ enum class Wordiness { kErrors, kNormal, kAll };
 
 class Reporter : public BatchObserver {
  public:
-  Reporter(const IngestCommand& command, std::size_t traces)
+  Reporter(const IngestCommand& command, const ProgressOptions& progress)
       : words_(command.quiet     ? Wordiness::kErrors
                : command.verbose ? Wordiness::kAll
                                  : Wordiness::kNormal),
-        alone_(traces == 1),
-        line_(command.quiet ? ProgressMode::kNever : command.progress, traces),
-        summary_(command.summary, command.strict ? Strictness::kStrict : Strictness::kLenient) {}
+        alone_(progress.traces == 1),
+        line_(progress),
+        strictness_(command.strict ? Strictness::kStrict : Strictness::kLenient),
+        summary_(command.summary) {
+    if (line_.is_shown()) ticker_.emplace(line_.interval(), [this] { locked([&] { line_.show(); }); });
+  }
 
-  void started(const fs::path& trace) override { line_.started(trace); }
-  void progress(const fs::path& trace, const IngestProgress& progress) override { line_.update(trace, progress); }
+  void started(const fs::path& trace) override {
+    locked([&] { line_.started(trace); });
+  }
+
+  void progress(const fs::path& trace, const IngestProgress& progress) override {
+    locked([&] { line_.update(trace, progress); });
+  }
 
   void waiting(const fs::path& index) override {
-    line_.clear();
-    if (words_ != Wordiness::kErrors) {
-      say("{}: another process is building it; waiting\n", shown(index));
-    }
+    locked([&] {
+      line_.clear();
+      if (words_ != Wordiness::kErrors) say("{}: another process is building it; waiting\n", shown(index));
+    });
   }
 
   void finished(const TraceRecord& record) override {
-    line_.clear();
-    line_.finished(record.trace);
-    summary_.add(record);
-    print(record);
+    locked([&] {
+      line_.clear();
+      line_.finished(record.trace, record.bytes);
+      summary_.add(summary_line(record, strictness_));
+      print(record);
+    });
   }
 
   void end(const BatchResult& result) {
+    ticker_.reset();
     line_.clear();
     summary_.close();
     if (result.interrupted) say("trace-ingest: interrupted; run it again to do the rest\n");
@@ -91,6 +104,13 @@ class Reporter : public BatchObserver {
   }
 
  private:
+  // The ticker has a thread of its own.
+  template <class Work>
+  void locked(Work work) {
+    const std::lock_guard lock(mutex_);
+    work();
+  }
+
   void print(const TraceRecord& record) const {
     if (record.status == TraceStatus::kFailed) {
       const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
@@ -112,7 +132,10 @@ class Reporter : public BatchObserver {
   Wordiness words_;
   bool alone_;
   ProgressLine line_;
+  Strictness strictness_;
   SummaryFile summary_;
+  std::mutex mutex_;
+  std::optional<Ticker> ticker_;
 };
 
 std::vector<fs::path> read_path_list(const fs::path& list) {
@@ -158,6 +181,7 @@ BatchOptions batch_options(const IngestCommand& command) {
   options.index_directory = command.index_directory;
   options.jobs = command.jobs;
   options.fail_fast = command.fail_fast;
+  options.timeout = command.timeout;
   options.ensure.ingest = command.options;
   options.ensure.ingest.cancel = &end_requested();
   options.ensure.rebuild = command.force;
@@ -166,17 +190,39 @@ BatchOptions batch_options(const IngestCommand& command) {
   return options;
 }
 
+// 0 if that of any is not known: how long it will take is then not known either.
+std::uint64_t total_bytes(const TraceList& list) {
+  std::uint64_t bytes = 0;
+  for (const fs::path& trace : list.traces) {
+    std::error_code error;
+    if (!fs::is_regular_file(trace, error)) return 0;
+    const std::uintmax_t size = fs::file_size(trace, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 int run_ingest(const IngestCommand& command) {
   const TraceList list = find_traces(command);
   const std::size_t all = list.traces.size() + list.unreadable.size() + list.skipped.size();
-  Reporter reporter(command, all);
+  ProgressOptions progress{command.quiet ? ProgressMode::kNever : command.progress, command.heartbeat, all};
+  progress.total_bytes = total_bytes(list);
+  Reporter reporter(command, progress);
   const BatchResult result = run_batch(list, batch_options(command), reporter);
   reporter.end(result);
   if (result.interrupted) return signal_exit_code();
   if (result.first_failure) return static_cast<int>(all == 1 ? *result.first_failure : ErrorCode::kInput);
   return command.strict && result.lossy ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+}
+
+std::chrono::nanoseconds parse_seconds(const std::string& text) {
+  const auto value = parse_double(text);
+  if (!value || *value <= 0 || *value > 1e9) {
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no number of seconds; write e.g. 600 or 0.5", text));
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*value));
 }
 
 std::size_t parse_size(const std::string& text) {

@@ -1,6 +1,7 @@
 // What trace-ingest does with its arguments.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -19,7 +20,9 @@ struct IngestCommand {
   std::filesystem::path index_directory;      // empty: beside the trace
   std::filesystem::path summary;              // empty: none
   ProgressMode progress = ProgressMode::kAuto;
-  unsigned jobs = 0;  // 0: one a core
+  std::chrono::nanoseconds heartbeat = ProgressOptions().heartbeat;
+  std::chrono::nanoseconds timeout{0};  // for one trace; 0: none
+  unsigned jobs = 0;                    // 0: one a core
   bool fail_fast = false;
   bool force = false;
   bool verify = false;
@@ -32,6 +35,9 @@ struct IngestCommand {
 // Exit code: 0; of a single trace that failed, its own; 3 if some of several failed; 4 if --strict and data was lost;
 // 128 + the signal if one ended the run.
 int run_ingest(const IngestCommand& command);
+
+// "90", "0.5". Throws Error{kUsage}.
+std::chrono::nanoseconds parse_seconds(const std::string& text);
 
 // "64K", "1.5M", "2G" (powers of 1024) or plain bytes. Throws Error{kUsage}.
 std::size_t parse_size(const std::string& text);

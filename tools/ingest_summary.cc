@@ -29,6 +29,10 @@ std::string bytes_field(const std::string& name) {
   return field + '"';
 }
 
+std::string path_fields(const std::filesystem::path& path) {
+  return fmt::format("{{\"path\":\"{}\"", escape_json(path.native())) + bytes_field(path.native());
+}
+
 int exit_code(const TraceRecord& record, Strictness strictness) {
   if (record.code) return static_cast<int>(*record.code);
   return strictness == Strictness::kStrict && record.lossy() ? static_cast<int>(ErrorCode::kSalvaged) : 0;
@@ -41,8 +45,7 @@ bool was_read(const TraceRecord& record) {
 }  // namespace
 
 std::string summary_line(const TraceRecord& record, Strictness strictness) {
-  std::string line = fmt::format("{{\"path\":\"{}\"", escape_json(record.trace.native()));
-  line += bytes_field(record.trace.native());
+  std::string line = path_fields(record.trace);
   line += text_field("index", record.index.native());
   line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
                       to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
@@ -51,8 +54,24 @@ std::string summary_line(const TraceRecord& record, Strictness strictness) {
   return line + text_field("error", record.error) + '}';
 }
 
-SummaryFile::SummaryFile(const std::filesystem::path& path, Strictness strictness)
-    : path_(path), strictness_(strictness) {
+std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+                         const std::string& error) {
+  std::string line = path_fields(index.path);
+  line += fmt::format(",\"kind\":\"index\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":{}", to_string(index.state),
+                      index.file.bytes, index.file.modified_ns);
+  line += text_field("source", index.source.native()) + text_field("reason", std::string(reason));
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
+}
+
+std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error) {
+  std::string line = path_fields(leftover.path);
+  line += fmt::format(",\"kind\":\"leftover\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":null,\"source\":null",
+                      leftover.in_use ? "in use" : "dead", leftover.bytes);
+  line += text_field("reason", "of " + leftover.index.filename().native());
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
+}
+
+SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
   if (path.empty()) return;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail();
@@ -71,10 +90,10 @@ void SummaryFile::fail() const {
                                                 printable_path(path_), std::strerror(errno)));
 }
 
-void SummaryFile::add(const TraceRecord& record) {
+void SummaryFile::add(const std::string& line) {
   if (descriptor_ < 0) return;
-  const std::string line = summary_line(record, strictness_) + '\n';
-  std::string_view rest = line;
+  const std::string ended = line + '\n';
+  std::string_view rest = ended;
   while (!rest.empty()) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;

@@ -1,11 +1,14 @@
 // One JSON line for each trace of a run (--summary): path, index, status, seconds, bytes, events, issues, how many of
 // them lost data (losses), whether the trace was whole (complete), error, and the exit code a run over this trace alone
-// would have had. Of a valid index they say what was said when it was built.
+// would have had. Of a valid index they say what was said when it was built. One for each file that housekeeping looked
+// at: path, kind (index or leftover), state, bytes, modified_ns, source, reason, action, error.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "index/survey.h"
 #include "ingest/batch.h"
 
 namespace tracedb {
@@ -14,23 +17,25 @@ enum class Strictness { kLenient, kStrict };  // kStrict: lost data is a failure
 
 // Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field path_hex with their bytes.
 std::string summary_line(const TraceRecord& record, Strictness strictness);
+std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+                         const std::string& error);
+std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error);
 
 class SummaryFile {
  public:
   // Replaces what is there. Empty: no summary. Throws Error{kResource}.
-  SummaryFile(const std::filesystem::path& path, Strictness strictness);
+  explicit SummaryFile(const std::filesystem::path& path);
   ~SummaryFile();
   SummaryFile(const SummaryFile&) = delete;
   SummaryFile& operator=(const SummaryFile&) = delete;
 
-  void add(const TraceRecord& record);  // in the file when this returns; throws Error{kResource}
-  void close();                         // after the last; only now some file systems say that they have no room
+  void add(const std::string& line);  // in the file when this returns; throws Error{kResource}
+  void close();                       // after the last; only now some file systems say that they have no room
 
  private:
   [[noreturn]] void fail() const;
 
   std::filesystem::path path_;
-  Strictness strictness_;
   int descriptor_ = -1;
 };
 

@@ -28,15 +28,14 @@ Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), pa
   const auto path = line.text("output");
   if (!path || *path == "-") return;
   path_ = *path;
-  file_.open(path_, std::ios::binary | std::ios::trunc);
-  if (!file_) throw Error(ErrorCode::kResource, fmt::format("{}: cannot be written", path_));
+  file_.emplace(path_);
 }
 
 std::unique_ptr<TableRenderer> Output::renderer() {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
-  const bool shorten = !file_.is_open() && isatty(STDOUT_FILENO) == 1 && !line_.has("wide");
+  const bool shorten = !file_ && isatty(STDOUT_FILENO) == 1 && !line_.has("wide");
   if (shorten) options.width = terminal_width();
   return line_.renderer().make(stream(), options);
 }
@@ -85,7 +84,7 @@ void Output::arrange(Report& report) const {
 // Files and machines get everything, a terminal what can be taken in.
 std::size_t Output::row_limit() const {
   if (!line_.knows("limit")) return 0;
-  const bool for_reading = !file_.is_open() && line_.renderer().name == "table";
+  const bool for_reading = !file_ && line_.renderer().name == "table";
   return static_cast<std::size_t>(line_.number("limit").value_or(for_reading ? kUsualRows : 0));
 }
 
@@ -103,6 +102,7 @@ void Output::separate(const std::string& title) {
 void Output::finish() {
   if (!merged_.columns.empty()) write(merged_, merged_head_, merged_warnings_);
   stream().flush();
+  if (file_) return file_->finish();
   if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));
 }
 

@@ -1,13 +1,14 @@
 // Where a command's data goes: standard output, or the file of -o. Notes go to standard error.
 #pragma once
 
-#include <fstream>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "query_options.h"
+#include "query_output_file.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
@@ -23,7 +24,7 @@ class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
 
-  [[nodiscard]] std::ostream& stream() { return file_.is_open() ? file_ : *standard_; }
+  [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
   [[nodiscard]] std::unique_ptr<TableRenderer> renderer();
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
@@ -35,7 +36,7 @@ class Output {
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
-  void finish();  // Error{kResource} when not all of it could be written
+  void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:
   void arrange(Report& report) const;
@@ -44,7 +45,7 @@ class Output {
 
   const CommandLine& line_;
   std::ostream* standard_;
-  std::ofstream file_;
+  std::optional<OutputFile> file_;
   std::string path_;
   bool any_ = false;
   Report merged_;  // rows of all inputs so far; without columns: none came

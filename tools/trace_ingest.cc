@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "ingest_housekeeping.h"
 #include "ingest_run.h"
 #include "option_parsing.h"
 #include "process_signals.h"
@@ -22,13 +24,15 @@ namespace {
 
 constexpr const char* kUsage =
     "Usage: trace-ingest [options] TRACE|FOLDER...\n"
+    "       trace-ingest --stats|--gc [options] [FOLDER...]\n"
     "Converts profiler traces (PyTorch/Kineto JSON, plain or gzip or zstd) into SQLite indexes.\n"
     "The index of x.json is x.json.tracedb beside it, or in the cache directory where that cannot be written.\n"
     "A trace whose index is still valid is left alone. Folders are searched with all below them; '-' is standard "
     "input.\n"
     "A run that was cut short is continued by running it again.\n\n"
     "Examples: trace-ingest run1/rank0.pt.trace.json.gz\n"
-    "          trace-ingest --jobs 4 --summary dumps.jsonl /dumps\n\n";
+    "          trace-ingest --jobs 4 --summary dumps.jsonl /dumps\n"
+    "          trace-ingest --gc --max-size 20G --older-than 30d --dry-run\n\n";
 
 po::options_description visible_options() {
   po::options_description options("Options");
@@ -42,6 +46,7 @@ po::options_description visible_options() {
   add("jobs,j", po::value<std::string>()->value_name("N"), "traces at once (default: cores)");
   add("keep-going", "go on with the other traces after a failure (default)");
   add("fail-fast", "begin no other trace after a failure");
+  add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up a trace after so long");
   add("summary", po::value<std::string>()->value_name("FILE"), "write one JSON line for each trace");
   add("force", "rebuild even if a valid index exists; replace files that are no indexes");
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
@@ -56,6 +61,21 @@ po::options_description visible_options() {
   add("verbose,v", "print the account of every trace");
   add("help,h", "this text");
   add("version", "print the version");
+  return options;
+}
+
+po::options_description housekeeping_options() {
+  po::options_description options("Housekeeping, in the folders given and all below, else in the cache directory");
+  auto add = options.add_options();
+  add("stats", "count the indexes there: valid, stale, orphaned, foreign; leftovers of killed builds");
+  add("gc",
+      "remove leftovers, stale indexes beside their traces, and in a cache directory those whose trace is gone; "
+      "nothing that is not provably an index of ours");
+  add("max-size", po::value<std::string>()->value_name("SIZE"), "and the oldest ones, until all take at most SIZE");
+  add("older-than", po::value<std::string>()->value_name("AGE"),
+      "and those not built or confirmed by full hash for AGE, e.g. 30d or 12h");
+  add("orphans", "and those that no trace can rebuild, wherever they are");
+  add("dry-run", "only say what --gc would remove");
   return options;
 }
 
@@ -85,6 +105,8 @@ void parse_batch(const po::variables_map& values, tracedb::IngestCommand& comman
   command.globs = strings("include");
   command.summary = text("summary");
   command.progress = progress_mode(text("progress"));
+  if (values.count("timeout") > 0) command.timeout = tracedb::parse_seconds(text("timeout"));
+  if (values.count("heartbeat") > 0) command.heartbeat = tracedb::parse_seconds(text("heartbeat"));
   if (values.count("jobs") > 0) command.jobs = count_option(values, "jobs");
   command.fail_fast = values.count("fail-fast") > 0;
   if (command.fail_fast && values.count("keep-going") > 0) {
@@ -113,10 +135,51 @@ tracedb::IngestCommand parse(const po::variables_map& values) {
   return command;
 }
 
+tracedb::HousekeepingCommand parse_housekeeping(const po::variables_map& values) {
+  const auto has = [&](const char* name) { return values.count(name) > 0; };
+  tracedb::HousekeepingCommand command;
+  command.collect = has("gc");
+  if (has("trace")) {
+    for (const std::string& folder : values["trace"].as<std::vector<std::string>>())
+      command.folders.emplace_back(folder);
+  }
+  if (has("summary")) command.summary = values["summary"].as<std::string>();
+  if (has("max-size")) command.options.most_bytes = tracedb::parse_size(values["max-size"].as<std::string>());
+  if (has("older-than")) command.options.older_than_ns = tracedb::parse_age(values["older-than"].as<std::string>());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  command.options.now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  command.options.orphans = has("orphans");
+  command.dry_run = has("dry-run");
+  command.quiet = has("quiet");
+  command.verbose = has("verbose");
+  return command;
+}
+
+// An option that would be passed over silently may be a misunderstanding with a loss.
+void require_consistent(const po::variables_map& values) {
+  const bool collect = values.count("gc") > 0;
+  if (collect && values.count("stats") > 0) {
+    throw tracedb::Error(tracedb::ErrorCode::kUsage, "--stats and --gc exclude each other");
+  }
+  for (const char* name : {"max-size", "older-than", "orphans", "dry-run"}) {
+    if (!collect && values.count(name) > 0) {
+      throw tracedb::Error(tracedb::ErrorCode::kUsage, fmt::format("--{} goes with --gc only", name));
+    }
+  }
+  if (!collect && values.count("stats") == 0) return;
+  for (const char* name : {"output", "index-dir", "files-from", "include", "force", "verify"}) {
+    if (values.count(name) > 0) {
+      throw tracedb::Error(tracedb::ErrorCode::kUsage, fmt::format("--{} does not go with --stats and --gc", name));
+    }
+  }
+}
+
 int run(int argc, char** argv) {
-  const po::options_description visible = visible_options();
+  po::options_description visible = visible_options();
+  visible.add(housekeeping_options());
   po::options_description hidden;
-  hidden.add_options()("chunk-size", po::value<std::string>(), "");  // for tests: the index must not depend on it
+  hidden.add_options()("chunk-size", po::value<std::string>(), "")  // for tests: the index must not depend on it
+      ("heartbeat", po::value<std::string>(), "");                  // for tests: seconds between lines of progress
   const std::vector<std::string> words(argv + 1, argv + argc);
   const po::variables_map values = tracedb::parse_options(words, visible, hidden, "trace");
   if (values.count("help") > 0) {
@@ -127,6 +190,8 @@ int run(int argc, char** argv) {
     std::cout << "trace-ingest " << tracedb::kVersion << '\n';
     return 0;
   }
+  require_consistent(values);
+  if (values.count("stats") > 0 || values.count("gc") > 0) return tracedb::run_housekeeping(parse_housekeeping(values));
   if (values.count("trace") == 0 && values.count("files-from") == 0) {
     std::cerr << "trace-ingest: no trace given; see trace-ingest --help\n";
     return static_cast<int>(tracedb::ErrorCode::kUsage);

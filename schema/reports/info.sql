@@ -32,7 +32,9 @@ facts(place, section, item, value, unit) AS (
     'text' FROM m WHERE key IN ('trace.traceName', 'trace.schemaVersion', 'trace.record_shapes', 'trace.with_stack',
                                 'trace.cuda_runtime_version', 'trace.cuda_driver_version', 'trace.hip_runtime_version',
                                 'trace.hip_driver_version', 'trace.displayTimeUnit')
-  UNION ALL SELECT 16, 'trace', 'rank', json_extract(info, '$.rank'), 'text' FROM distributed
+  UNION ALL SELECT 16, 'trace', 'rank', 
+    iif(s.value LIKE 'file name: %', r.value || ' (' || s.value || ')', CAST(r.value AS INTEGER)), 'text'
+    FROM m r JOIN m s ON s.key = 'rank_source' WHERE r.key = 'rank'
   UNION ALL SELECT 17, 'trace', 'world size', json_extract(info, '$.world_size'), 'text' FROM distributed
   UNION ALL SELECT 18, 'trace', 'backend', json_extract(info, '$.backend'), 'text' FROM distributed
   UNION ALL SELECT 19, 'trace', 'begins at', (SELECT value FROM number WHERE key = 'base_time_ns'), 'ns since epoch'

@@ -64,12 +64,15 @@ ContentHash hash_bytes(std::string_view bytes) { return from_xxh(XXH3_128bits(by
 
 std::uint64_t hash64(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-ContentHash hash_file(const std::filesystem::path& path) {
-  InputFile file(path);
+ContentHash hash_file(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
+  InputFile file(path, cancel);
   file.expect_sequential_reads();
   ContentHasher hasher;
   std::vector<char> buffer(kMiB);
-  while (const std::size_t got = file.read(buffer.data(), buffer.size())) hasher.update({buffer.data(), got});
+  while (const std::size_t got = file.read(buffer.data(), buffer.size())) {
+    if (cancel != nullptr && cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+    hasher.update({buffer.data(), got});
+  }
   return hasher.digest();
 }
 

@@ -2,6 +2,7 @@
 // against an adversary.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -38,8 +39,9 @@ class ContentHasher {
 ContentHash hash_bytes(std::string_view bytes);
 std::uint64_t hash64(std::string_view bytes);  // for in-memory tables; never stored
 
-// Full hash of a file. Throws Error{kInput} when it cannot be read.
-ContentHash hash_file(const std::filesystem::path& path);
+// Full hash of a file. Throws Error{kInput} when it cannot be read, Error{kInterrupted} once `cancel` (may be null) is
+// true.
+ContentHash hash_file(const std::filesystem::path& path, const std::atomic<bool>* cancel = nullptr);
 
 // Constant-time fingerprint: file size, first and last MiB and 64 evenly spaced blocks of 64 KiB (files up to 8 MiB:
 // all bytes). It cannot see an edit in place between the blocks; the stored stat and the full hash are for that.

@@ -4,6 +4,8 @@
 // it is caught in the mains, in parallel.h and in failure.h only.
 #pragma once
 
+#include <cerrno>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,5 +31,21 @@ class Error : public std::runtime_error {
  private:
   ErrorCode code_;
 };
+
+// No room for what must be written: a full disk, a quota or a limit on file sizes. ingest.cc adds how much is needed.
+class NoSpaceError : public Error {
+ public:
+  // `written`: bytes of the index that were written when it happened.
+  explicit NoSpaceError(const std::string& message, std::uint64_t written = 0)
+      : Error(ErrorCode::kResource, message), written_(written) {}
+  [[nodiscard]] std::uint64_t written() const { return written_; }
+
+ private:
+  std::uint64_t written_;
+};
+
+inline bool is_no_space(int error_number) {
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+}
 
 }  // namespace tracedb

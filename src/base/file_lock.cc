@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
@@ -21,9 +22,9 @@ namespace {
 constexpr auto kPause = std::chrono::milliseconds(20);
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
-  throw Error(ErrorCode::kResource, fmt::format("{}: cannot make the lock file: {}; choose another place with "
-                                                "--output or --index-dir",
-                                                printable_path(path), std::strerror(error)));
+  const std::string text = fmt::format("{}: cannot make the lock file: {}", printable_path(path), std::strerror(error));
+  if (is_no_space(error)) throw NoSpaceError(text);
+  throw Error(ErrorCode::kResource, text + "; choose another place with --output or --index-dir");
 }
 
 // EBADF: NFS wants the descriptor to be writable, which a lock shared by several users cannot be.
@@ -80,6 +81,15 @@ FileLock FileLock::acquire(const std::filesystem::path& path, const std::atomic<
     if (cancel != nullptr && cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
     std::this_thread::sleep_for(kPause);
   }
+}
+
+bool FileLock::is_held(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  // Shared: whoever asks at the same time is not taken for a holder.
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
 }
 
 FileLock::~FileLock() {

@@ -27,6 +27,8 @@ class FileLock {
   // Waits. `on_wait` is called once if that takes any time; `cancel` (may be null) ends the waiting.
   static FileLock acquire(const std::filesystem::path& path, const std::atomic<bool>* cancel,
                           const std::function<void()>& on_wait);
+  // Without making, removing or keeping anything: does some process hold the lock of this file now?
+  static bool is_held(const std::filesystem::path& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept
       : path_(std::move(other.path_)),

@@ -11,15 +11,17 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/input_file.h"
 
 namespace tracedb {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& directory, std::string_view doing) {
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: cannot {} a temporary file: {}; free space there or choose another "
-                          "directory with TMPDIR or --index-dir",
-                          directory.string(), doing, std::strerror(errno)));
+  const int error = errno;
+  const std::string text =
+      fmt::format("{}: cannot {} a temporary file: {}", printable_path(directory), doing, std::strerror(error));
+  if (is_no_space(error)) throw NoSpaceError(text);
+  throw Error(ErrorCode::kResource, text + "; choose another directory with --output or --index-dir");
 }
 
 }  // namespace

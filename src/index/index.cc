@@ -1,14 +1,16 @@
 #include "index/index.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
-#include <fstream>
-#include <system_error>
 
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "index/leftovers.h"
 #include "sql/functions.h"
 #include "sql/index_format.h"
 #include "sql/safety.h"
@@ -60,15 +62,14 @@ std::string advice(FileKind kind) {
 
 }  // namespace
 
-FileKind file_kind(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return FileKind::kMissing;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return FileKind::kMissing;
+FileKind file_kind(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return FileKind::kMissing;
   Header header{};
-  file.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
+  const ssize_t got = ::pread(descriptor, header.data(), header.size(), 0);
+  if (got < 0) return FileKind::kMissing;
   const std::string_view magic(reinterpret_cast<const char*>(header.data()), 16);
-  if (file.gcount() < 16 || magic != std::string_view("SQLite format 3\0", 16)) return FileKind::kNotSqlite;
+  if (got < 16 || magic != std::string_view("SQLite format 3\0", 16)) return FileKind::kNotSqlite;
   if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {
     return FileKind::kOtherSqlite;
   }
@@ -76,8 +77,16 @@ FileKind file_kind(const std::filesystem::path& path) {
       !is_rollback_format(header)) {
     return FileKind::kOtherVersion;
   }
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  return error || size < expected_size(header) ? FileKind::kTruncated : FileKind::kIndex;
+  return static_cast<std::uint64_t>(status.st_size) < expected_size(header) ? FileKind::kTruncated : FileKind::kIndex;
+}
+
+FileKind file_kind(const std::filesystem::path& path) {
+  // Not blocking: the file may be a FIFO by now.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return FileKind::kMissing;
+  const FileKind kind = file_kind(descriptor);
+  ::close(descriptor);
+  return kind;
 }
 
 Index Index::open(const std::filesystem::path& path) {
@@ -87,6 +96,11 @@ Index Index::open(const std::filesystem::path& path) {
     const InputFile file(path);  // throws, and says why
   }
   if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
+  if (journal_state(journal_path(path)) == JournalState::kHot) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: a change to it by another program is not finished, see {}; open it "
+                                               "with that program, or ingest the trace again with trace-ingest --force",
+                                               printable_path(path), printable_path(journal_path(path).filename())));
+  }
   Database database(path, Database::Mode::kReadOnly);
   harden(database);
   register_functions(database);

@@ -106,7 +106,8 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
   return found;
 }
 
-std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory) {
+std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
+                                     const std::atomic<bool>* cancel) {
   if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0 && fits(sidecar_path(trace))) {
     return sidecar_path(trace);
   }
@@ -117,8 +118,13 @@ std::filesystem::path new_index_path(const std::filesystem::path& trace, const s
                             "and there is no cache directory; use trace-ingest with --output or --index-dir",
                             printable_path(trace)));
   }
-  const ContentHash hash = hash_file(trace);  // first: no directory is made for a trace that cannot be read
   std::error_code error;
+  if (std::filesystem::is_fifo(trace, error)) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: is a pipe, which can be read only once: give the index a name with --output",
+                            printable_path(trace)));
+  }
+  const ContentHash hash = hash_file(trace, cancel);  // first: no directory is made for a trace that cannot be read
   std::filesystem::create_directories(place, error);
   if (error) {
     throw Error(ErrorCode::kResource, fmt::format("{}: cannot make this directory for indexes: {}; use trace-ingest "

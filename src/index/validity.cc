@@ -6,14 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <optional>
-#include <system_error>
+#include <ctime>
 
 #include "base/content_hash.h"
-#include "base/file_lock.h"
-#include "sql/meta_update.h"
+#include "index/refresh.h"
 
 namespace tracedb {
 namespace {
@@ -55,37 +54,35 @@ bool stat_matches(const Index& index, const SourceStat& now) {
          at_rest_when_stored(index, now);
 }
 
-void refresh_stat(const Index& index, const SourceStat& now) {
-  if (clock_ns() - now.touched_ns <= kRestNs) return;  // could not be trusted anyway
-  // The lock of a build: what a kill leaves of this write too is cleared by whoever finds the lock without its holder.
-  std::filesystem::path lock_file = index.path();
-  lock_file += ".lock";
-  std::error_code error;
-  // One that is there is at work, or tells of a kill whose traces are to be cleared before it goes.
-  if (std::filesystem::exists(std::filesystem::symlink_status(lock_file, error))) return;
-  const std::optional<FileLock> lock = FileLock::try_acquire(lock_file, error);
-  if (!lock) return;  // a build is at work, or nothing can be written here
-  update_meta(index.path(),
-              {{"source_mtime_ns", std::to_string(now.mtime_ns)}, {"source_inode", std::to_string(now.inode)}});
+timespec now_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return time;
 }
 
-ValidityResult check_content(const Index& index, const std::filesystem::path& source, const SourceStat& before) {
+void note_stat(const Index& index, const SourceStat& source, timespec looked_at) {
+  if (nanoseconds(looked_at) - source.touched_ns <= kRestNs) return;  // could not be trusted anyway
+  refresh_stat(index, {source.mtime_ns, source.inode, looked_at});
+}
+
+ValidityResult check_content(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
   const auto sample = index.meta("source_sample_hash");
   if (sample && to_hex(sample_hash_file(source)) != *sample) {
     return {Validity::kStale, 2, "the trace has changed (sampled hash)"};
   }
   const auto full = index.meta("source_hash");
   if (!full) return {Validity::kUnknown, 0, "the index does not hold the hash of its trace"};
-  if (to_hex(hash_file(source)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
-  refresh_stat(index, before);
+  if (to_hex(hash_file(source, cancel)) != *full) return {Validity::kStale, 3, "the trace has changed (full hash)"};
   return {Validity::kValid, 3, "same content (full hash)"};
 }
 
 }  // namespace
 
-ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort) {
+ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
+                              const std::atomic<bool>* cancel) {
+  const timespec looked_at = now_time();
   struct stat status {};
-  if (source.empty() || stat(source.c_str(), &status) != 0) {
+  if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
   }
   if (!S_ISREG(status.st_mode) || access(source.c_str(), R_OK) != 0) {
@@ -95,10 +92,14 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   const auto size = index.meta_int64("source_size");
   if (!size) return {Validity::kUnknown, 0, "the index does not say what it was made from"};
   if (*size != now.size) return {Validity::kStale, 1, "the trace has another size now"};
-  if (effort == Effort::kQuick && stat_matches(index, now)) {
+  if (effort != Effort::kFullHash && stat_matches(index, now)) {
     return {Validity::kValid, 1, "same size, time and inode"};
   }
-  return check_content(index, source, now);
+  ValidityResult result = check_content(index, source, cancel);
+  if (result.validity == Validity::kValid && effort != Effort::kLook && !stat_matches(index, now)) {
+    note_stat(index, now, looked_at);
+  }
+  return result;
 }
 
 std::filesystem::path source_of(const Index& index) {

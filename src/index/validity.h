@@ -10,6 +10,7 @@
 // the content of an index depends on nothing but its trace.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 
@@ -24,7 +25,11 @@ enum class Validity {
   kUnknown,        // the source cannot be read, or the index does not say what it was made from
 };
 
-enum class Effort { kQuick, kFullHash };  // kFullHash: tier 3 whatever the stat says
+enum class Effort {
+  kQuick,
+  kFullHash,  // tier 3 whatever the stat says
+  kLook,      // as kQuick, but writes nothing
+};
 
 struct ValidityResult {
   Validity validity = Validity::kUnknown;
@@ -32,7 +37,9 @@ struct ValidityResult {
   std::string reason;  // one line for people
 };
 
-ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort);
+// Error{kInterrupted} once `cancel` (may be null) is true.
+ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
+                              const std::atomic<bool>* cancel = nullptr);
 
 // The trace an index was made from: the file it lies beside ("x.json.tracedb" -> "x.json"), else meta.source_path.
 // Empty when neither names a file.

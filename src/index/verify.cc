@@ -8,8 +8,8 @@ namespace {
 
 using Outcome = VerifyFinding::Outcome;
 
-VerifyFinding check_source(const Index& index, const std::filesystem::path& source) {
-  const ValidityResult result = check_validity(index, source, Effort::kFullHash);
+VerifyFinding check_source(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
+  const ValidityResult result = check_validity(index, source, Effort::kFullHash, cancel);
   switch (result.validity) {
     case Validity::kValid:
       return {"source", Outcome::kPassed, result.reason};
@@ -56,11 +56,12 @@ std::string_view to_string(VerifyFinding::Outcome outcome) {
   return "";
 }
 
-std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source) {
+std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source,
+                                  const std::atomic<bool>* cancel) {
   std::vector<VerifyFinding> findings;
   check_integrity(index, findings);
   if (findings.back().outcome == Outcome::kFailed) return findings;  // numbers of a broken file mean nothing
-  findings.push_back(check_source(index, source));
+  findings.push_back(check_source(index, source, cancel));
   check_numbers(index, findings);
   return findings;
 }

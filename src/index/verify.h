@@ -1,6 +1,7 @@
 // The slow, complete check of an index: its structure, its trace by full hash, and whether its numbers add up.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct VerifyFinding {
 std::string_view to_string(VerifyFinding::Outcome outcome);
 
 // One finding per check at least; several kFailed ones for a check that fails in several places (at most 20 each).
-// `source` may be empty: not checked against a trace.
-std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source);
+// `source` may be empty: not checked against a trace. Error{kInterrupted} once `cancel` (may be null) is true.
+std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source,
+                                  const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace tracedb

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/deadline.h"
 #include "base/failure.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
@@ -144,8 +145,12 @@ class Batch {
   TraceRecord treat(const fs::path& trace) {
     const Clock::time_point start = Clock::now();
     const FileState before(trace);
+    const Deadline deadline(options_.timeout, options_.ensure.ingest.cancel);
     TraceRecord record{.trace = trace, .index = {}};
-    if (const std::optional<Error> error = failure_of([&] { build(record); })) note_failure(record, *error, before);
+    if (const std::optional<Error> error = failure_of([&] { build(record, deadline); })) {
+      note_failure(record, *error, before);
+      if (deadline.expired() && error->code() == ErrorCode::kInterrupted && !cancelled()) note_timeout(record);
+    }
     record.seconds = seconds_since(start);
     if (record.bytes == 0) record.bytes = static_cast<std::uint64_t>(before.size);
     return record;
@@ -168,8 +173,15 @@ class Batch {
     }
   }
 
-  void build(TraceRecord& record) {
+  void note_timeout(TraceRecord& record) const {
+    record.code = ErrorCode::kResource;
+    record.error = fmt::format("{}: not done after {} s: try again with another --timeout",
+                               printable_path(record.trace), std::chrono::duration<double>(options_.timeout).count());
+  }
+
+  void build(TraceRecord& record, const Deadline& deadline) {
     EnsureOptions options = options_.ensure;
+    options.ingest.cancel = deadline.flag();
     options.ingest.progress = [&](const IngestProgress& progress) {
       const std::lock_guard lock(mutex_);
       observer_.progress(record.trace, progress);
@@ -181,10 +193,17 @@ class Batch {
     require_trace(record.trace);
     std::vector<fs::path> unreadable;
     if (found_valid(record, options, unreadable)) return;
-    record.index = options_.output.empty() ? new_index_path(record.trace, options_.index_directory) : options_.output;
+    record.index = options_.output.empty()
+                       ? new_index_path(record.trace, options_.index_directory, options.ingest.cancel)
+                       : options_.output;
     // A damaged index of ours is no obstacle: it is made anew.
     if (std::find(unreadable.begin(), unreadable.end(), record.index) != unreadable.end()) options.rebuild = true;
-    note_result(record, ensure_index(record.trace, record.index, options));
+    std::optional<IngestResult> result = ensure_index(record.trace, record.index, options);
+    // Valid a moment ago, it may have been cleared out since.
+    if (!result && failure_of([&] { note_valid(record, record.index); })) {
+      result = ensure_index(record.trace, record.index, options);
+    }
+    if (result) note_result(record, std::move(*result));
   }
 
   void require_trace(const fs::path& trace) const {
@@ -235,20 +254,16 @@ class Batch {
     record.status = TraceStatus::kValid;
   }
 
-  static void note_result(TraceRecord& record, std::optional<IngestResult> result) {
-    if (!result) {
-      note_valid(record, record.index);
-      return;
-    }
-    record.complete = result->complete;
-    for (const Issue& issue : result->issues.issues()) {
+  static void note_result(TraceRecord& record, IngestResult result) {
+    record.complete = result.complete;
+    for (const Issue& issue : result.issues.issues()) {
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
       if (severity == Severity::kDataLoss) record.losses += issue.count;
     }
     record.status = record.lossy() ? TraceStatus::kSalvaged : TraceStatus::kBuilt;
-    record.bytes = result->file_bytes;
-    record.events = result->events_read;
+    record.bytes = result.file_bytes;
+    record.events = result.events_read;
     record.result = std::move(result);
   }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -63,6 +64,7 @@ struct BatchOptions {
   std::filesystem::path index_directory;  // empty: beside each trace
   unsigned jobs = 0;                      // traces at once; 0: one a core
   bool fail_fast = false;                 // no trace is begun after the first failure
+  std::chrono::nanoseconds timeout{0};    // for one trace, which then fails with kResource; 0: none
   EnsureOptions ensure;                   // memory_bytes is for the whole run; threads 0: the cores, shared by the jobs
 };
 

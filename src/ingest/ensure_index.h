@@ -3,8 +3,8 @@
 // Writers of one index exclude each other by "<index>.lock" (base/file_lock.h): the second waits and then finds the
 // index valid. The lock file lies there from before the first byte of a build until after the last, so a lock file
 // nobody holds says that a build was killed; what such builds left ("<index>.XXXXXX.partial") is removed by the next
-// process that gets the lock. Unfinished files have names of their own: without working locks two builds cost time,
-// never a wrong index.
+// process that gets the lock (index/leftovers.h). Unfinished files have names of their own: without working locks two
+// builds cost time, never a wrong index.
 //
 // Any thread. Errors: those of ingest_trace; kResource for a file in the index's place that is none of our indexes.
 #pragma once
@@ -36,10 +36,5 @@ std::optional<IngestResult> ensure_index(const std::filesystem::path& trace, con
 // A damaged index is not valid.
 bool is_valid_index(const std::filesystem::path& trace, const std::filesystem::path& index,
                     const EnsureOptions& options);
-
-// Removes what killed builds of `index` left behind. Only while holding its lock. Returns how many files.
-std::size_t remove_leftovers(const std::filesystem::path& index);
-
-std::filesystem::path lock_path(const std::filesystem::path& index);
 
 }  // namespace tracedb

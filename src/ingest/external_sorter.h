@@ -41,6 +41,7 @@ class ExternalSorter {
   }
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t spilled_bytes() const { return file_ ? file_->size() : 0; }
 
   // Ends writing and starts reading from the smallest record; may be called again to read once more.
   void start() {

@@ -1,20 +1,12 @@
 #include "ingest/index_writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <random>
 #include <span>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
-#include "base/error.h"
-#include "base/input_file.h"
 #include "sql/index_format.h"
 #include "sql/scripts.h"
 
@@ -109,26 +101,6 @@ std::vector<TableLayout> layouts() {
   };
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path, std::string_view doing, int error) {
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: cannot {}: {}", printable_path(path), doing, std::strerror(error)));
-}
-
-// Makes the names in it last.
-void sync_directory(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) fail(path, "open", errno);
-  const int result = ::fsync(descriptor);
-  const int error = errno;
-  ::close(descriptor);
-  // Some file systems cannot sync a directory; the rename is still atomic there.
-  if (result != 0 && error != EINVAL) fail(path, "write", error);
-}
-
-std::filesystem::path directory_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 // Without a journal and without a sync: a file that is not finished is not kept.
 std::unique_ptr<Database> open_for_writing(const std::filesystem::path& path, Database::Mode mode) {
   auto database = std::make_unique<Database>(path, mode);
@@ -163,37 +135,7 @@ Roots create_schema(const std::filesystem::path& path, const std::vector<TableLa
   return roots;
 }
 
-// Six letters by chance: builds that do not know of each other never share a file.
-std::string partial_suffix() {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device chance;
-  std::string letters(6, ' ');
-  for (char& letter : letters) letter = kLetters[chance() % kLetters.size()];
-  return "." + letters + ".partial";
-}
-
 }  // namespace
-
-PartialFile::PartialFile(const std::filesystem::path& index) {
-  do {
-    path_ = index;
-    path_ += partial_suffix();
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
-  if (descriptor_ < 0) fail(path_, "create", errno);
-}
-
-PartialFile::~PartialFile() {
-  if (!published_) ::unlink(path_.c_str());
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-void PartialFile::publish(const std::filesystem::path& name) {
-  if (::fsync(descriptor_) != 0) fail(path_, "write", errno);
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write", errno);
-  if (::rename(path_.c_str(), name.c_str()) != 0) fail(name, "put the finished index in place", errno);
-  published_ = true;
-}
 
 IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
     : index_(index), cancel_(cancel), partial_(index) {
@@ -231,13 +173,10 @@ std::uint64_t IndexWriter::publish(timespec as_of) {
   meta_.reset();
   database_->execute("COMMIT");
   database_.reset();
-  const timespec times[] = {as_of, as_of};
-  if (::utimensat(AT_FDCWD, partial_.path().c_str(), times, 0) != 0) fail(partial_.path(), "set the time of", errno);
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
-  // A journal left by a killed writer of the old index would be rolled back into the new one.
+  // A journal of the old index would be rolled back into the new one.
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((index_.string() + suffix).c_str());
-  partial_.publish(index_);
-  sync_directory(directory_of(index_));
+  partial_.publish(as_of);
   return size;
 }
 

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/partial_file.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
 #include "ingest/devices.h"
@@ -28,23 +29,6 @@
 #include "sql/table_builder.h"
 
 namespace tracedb {
-
-// A new file "<index>.XXXXXX.partial", removed again unless it is moved away by publish().
-class PartialFile {
- public:
-  explicit PartialFile(const std::filesystem::path& index);
-  ~PartialFile();
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void publish(const std::filesystem::path& name);  // fsync and rename
-
- private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;  // open all the time: it is told of every failed write, also of others who had the file open
-  bool published_ = false;
-};
 
 class IndexWriter {
  public:

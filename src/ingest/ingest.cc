@@ -5,7 +5,7 @@
 
 #include <ctime>
 #include <optional>
-#include <regex>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -22,7 +22,9 @@
 #include "ingest/json_text.h"
 #include "ingest/other_links.h"
 #include "ingest/pipeline.h"
+#include "ingest/space_need.h"
 #include "sql/index_format.h"
+#include "trace/rank_name.h"
 
 namespace tracedb {
 namespace {
@@ -67,19 +69,23 @@ IssueKind issue_of(StreamDamage damage) {
   }
 }
 
-// Rank of a distributed job: what the trace says, else what its name says ("worker3", "rank-70", "TP1"... do not agree
-// on a form; only "rank" followed by a number is unmistakable).
-std::optional<std::int64_t> rank_of(const TraceHeader& header, const fs::path& trace) {
+// Rank of a distributed job: what the trace says, else what its name says beyond doubt.
+struct Rank {
+  std::int64_t value;
+  std::string source;
+};
+
+std::optional<Rank> rank_of(const TraceHeader& header, const fs::path& trace) {
   if (const std::string* info = find_header(header, "distributedInfo")) {
     for (const JsonMember& member : json_members(*info)) {
-      if (member.key == "rank") return parse_int64(number_text(member.value));
+      if (member.key != "rank") continue;
+      const std::optional<std::int64_t> rank = parse_int64(number_text(member.value));
+      if (rank && *rank >= 0) return Rank{*rank, "distributedInfo"};
     }
   }
-  static const std::regex kPattern("rank[-_]?([0-9]{1,6})", std::regex::icase);
-  std::smatch match;
-  const std::string name = trace.filename().string();
-  if (!std::regex_search(name, match, kPattern)) return std::nullopt;
-  return parse_int64(match[1].str());
+  const std::optional<NamedRank> named = rank_in_name(trace.filename().native());
+  if (!named) return std::nullopt;
+  return Rank{named->rank, "file name: " + named->from};
 }
 
 class Ingest {
@@ -97,6 +103,15 @@ class Ingest {
   }
 
   IngestResult run() {
+    try {
+      return build();
+    } catch (const NoSpaceError& error) {  // only here is known how much there is to write
+      throw Error(ErrorCode::kResource, fmt::format("{}; {}", error.what(), space_advice(need(error.written()))));
+    }
+  }
+
+ private:
+  IngestResult build() {
     read_trace(chunks_, *source_, static_cast<std::uint64_t>(before_.size), options_, store_);
     source_->drain();
     note_source();
@@ -116,7 +131,12 @@ class Ingest {
     return result_;
   }
 
- private:
+  [[nodiscard]] SpaceNeed need(std::uint64_t written) const {
+    const auto size = static_cast<double>(before_.regular ? before_.size : 0);
+    const auto consumed = static_cast<double>(source_->consumed());
+    return space_need(store_, written, size > consumed && consumed > 0 ? consumed / size : 1);
+  }
+
   void note_source() {
     if (source_->damage() != StreamDamage::kNone) {
       store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});
@@ -158,14 +178,14 @@ class Ingest {
   void write_rest(IndexWriter& writer) {
     const TraceHeader& header = chunks_.header();
     const std::vector<DeviceRow> devices = devices_of(store_, header);
-    const std::optional<std::int64_t> rank = rank_of(header, trace_);
+    const std::optional<Rank> rank = rank_of(header, trace_);
     for (const DeviceRow& device : devices) {
       if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
     const std::int64_t base = base_time(header);
     writer.add_counters(store_);
     writer.write_dictionaries(store_, cpu_, devices_);
-    writer.write_tracks(store_, devices, rank.value_or(kUnset));
+    writer.write_tracks(store_, devices, rank ? rank->value : kUnset);
     writer.write_steps(cpu_);
     writer.write_kernel_sums(devices_);
     writer.write_collectives(store_, devices_);
@@ -176,7 +196,7 @@ class Ingest {
     write_meta(writer, header, rank, base);
   }
 
-  void write_meta(IndexWriter& writer, const TraceHeader& header, std::optional<std::int64_t> rank,
+  void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<Rank>& rank,
                   std::int64_t base_time) {
     for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
     writer.meta("tool_version", kVersion);
@@ -185,7 +205,8 @@ class Ingest {
     write_source_meta(writer);
     writer.meta("format", "kineto");
     writer.meta("vendor", vendor_of(store_, header));
-    if (rank) writer.meta("rank", *rank);
+    if (rank) writer.meta("rank", rank->value);
+    if (rank) writer.meta("rank_source", rank->source);
     writer.meta("base_time_ns", base_time);
     writer.meta("step_rules", step_rules_hash());
     writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});

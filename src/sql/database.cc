@@ -1,12 +1,18 @@
 #include "sql/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/input_file.h"
 
 namespace tracedb {
 namespace {
@@ -16,7 +22,7 @@ int open_flags(Database::Mode mode) {
     case Database::Mode::kCreate:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kReadOnly:
-      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     case Database::Mode::kReadWrite:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kMemory:
@@ -47,6 +53,32 @@ ErrorCode error_code(int sqlite_code) {
   }
 }
 
+// "file:..." with every byte escaped that could mean something else there.
+std::string immutable_uri(const std::filesystem::path& path) {
+  std::string uri = path.is_absolute() ? "file://" : "file:";
+  for (const char c : database_name(path)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
+}
+
+// SQLite tells a full disk from other failures to write, but not a quota or a limit on file sizes, and its errno is
+// that of a later call. Appending to the file, which is lost anyway, fails for the same reason.
+int append_error(const std::filesystem::path& path) {
+  constexpr std::array<char, 16384> kPage{};
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor, kPage.data(), kPage.size());
+  } while (written > 0 && written < std::ssize(kPage));  // the next one has no room at all
+  const int error = written < 0 ? errno : 0;
+  ::close(descriptor);
+  return error;
+}
+
 }  // namespace
 
 std::string database_name(const std::filesystem::path& path) {
@@ -54,7 +86,9 @@ std::string database_name(const std::filesystem::path& path) {
 }
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
-  const std::string name = mode == Mode::kMemory ? path.string() : database_name(path);
+  const std::string name = mode == Mode::kMemory     ? path.string()
+                           : mode == Mode::kReadOnly ? immutable_uri(path)
+                                                     : database_name(path);
   const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
   if (code == SQLITE_OK) return;
   std::error_code unknown;
@@ -86,8 +120,6 @@ void Database::interrupt_on(const std::atomic<bool>* flag) {
 void Database::fail(int sqlite_code, std::string_view doing) const {
   const int kind = sqlite_code & 0xff;
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
-  // Whoever was killed while it noted new times of the trace has left a journal that only a writer may roll back.
-  const bool half_updated = sqlite3_extended_errcode(handle_) == SQLITE_READONLY_ROLLBACK;
   const bool corrupt = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
   if (corrupt && is_being_built()) {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
@@ -96,10 +128,18 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
   // Our own statements on an index that others may have touched: a table or column that is not there, a text of a
   // gigabyte.
   const bool unlike_ours = mode_ == Mode::kReadOnly && (kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage);
-  if (corrupt || half_updated || unlike_ours) {
+  if (corrupt || unlike_ours) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
                             sqlite3_errmsg(handle_)));
+  }
+  const bool write_failed = sqlite3_extended_errcode(handle_) == SQLITE_IOERR_WRITE;
+  if (kind == SQLITE_FULL || (write_failed && is_no_space(append_error(path_)))) {
+    std::error_code unknown;
+    const std::uintmax_t written = std::filesystem::file_size(path_, unknown);
+    throw NoSpaceError(fmt::format("{}: cannot write the index: {}", printable_path(path_),
+                                   std::strerror(kind == SQLITE_FULL ? ENOSPC : append_error(path_))),
+                       unknown ? 0 : written);
   }
   throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, sqlite3_errmsg(handle_)));
 }

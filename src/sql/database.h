@@ -73,7 +73,8 @@ class Database {
  public:
   enum class Mode {
     kCreate,     // a new file that nobody else sees yet; fails if it exists
-    kReadOnly,   // an index that others may replace by rename at any time
+    kReadOnly,   // a file that nobody changes in place, but others may replace by rename at any time: no locks are
+                 // taken, journals are not looked at
     kReadWrite,  // an existing file
     kMemory,
   };

@@ -30,9 +30,12 @@ bool update_all(sqlite3* handle, const std::vector<std::pair<std::string, std::s
   // The schema may be hostile: no triggers, no functions of its making.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  if (sqlite3_exec(handle, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) return false;
+  if (sqlite3_exec(handle, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", nullptr, nullptr, nullptr) !=
+      SQLITE_OK) {
+    return false;
+  }
   for (const auto& [key, value] : values) {
-    if (!update_one(handle, key, value)) return false;  // closing rolls back
+    if (!update_one(handle, key, value)) return false;
   }
   return sqlite3_exec(handle, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK;
 }

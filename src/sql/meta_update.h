@@ -1,5 +1,4 @@
-// The one write to a published index: values of existing meta rows. Quiet: an index in a read-only place stays as it
-// is.
+// Values of existing meta rows of an index that nobody sees yet: there is no journal, a failure leaves it useless.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +8,7 @@
 
 namespace tracedb {
 
-// All or nothing. False when it could not be written; never throws for that.
+// False when it could not be written; never throws for that.
 bool update_meta(const std::filesystem::path& index, const std::vector<std::pair<std::string, std::string>>& values);
 
 }  // namespace tracedb

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -43,8 +44,10 @@ PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
 }
 
 void PageFile::fail(std::string_view doing, int error) const {
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: cannot {} the index: {}", printable_path(path_), doing, std::strerror(error)));
+  const std::string text =
+      fmt::format("{}: cannot {} the index: {}", printable_path(path_), doing, std::strerror(error));
+  if (is_no_space(error)) throw NoSpaceError(text, std::uint64_t{pages_} * page_size_ - buffer_.size());
+  throw Error(ErrorCode::kResource, text);
 }
 
 void PageFile::read_header() {

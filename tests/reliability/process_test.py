@@ -6,6 +6,7 @@ processes meet at one trace (default 2)."""
 import fcntl
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -279,15 +280,22 @@ def file_size_limit():
         size = (folder / "a.json.tracedb").stat().st_size
         (folder / "a.json.tracedb").unlink()
         for limit in (1, 1000, 16384, 100_000, size // 2, size - 16384, size - 1):
-            no_room(run_any("-q", trace, preexec_fn=size_limit(limit)), folder, f"limit of {limit} bytes")
+            no_room(run_any("-q", trace, preexec_fn=size_limit(limit)), folder, f"limit of {limit} bytes", size)
+        spilling = run_any("-q", "--max-memory", "100K", trace, preexec_fn=size_limit(10_000))
+        require("temporary file" in spilling.stderr, f"did not spill: {spilling.stderr}")
+        no_room(spilling, folder, "no room for spilled data", size)
         result = run_any("-q", trace, preexec_fn=size_limit(2 * size))
         equal(result.returncode, 0, f"exit code under twice the size ({result.stderr})")
 
 
-def no_room(result, folder, what):
+def no_room(result, folder, what, size):
     equal(result.returncode, 5, f"{what}: exit code ({result.stderr})")
     equal(len(result.stderr.splitlines()), 1, f"{what}: lines of {result.stderr!r}")
     equal(sorted(path.name for path in folder.iterdir() if path.suffix != ".json"), [], f"{what}: files")
+    figures = re.search(r"; ([0-9.]+) MB were written, about ([0-9.]+) MB are needed", result.stderr)
+    require(figures, f"{what}: does not say how much is needed: {result.stderr}")
+    written, needed = (1e6 * float(figure) for figure in figures.groups())
+    require(written <= 1.1 * size and size / 2 < needed < 2 * size, f"{what}: {size} bytes are needed: {result.stderr}")
 
 
 def full_disk():
@@ -305,7 +313,7 @@ def full_disk():
             if mounted.returncode != 0:
                 raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
             try:
-                no_room(run_any("-q", "-o", disk / "index", trace), disk, f"disk of {kilobytes} kB")
+                no_room(run_any("-q", "-o", disk / "index", trace), disk, f"disk of {kilobytes} kB", size)
             finally:
                 subprocess.run(["umount", str(disk)], check=True)
 

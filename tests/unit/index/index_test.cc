@@ -35,6 +35,14 @@ TEST_CASE("a whole index opens, read-only") {
   CHECK_THROWS_AS(index.database().execute("DELETE FROM meta"), Error);
 }
 
+TEST_CASE("names that mean something in a URI are names") {
+  const TempDirectory directory;
+  for (const char* name : {"a?mode=memory", "b#c", "100%41", "file:x", "a b&c=d", "not-utf8-\xff"}) {
+    write_small_index(directory / name);
+    CHECK(Index::open(directory / name).meta_int64("events_read") == 12);
+  }
+}
+
 TEST_CASE("what is no usable index is refused with advice") {
   const TempDirectory directory;
   const auto path = directory / "a.tracedb";

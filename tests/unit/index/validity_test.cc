@@ -7,6 +7,9 @@
 #include <thread>
 
 #include "base/content_hash.h"
+#include "base/file_identity.h"
+#include "base/file_lock.h"
+#include "index/leftovers.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -78,6 +81,33 @@ TEST_CASE("a touched trace is hashed once, then trusted again") {
   std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   CHECK(is(pair.check(), Validity::kValid, 3));
   CHECK(is(pair.check(), Validity::kValid, 1));
+}
+
+TEST_CASE("the stat is noted in a copy that takes the index's place") {
+  const Pair pair;
+  std::filesystem::permissions(pair.path, std::filesystem::perms(0640));
+  const auto before = FileIdentity::of(pair.path);
+  const Index open = Index::open(pair.path);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  SUBCASE("and nothing else is left") {
+    CHECK(is(pair.check(), Validity::kValid, 3));
+    CHECK(FileIdentity::of(pair.path)->inode != before->inode);
+    CHECK(std::filesystem::status(pair.path).permissions() == std::filesystem::perms(0640));
+    CHECK(open.meta_int64("events_read") == 12);
+    CHECK(is(pair.check(), Validity::kValid, 1));
+  }
+  SUBCASE("unless the index is being built") {
+    const auto lock = FileLock::try_acquire(lock_path(pair.path));
+    CHECK(is(pair.check(), Validity::kValid, 3));
+    CHECK(FileIdentity::of(pair.path) == before);
+  }
+  SUBCASE("unless it is only looked at") {
+    CHECK(is(pair.check(Effort::kLook), Validity::kValid, 3));
+    CHECK(FileIdentity::of(pair.path) == before);
+  }
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(pair.directory.path())) ++files;
+  CHECK(files == 2);
 }
 
 TEST_CASE("a stat taken too early is not trusted") {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "index/index.h"
+#include "index/leftovers.h"
 #include "index/locate.h"
 #include "support/temp_directory.h"
 

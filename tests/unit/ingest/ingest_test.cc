@@ -154,6 +154,22 @@ TEST_CASE("an index that exists stays when its trace has gone bad, and is replac
   CHECK(files_in(directory.path()) == std::vector<std::string>{"out", "t"});
 }
 
+TEST_CASE("the rank is what the trace says, else what its name says") {
+  const TempDirectory directory;
+  const auto rank_of = [&](const char* name, const char* content) {
+    ingest_trace(directory.write(name, content), directory / "index", Ingested::small_options());
+    Database index(directory / "index", Database::Mode::kReadOnly);
+    return index
+        .query_text("SELECT group_concat(value, ' ') FROM (SELECT value FROM meta WHERE key LIKE 'rank%' ORDER BY key)")
+        .value_or("none");
+  };
+  CHECK(rank_of("rank3.json", R"({"distributedInfo": {"rank": 5}, "traceEvents": []})") == "5 distributedInfo");
+  CHECK(rank_of("rank3.json", R"({"distributedInfo": {"rank": -1}, "traceEvents": []})") == "3 file name: rank3");
+  CHECK(rank_of("rank3.json", R"({"distributedInfo": {"rank": null}, "traceEvents": []})") == "3 file name: rank3");
+  CHECK(rank_of("rank3.json", R"({"traceEvents": []})") == "3 file name: rank3");
+  CHECK(rank_of("mi300x.json", R"({"traceEvents": []})") == "none");
+}
+
 TEST_CASE("a trace without events is a valid index that says so") {
   Ingested index(R"({"traceName":"x"})");
   CHECK(index.issues(IssueKind::kNoEvents) == 1);

@@ -1,0 +1,24 @@
+// A regular file, and no other one that comes to have its name: neither a replacement nor an edit has all of these.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace tracedb {
+
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0, changed_ns = 0;
+
+  // nullopt: not there, or not a regular file. Links are not followed.
+  static std::optional<FileIdentity> of(const std::filesystem::path& path);
+  static std::optional<FileIdentity> of(int descriptor);
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+}  // namespace tracedb

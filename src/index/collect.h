@@ -1,0 +1,56 @@
+// Clearing out indexes: which ones may go and why, and removing them without ever touching another file.
+//
+// By default go: stale indexes beside their traces, stale and orphaned ones in a cache directory, and the leftovers of
+// killed builds. With an age or a size, valid ones go too, the oldest first. What no trace can rebuild (outside of a
+// cache directory: indexes whose trace is gone, replaced or unreadable) may be all that is left of it, and stays unless
+// asked for. The age of an index is its modification time: when it was built, or last found valid by its full hash.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/survey.h"
+
+namespace tracedb {
+
+struct CollectOptions {
+  std::optional<std::uint64_t> most_bytes;    // of all indexes of ours together
+  std::optional<std::int64_t> older_than_ns;  // those not built or confirmed for so long
+  std::int64_t now_ns = 0;                    // since the epoch
+  bool orphans = false;                       // also what no trace can rebuild
+};
+
+struct PlannedRemoval {
+  std::size_t index;  // position in Survey::indexes
+  std::string reason;
+};
+
+// Pure: decides by the survey alone. In the order in which to remove.
+std::vector<PlannedRemoval> plan_removals(const Survey& survey, const CollectOptions& options);
+
+enum class RemovalOutcome {
+  kRemoved,
+  kGone,     // removed by somebody else meanwhile
+  kInUse,    // a run holds its lock
+  kChanged,  // it is another file now than the one that was looked at
+  kFailed,
+};
+std::string_view to_string(RemovalOutcome outcome);
+
+struct RemovalResult {
+  RemovalOutcome outcome = RemovalOutcome::kRemoved;
+  std::string error = {};  // of kFailed
+};
+
+// Under the lock of the index, and only if the file is still the one surveyed, is no link, and has the header of an
+// index. Never throws for a file that cannot be removed.
+RemovalResult remove_index(const SurveyedIndex& index);
+
+// Under the lock of its index; another run's live files are never touched.
+RemovalResult remove_leftover(const SurveyedLeftover& leftover);
+
+}  // namespace tracedb

@@ -1,0 +1,211 @@
+#include "index/survey.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/file_lock.h"
+#include "base/input_file.h"
+#include "index/index.h"
+#include "index/leftovers.h"
+#include "index/locate.h"
+#include "index/validity.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLockSuffix = ".lock";
+constexpr std::string_view kJournalSuffix = ".tracedb-journal";
+
+IndexState state_of(Validity validity) {
+  switch (validity) {
+    case Validity::kValid:
+      return IndexState::kValid;
+    case Validity::kStale:
+      return IndexState::kStale;
+    case Validity::kSourceMissing:
+      return IndexState::kOrphaned;
+    case Validity::kUnknown:
+      break;
+  }
+  return IndexState::kUnknown;
+}
+
+void compare_with_trace(SurveyedIndex& found, const std::atomic<bool>* cancel) {
+  const Index index = Index::open(found.path);
+  found.source = source_of(index);
+  const std::optional<std::string> hash = index.meta("source_hash");
+  found.cached = hash && !hash->empty() && found.path.filename().native().starts_with(*hash + "-");
+  const ValidityResult result = check_validity(index, found.source, Effort::kLook, cancel);
+  found.state = state_of(result.validity);
+  found.reason = result.reason;
+  // Control characters of a recorded path are written as \xNN: whether such a trace is gone cannot be said.
+  if (found.state == IndexState::kOrphaned && found.source.native().find("\\x") != std::string::npos) {
+    found.state = IndexState::kUnknown;
+    found.reason = "the path of its trace is not recorded in full";
+  }
+}
+
+SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
+  SurveyedIndex found{.path = path};
+  const std::optional<FileIdentity> before = FileIdentity::of(path);
+  if (!before) {
+    found.reason = "not a regular file";
+    return found;
+  }
+  found.file = *before;
+  switch (file_kind(path)) {
+    case FileKind::kMissing:
+      found.reason = "cannot be read";
+      return found;
+    case FileKind::kNotSqlite:
+    case FileKind::kOtherSqlite:
+      found.reason = "no index of ours";
+      return found;
+    case FileKind::kOtherVersion:
+      found = {.path = path, .state = IndexState::kUnusable, .reason = "of another version", .file = *before};
+      return found;
+    case FileKind::kTruncated:
+      found = {.path = path, .state = IndexState::kUnusable, .reason = "cut short", .file = *before};
+      return found;
+    case FileKind::kIndex:
+      break;
+  }
+  if (const std::optional<Error> failure = failure_of([&] { compare_with_trace(found, cancel); })) {
+    if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+    found.state = IndexState::kUnusable;
+    found.reason = failure->what();
+  }
+  if (FileIdentity::of(path) != before) {
+    found.state = IndexState::kUnknown;
+    found.reason = "changed while it was looked at";
+  }
+  return found;
+}
+
+class Surveyor {
+ public:
+  explicit Surveyor(const std::atomic<bool>* cancel) : cancel_(cancel) {}
+
+  void search(const fs::path& folder) {
+    waiting_.push_back(folder);
+    while (!waiting_.empty()) {
+      const fs::path next = std::move(waiting_.back());
+      waiting_.pop_back();
+      enter(next);
+    }
+  }
+
+  Survey take() {
+    const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
+    std::sort(survey_.indexes.begin(), survey_.indexes.end(), by_path);
+    std::sort(survey_.leftovers.begin(), survey_.leftovers.end(), by_path);
+    std::stable_partition(survey_.leftovers.begin(), survey_.leftovers.end(),
+                          [](const SurveyedLeftover& leftover) { return leftover.path == lock_path(leftover.index); });
+    return std::move(survey_);
+  }
+
+ private:
+  void enter(const fs::path& folder) {
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) == 0 && !entered_.emplace(status.st_dev, status.st_ino).second) return;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      if (cancel_ != nullptr && cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+      take(*entry);
+    }
+    if (error) survey_.unreadable.push_back({folder, error.message()});
+  }
+
+  void take(const fs::directory_entry& entry) {
+    std::error_code error;
+    const fs::file_status status = entry.symlink_status(error);
+    if (error) return;  // gone meanwhile
+    if (fs::is_directory(status)) {
+      waiting_.push_back(entry.path());
+      return;
+    }
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(kIndexSuffix)) {
+      survey_.indexes.push_back(examine(entry.path(), cancel_));
+    } else if (name.ends_with(kLockSuffix)) {
+      take_lock(entry.path());
+    } else if (is_empty_spool(entry.path())) {
+      survey_.leftovers.push_back({entry.path(), entry.path()});
+    } else if (name.ends_with(kJournalSuffix)) {
+      take_journal(entry.path());
+    } else if (const std::optional<std::string_view> index = index_of_partial(name)) {
+      take_partial(entry.path(), *index);
+    }
+  }
+
+  void take_lock(const fs::path& path) {
+    const fs::path index = fs::path(path).replace_extension();
+    const std::optional<FileIdentity> file = FileIdentity::of(path);
+    if (index.extension() != kIndexSuffix || !file || file->bytes != 0) return;
+    survey_.leftovers.push_back({path, index, 0, FileLock::is_held(path)});
+  }
+
+  // Without its index there is nothing that a journal could be needed for.
+  void take_journal(const fs::path& path) {
+    const fs::path index = path.parent_path() / path.filename().string().substr(0, path.filename().string().rfind('-'));
+    const JournalState state = journal_state(path);
+    const std::optional<FileIdentity> file = FileIdentity::of(path);
+    if (!file || state == JournalState::kNone || (state == JournalState::kHot && FileIdentity::of(index))) return;
+    survey_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
+  }
+
+  // An empty file is ours by its name only, so the name must say it all.
+  void take_partial(const fs::path& path, std::string_view index_name) {
+    const std::optional<FileIdentity> file = FileIdentity::of(path);
+    if (!file || (file->bytes == 0 && !index_name.ends_with(kIndexSuffix)) || !is_begun_index(path)) return;
+    const fs::path index = path.parent_path() / index_name;
+    survey_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
+  }
+
+  const std::atomic<bool>* cancel_;
+  Survey survey_;
+  std::vector<fs::path> waiting_;
+  std::set<std::pair<dev_t, ino_t>> entered_;
+};
+
+}  // namespace
+
+std::string_view to_string(IndexState state) {
+  constexpr std::array<std::string_view, kIndexStates> kNames = {"valid",   "stale",    "orphaned",
+                                                                 "unknown", "unusable", "foreign"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view describe(IndexState state) {
+  constexpr std::array<std::string_view, kIndexStates> kMeanings = {"describe their traces",
+                                                                    "the trace has other bytes now",
+                                                                    "the trace is gone",
+                                                                    "the trace cannot be read or is not known",
+                                                                    "ours, but damaged or of another version",
+                                                                    "no indexes of ours"};
+  return kMeanings[static_cast<std::size_t>(state)];
+}
+
+Survey survey_indexes(const std::vector<fs::path>& folders, const std::atomic<bool>* cancel) {
+  Surveyor surveyor(cancel);
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    const fs::path real = fs::canonical(folder, error);
+    if (error || !fs::is_directory(real, error)) {
+      throw Error(ErrorCode::kInput, fmt::format("{}: no such folder: check the name", printable_path(folder)));
+    }
+    surveyor.search(real);
+  }
+  return surveyor.take();
+}
+
+}  // namespace tracedb

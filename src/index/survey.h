@@ -1,0 +1,62 @@
+// What lies in folders of traces and indexes: every file named "*.tracedb" with its state, and what killed builds left
+// behind. Looks only: nothing is written, no lock is taken.
+//
+// Folders are searched with all below them; links are never followed, except the folders named themselves. To tell
+// whether an index is valid can take reading its whole trace (see validity.h).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_identity.h"
+
+namespace tracedb {
+
+enum class IndexState {
+  kValid,
+  kStale,     // its trace has other bytes now
+  kOrphaned,  // its trace is gone, or was standard input
+  kUnknown,   // its trace cannot be read, or it does not say which one it is
+  kUnusable,  // an index of ours, but damaged, cut short, never finished or of another version
+  kForeign,   // no index of ours, whatever its name says
+};
+inline constexpr std::size_t kIndexStates = 6;
+std::string_view to_string(IndexState state);
+std::string_view describe(IndexState state);
+
+struct SurveyedIndex {
+  std::filesystem::path path, source = {};  // source: empty if it is not known
+  IndexState state = IndexState::kForeign;
+  std::string reason = {};  // why it is in that state, in one line
+  FileIdentity file = {};
+  bool cached = false;  // named by the hash of its trace, as in a cache directory
+};
+
+struct SurveyedLeftover {
+  std::filesystem::path path;
+  std::filesystem::path index;  // of which it is
+  std::uint64_t bytes = 0;
+  bool in_use = false;  // a build is at work
+};
+
+struct Survey {
+  struct Note {
+    std::filesystem::path path;
+    std::string reason;
+  };
+  std::vector<SurveyedIndex> indexes;       // in the order of their paths
+  std::vector<SurveyedLeftover> leftovers;  // locks first: removing another one takes the lock, which then goes too
+  std::vector<Note> unreadable;             // folders
+};
+
+// Throws Error{kInput} if one of `folders` is no folder, Error{kInterrupted} once `cancel` (may be null) is true.
+Survey survey_indexes(const std::vector<std::filesystem::path>& folders, const std::atomic<bool>* cancel);
+
+}  // namespace tracedb

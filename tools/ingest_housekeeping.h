@@ -1,0 +1,30 @@
+// trace-ingest --stats and --gc: what indexes lie in some folders, and clearing them out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/collect.h"
+
+namespace tracedb {
+
+struct HousekeepingCommand {
+  bool collect = false;                        // else only tell
+  std::vector<std::filesystem::path> folders;  // none: the default cache directory
+  std::filesystem::path summary;               // empty: none
+  CollectOptions options;
+  bool dry_run = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Exit code: 0; 3 if a folder could not be read; 5 if a file could not be removed; 128 + the signal if one ended it.
+int run_housekeeping(const HousekeepingCommand& command);
+
+// "30d", "12h", "45m", "90s", "2w" in ns. Throws Error{kUsage}.
+std::int64_t parse_age(const std::string& text);
+
+}  // namespace tracedb
