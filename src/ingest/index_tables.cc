@@ -1,4 +1,6 @@
 // The part of IndexWriter that writes what is small: dictionaries, tracks, steps, sums, counts and issues.
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -69,6 +71,11 @@ void bind_properties(Statement& statement, std::string_view properties) {
     if (member.key == "computeMinor" || member.key == "minor") minor = member.value;
   }
   if (!major.empty()) bind_text(statement, 6, minor.empty() ? major : major + "." + minor);
+}
+
+std::string flow_id_text(const TraceStore& store, const EventId& id) {
+  if (id.type == EventIdType::kText) return std::string(store.strings.text(static_cast<std::uint32_t>(id.number)));
+  return id.type == EventIdType::kHex ? fmt::format("0x{:x}", id.number) : std::to_string(id.number);
 }
 
 constexpr std::string_view kSkipReasons[] = {"",
@@ -289,8 +296,7 @@ void IndexWriter::write_arguments(const TraceStore& store, const std::vector<Arg
 void IndexWriter::write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids) {
   Statement update(*database_, "UPDATE flow_unmatched SET flow_id = ? WHERE id = ?");
   for (const TextFlowId& id : ids) {
-    const std::string text = id.string == 0 ? std::to_string(id.number) : std::string(store.strings.text(id.string));
-    update.bind(1, text).bind(2, std::int64_t{id.row}).run();
+    update.bind(1, flow_id_text(store, id.id)).bind(2, std::int64_t{id.row}).run();
   }
 }
 
