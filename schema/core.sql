@@ -259,10 +259,10 @@ CREATE TABLE flow_unmatched (    -- ends of flow arrows without a partner
   thread_id INTEGER
 ) STRICT;
 
-CREATE TABLE event_argument (    -- only with --keep-args: the arguments as written in the trace
-  event_table TEXT NOT NULL,     -- kernel, cpu_op, ...
-  event_id INTEGER NOT NULL,
-  args TEXT NOT NULL             -- JSON
+CREATE TABLE event_argument (    -- only with --keep-args: the arguments of events that have a row, in the trace's order
+  event_table TEXT NOT NULL,     -- kernel, cpu_op, ...; a slice given as begin and end may have a row for each
+  event_id INTEGER NOT NULL,     -- of a counter event with several series the first row
+  args TEXT NOT NULL             -- JSON as in the trace, white space taken out
 ) STRICT;
 
 CREATE TABLE issue (             -- what was wrong with the trace, counted

@@ -231,11 +231,13 @@ void KinetoEvents::add_counter(Event& event) {
   record.category = event.category;
   record.name = name_id(event);
   record.track = ids_.thread(event);
+  record.args = args_index(event);
   const std::vector<JsonMember> series = json_members(event[Field::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
     record.series = ids_.text(member.key, event);
     event.batch.counters.push_back(record);
+    record.args = 0;
     record.continued = 1;  // further series of one event: rows of their own, but one event
   }
   if (!series.empty()) return;
@@ -317,7 +319,9 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
   if (options_.args == Keep::kNo || !event.fields.has(Field::kArgs)) return 0;
   const std::string_view text = event[Field::kArgs];
-  event.batch.args.push_back(minify(text.substr(0, json_value_length(text))));
+  const std::string_view value = text.substr(0, json_value_length(text));
+  if (is_null_token(value)) return 0;
+  event.batch.args.push_back(minify(value));
   return static_cast<std::uint32_t>(event.batch.args.size());
 }
 

@@ -17,9 +17,10 @@ std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return 
 void emit_slices(TraceStore& store, RowStream& rows) {
   store.slices.start();
   for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
-    rows.row(EventTable::kSlice, slice->args,
-             {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
-              process_of(store, slice->track), slice->track});
+    const std::uint32_t id = rows.row(EventTable::kSlice, slice->args,
+                                      {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
+                                       process_of(store, slice->track), slice->track});
+    rows.argument(EventTable::kSlice, id, slice->end_args);
   }
   store.slices.release();
 }

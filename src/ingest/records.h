@@ -58,6 +58,7 @@ struct AnnotationRecord {
 struct SliceRecord {
   std::int64_t ts, dur;
   std::uint32_t category, name, track, args;
+  std::uint32_t end_args, unused;  // of the end, where it is an event of its own
 };
 
 struct InstantRecord {
@@ -69,7 +70,7 @@ struct CounterRecord {
   std::int64_t ts;
   double value;
   std::uint32_t category, name, track, series;
-  std::uint32_t continued, unused;  // continued: not the first series of its event
+  std::uint32_t continued, args;  // continued: not the first series of its event
 };
 
 // Hexadecimal ("0x1f") and decimal text that can be written again from the number is none.

@@ -20,14 +20,15 @@ void end_slice(TraceStore& store, std::vector<EdgeRecord>& open, const EdgeRecor
     return;
   }
   ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
-  store.slices.push({match->ts, end.ts - match->ts, match->category, match->name, match->track, match->args});
+  store.slices.push(
+      {match->ts, end.ts - match->ts, match->category, match->name, match->track, match->args, end.args, 0});
   open.erase(std::next(match).base());
 }
 
 void keep_open(TraceStore& store, std::vector<EdgeRecord>& open) {
   for (const EdgeRecord& begin : open) {
     store.issues.add(IssueKind::kBeginWithoutEnd, -1, store.strings.text(begin.name));
-    store.slices.push({begin.ts, kUnset, begin.category, begin.name, begin.track, begin.args});
+    store.slices.push({begin.ts, kUnset, begin.category, begin.name, begin.track, begin.args, 0, 0});
   }
   open.clear();
 }

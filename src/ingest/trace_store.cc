@@ -20,7 +20,8 @@ SpoolOptions spool_share(const StoreOptions& options, unsigned share) {
 }  // namespace
 
 TraceStore::TraceStore(const StoreOptions& options)
-    : python(spool_share(options, 16)),
+    : args(options.spool_directory),
+      python(spool_share(options, 16)),
       operators(spool_share(options, 8)),
       calls(spool_share(options, 6)),
       device_events(spool_share(options, 16)),
@@ -88,7 +89,7 @@ void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::
 }
 
 void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = static_cast<std::uint32_t>(args.size());
+  const auto base = args.size();
   const auto common = [&](auto& record) {
     record.name = global(ids.strings, record.name);
     if (record.args != 0) record.args += base;
@@ -117,7 +118,7 @@ void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
 }
 
 void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto args_base = static_cast<std::uint32_t>(args.size());
+  const auto args_base = args.size();
   const auto collective_base = static_cast<std::uint32_t>(collectives.size());
   for (CollectiveRecord& record : batch.collectives) {
     for (std::uint32_t* id : {&record.name, &record.group_name, &record.group_description, &record.ranks, &record.dtype,
@@ -137,7 +138,7 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
 }
 
 void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = static_cast<std::uint32_t>(args.size());
+  const auto base = args.size();
   const auto common = [&](auto& record) {
     record.category = global(ids.strings, record.category);
     record.name = global(ids.strings, record.name);
@@ -174,7 +175,7 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
     rewrite_id(record.id);
     flows.push(record);
   }
-  for (std::string& text : batch.args) args.push_back(std::move(text));
+  for (const std::string& text : batch.args) args.push(text);
 }
 
 KindCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {

@@ -15,6 +15,7 @@
 #include "ingest/external_sorter.h"
 #include "ingest/interner.h"
 #include "ingest/slice_pairs.h"
+#include "ingest/text_spool.h"
 
 namespace tracedb {
 
@@ -67,7 +68,7 @@ class TraceStore {
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
   std::vector<CollectiveRecord> collectives;
-  std::vector<std::string> args;
+  TextSpool args;
 
   ExternalSorter<PythonRecord, ByTime> python;
   ExternalSorter<OperatorRecord, ByTime> operators;
