@@ -219,7 +219,7 @@ CREATE TABLE collective (        -- what the trace says about communication kern
   comms_id TEXT                  -- 64 bits, may exceed a signed integer
 ) STRICT;
 
-CREATE TABLE slice (             -- everything with a duration that fits no table above
+CREATE TABLE slice (             -- everything with a duration that fits no table above; pairs of B E, b e and S F too
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
   dur INTEGER,
@@ -229,7 +229,7 @@ CREATE TABLE slice (             -- everything with a duration that fits no tabl
   thread_id INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE instant (           -- points in time
+CREATE TABLE instant (           -- points in time: instants, marks, samples, steps of asynchronous slices, objects, ...
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
   category_id INTEGER,
@@ -255,15 +255,15 @@ CREATE TABLE flow_unmatched (    -- ends of flow arrows without a partner
   ts INTEGER,
   category_id INTEGER,
   ph TEXT NOT NULL,              -- s: start without end; f: end without start; t: step without either
-  flow_id ANY,                   -- integer; text where the trace has text or more than 63 bits
+  flow_id ANY,                   -- integer; text where the trace has text that is no number or more than 63 bits
   process_id INTEGER,
   thread_id INTEGER
 ) STRICT;
 
-CREATE TABLE event_argument (    -- only with --keep-args: the arguments as written in the trace
-  event_table TEXT NOT NULL,     -- kernel, cpu_op, ...
-  event_id INTEGER NOT NULL,
-  args TEXT NOT NULL             -- JSON
+CREATE TABLE event_argument (    -- only with --keep-args: the arguments of events that have a row, in the trace's order
+  event_table TEXT NOT NULL,     -- kernel, cpu_op, ...; a slice given as begin and end may have a row for each
+  event_id INTEGER NOT NULL,     -- of a counter event with several series the first row
+  args TEXT NOT NULL             -- JSON as in the trace, white space taken out
 ) STRICT;
 
 CREATE TABLE issue (             -- what was wrong with the trace, counted

@@ -54,7 +54,7 @@ po::options_description visible_options() {
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
       "memory for sorting of the whole run, e.g. 200M (default 64M)");
   add("no-stacks", "leave python calls out");
-  add("keep-args", "keep all arguments of all events as JSON");
+  add("keep-args", "keep the arguments of every event that has a row, as JSON");
   add("strict", "exit 4 if the trace had issues that lost data");
   add("progress", po::value<std::string>()->value_name("WHEN"), "auto, always or never (default auto)");
   add("quiet,q", "print errors only");

@@ -160,7 +160,8 @@ std::optional<std::int64_t> parse_integral(std::string_view text) {
   if (negative) text.remove_prefix(1);
   const auto decimal = parse_decimal(text);
   if (!decimal) return std::nullopt;
-  const auto [mantissa, exponent] = *decimal;
+  const std::string_view mantissa = decimal->mantissa;
+  const std::int64_t exponent = decimal->exponent;
   const std::size_t first = mantissa.find_first_of("123456789");
   if (first == std::string_view::npos) return 0;
   const std::size_t last = mantissa.find_last_of("123456789");

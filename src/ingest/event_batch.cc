@@ -5,6 +5,7 @@ namespace tracedb {
 void EventBatch::clear() {
   strings.clear();
   numbers.clear();
+  scopes.clear();
   threads.clear();
   streams.clear();
   configs.clear();

@@ -82,6 +82,7 @@ struct EventBatch {
   unsigned worker = 0;
   std::vector<std::string> strings;  // definitions, in order of local ids
   std::vector<std::string> numbers;  // wide ones, in decimal
+  std::vector<std::string> scopes;   // keys of what ids are unique in
   std::vector<TrackDefinition> threads, streams;
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;

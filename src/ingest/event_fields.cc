@@ -12,8 +12,9 @@ struct Key {
 };
 
 constexpr Key kEventKeys[] = {
-    {"ph", Field::kPh},   {"id", Field::kId},   {"ts", Field::kTs},     {"cat", Field::kCat},   {"pid", Field::kPid},
-    {"tid", Field::kTid}, {"dur", Field::kDur}, {"name", Field::kName}, {"args", Field::kArgs},
+    {"ph", Field::kPh},     {"id", Field::kId},   {"ts", Field::kTs},       {"cat", Field::kCat},
+    {"pid", Field::kPid},   {"tid", Field::kTid}, {"dur", Field::kDur},     {"name", Field::kName},
+    {"args", Field::kArgs}, {"id2", Field::kId2}, {"scope", Field::kScope},
 };
 
 // Sorted by length: a lookup compares only keys of the same length. Old spellings stand beside the new ones.

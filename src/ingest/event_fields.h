@@ -18,6 +18,8 @@ enum class Field : std::uint8_t {
   kTs,
   kDur,
   kId,
+  kId2,
+  kScope,
   kArgs,
   // of its args
   kExternalId,

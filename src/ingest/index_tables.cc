@@ -1,4 +1,6 @@
 // The part of IndexWriter that writes what is small: dictionaries, tracks, steps, sums, counts and issues.
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -69,6 +71,11 @@ void bind_properties(Statement& statement, std::string_view properties) {
     if (member.key == "computeMinor" || member.key == "minor") minor = member.value;
   }
   if (!major.empty()) bind_text(statement, 6, minor.empty() ? major : major + "." + minor);
+}
+
+std::string flow_id_text(const TraceStore& store, const EventId& id) {
+  if (id.type == EventIdType::kText) return std::string(store.strings.text(static_cast<std::uint32_t>(id.number)));
+  return id.type == EventIdType::kHex ? fmt::format("0x{:x}", id.number) : std::to_string(id.number);
 }
 
 constexpr std::string_view kSkipReasons[] = {"",
@@ -229,8 +236,9 @@ void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& 
   }
 }
 
-void IndexWriter::add_counters(TraceStore& store) {
+void IndexWriter::add_counters(TraceStore& store, ArgumentSorter& arguments) {
   Statement insert(*database_, "INSERT INTO counter VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
+  std::uint32_t id = 0;
   store.counters.start();
   for (; const CounterRecord* record = store.counters.peek(); store.counters.pop()) {
     insert.bind(1, record->ts - store.first_ts);
@@ -241,6 +249,8 @@ void IndexWriter::add_counters(TraceStore& store) {
     bind_rate(insert, 6, record->value);
     insert.bind(7, std::int64_t{record->continued});
     insert.run();
+    ++id;
+    if (record->args != 0) arguments.push({id, record->args, EventTable::kCounter});
   }
   store.counters.release();
 }
@@ -276,21 +286,28 @@ void IndexWriter::write_issues(const IssueLog& issues) {
   }
 }
 
-void IndexWriter::write_arguments(const TraceStore& store, const std::vector<ArgumentRow>& arguments) {
+void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) {
   Statement insert(*database_, "INSERT INTO event_argument VALUES (?, ?, ?)");
-  constexpr std::string_view kTables[] = {"annotation", "cpu_op", "python_call", "runtime_call",  "kernel",
-                                          "memory_op",  "slice",  "instant",     "flow_unmatched"};
-  for (const ArgumentRow& row : arguments) {
-    insert.bind(1, kTables[static_cast<std::size_t>(row.table)]).bind(2, std::int64_t{row.row});
-    insert.bind(3, store.args[row.args - 1]).run();
+  constexpr std::string_view kTables[] = {"annotation", "cpu_op", "python_call", "runtime_call",   "kernel",
+                                          "memory_op",  "slice",  "instant",     "flow_unmatched", "counter"};
+  arguments.start();
+  store.args.start();
+  std::uint32_t number = 0;
+  while (const std::optional<std::string_view> text = store.args.next()) {
+    const ArgumentRow* row = arguments.peek();
+    ++number;
+    if (row == nullptr || row->args != number) continue;  // of an event without a row
+    insert.bind(1, kTables[static_cast<std::size_t>(row->table)]).bind(2, std::int64_t{row->row}).bind(3, *text).run();
+    arguments.pop();
   }
+  arguments.release();
+  store.args.release();
 }
 
 void IndexWriter::write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids) {
   Statement update(*database_, "UPDATE flow_unmatched SET flow_id = ? WHERE id = ?");
   for (const TextFlowId& id : ids) {
-    const std::string text = id.string == 0 ? std::to_string(id.number) : std::string(store.strings.text(id.string));
-    update.bind(1, text).bind(2, std::int64_t{id.row}).run();
+    update.bind(1, flow_id_text(store, id.id)).bind(2, std::int64_t{id.row}).run();
   }
 }
 

@@ -38,7 +38,7 @@ class IndexWriter {
 
   void add(const RowBlock& block);
   void finish_rows();
-  void add_counters(TraceStore& store);
+  void add_counters(TraceStore& store, ArgumentSorter& arguments);
 
   void write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
   void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
@@ -47,7 +47,7 @@ class IndexWriter {
   void write_collectives(const TraceStore& store, const DeviceLinks& devices);
   void write_counts(const TraceStore& store);
   void write_issues(const IssueLog& issues);
-  void write_arguments(const TraceStore& store, const std::vector<ArgumentRow>& arguments);
+  void write_arguments(TraceStore& store, ArgumentSorter& arguments);  // reads store.args to its end
   void write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids);
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);

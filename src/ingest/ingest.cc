@@ -98,7 +98,8 @@ class Ingest {
         source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),
         store_({directory_of(index), options.memory_bytes}),
-        cpu_(store_.spool(8)) {
+        cpu_(store_.spool(8)),
+        arguments_(store_.spool(4)) {
     result_.index = index;
   }
 
@@ -155,7 +156,7 @@ class Ingest {
 
   // The link passes run on a thread of their own and send rows; this thread owns the database.
   void link(IndexWriter& writer) {
-    RowStream rows;
+    RowStream rows(arguments_);
     Task linking(
         [&] {
           link_cpu_events(store_, rows, cpu_);
@@ -171,7 +172,6 @@ class Ingest {
       writer.add(*block);
     }
     linking.join();
-    arguments_ = rows.arguments();
     result_.kernels = rows.rows(EventTable::kKernel);
   }
 
@@ -183,7 +183,7 @@ class Ingest {
       if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
     const std::int64_t base = base_time(header);
-    writer.add_counters(store_);
+    writer.add_counters(store_, arguments_);
     writer.write_dictionaries(store_, cpu_, devices_);
     writer.write_tracks(store_, devices, rank ? rank->value : kUnset);
     writer.write_steps(cpu_);
@@ -270,7 +270,7 @@ class Ingest {
   CpuLinks cpu_;
   DeviceLinks devices_;
   std::vector<TextFlowId> text_flow_ids_;
-  std::vector<ArgumentRow> arguments_;
+  ArgumentSorter arguments_;
   IngestResult result_;
 };
 

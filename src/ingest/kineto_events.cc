@@ -10,7 +10,9 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kTimedPhases = "XBEiIRPCstf";
+// Slices; their ends; counters; flows; and all that is a point in time: instants, marks, samples, steps of asynchronous
+// slices, life and state of objects, memory dumps, clocks, contexts.
+constexpr std::string_view kTimedPhases = "XBEbeSFCstfiIRPnTpNODVvc()";
 
 }  // namespace
 
@@ -76,6 +78,10 @@ void KinetoEvents::add_timed(Event& event) {
       return add_slice_event(event);
     case 'B':
     case 'E':
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
       return add_edge(event);
     case 'C':
       return add_counter(event);
@@ -194,12 +200,18 @@ void KinetoEvents::add_other(Event& event) {
 
 void KinetoEvents::add_edge(Event& event) {
   EdgeRecord record{};
+  record.ph = event.ph[0];
+  record.is_end = std::string_view("EeF").find(record.ph) != std::string_view::npos ? 1 : 0;
   record.ts = event.ts;
   record.category = event.category;
-  record.name = name_id(event);
+  record.name = record.is_end != 0 ? text_id(Field::kName, event) : name_id(event);
   record.track = ids_.thread(event);
+  if (record.ph != 'B' && record.ph != 'E') {
+    record.kind = record.ph == 'b' || record.ph == 'e' ? PairKind::kNested : PairKind::kNamed;
+    record.id = ids_.event_id(event);
+    record.scope = ids_.scope(event);
+  }
   record.args = args_index(event);
-  record.ph = event.ph[0];
   event.batch.edges.push_back(record);
 }
 
@@ -220,11 +232,13 @@ void KinetoEvents::add_counter(Event& event) {
   record.category = event.category;
   record.name = name_id(event);
   record.track = ids_.thread(event);
+  record.args = args_index(event);
   const std::vector<JsonMember> series = json_members(event[Field::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
     record.series = ids_.text(member.key, event);
     event.batch.counters.push_back(record);
+    record.args = 0;
     record.continued = 1;  // further series of one event: rows of their own, but one event
   }
   if (!series.empty()) return;
@@ -234,13 +248,14 @@ void KinetoEvents::add_counter(Event& event) {
 
 void KinetoEvents::add_flow(Event& event) {
   FlowRecord record{};
-  const std::string_view token = event[Field::kId];
-  const auto number = parse_uint64(number_text(token));
-  record.id_type = number ? FlowIdType::kInteger : FlowIdType::kText;
-  record.id = number ? *number : ids_.text(raw_string(token), event);
+  record.id = ids_.event_id(event);
   record.ts = event.ts;
   record.category = event.category;
+  // The common case saves a look-up.
+  const bool named_alike = event.category != 0 && event[Field::kName] == event[Field::kCat];
+  record.name = named_alike ? event.category : text_id(Field::kName, event);
   record.track = ids_.thread(event);
+  record.args = args_index(event);
   record.ph = event.ph[0];
   event.batch.flows.push_back(record);
 }
@@ -305,7 +320,9 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
   if (options_.args == Keep::kNo || !event.fields.has(Field::kArgs)) return 0;
   const std::string_view text = event[Field::kArgs];
-  event.batch.args.push_back(minify(text.substr(0, json_value_length(text))));
+  const std::string_view value = text.substr(0, json_value_length(text));
+  if (is_null_token(value)) return 0;
+  event.batch.args.push_back(minify(value));
   return static_cast<std::uint32_t>(event.batch.args.size());
 }
 

@@ -1,7 +1,11 @@
 #include "ingest/local_ids.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 #include "base/decimal.h"
@@ -31,6 +35,30 @@ std::array<std::int64_t, 3> triple(std::string_view token) {
     token.remove_prefix(std::min(comma + 1, token.size()));
   }
   return out;
+}
+
+// "id2": {"local": "0x1"}, unique in its process, or {"global": "0x1"}.
+JsonMember second_id(const RawEvent& event) {
+  if (!event.gives(Field::kId2)) return {};
+  const std::vector<JsonMember> members = json_members(event[Field::kId2]);
+  return members.empty() ? JsonMember{} : members.front();
+}
+
+// nullopt: to be kept as text. A quoted number is the number it would be without the quotes, if it is written as one:
+// "7" is 7, "007" is not.
+std::optional<EventId> number_id(std::string_view token) {
+  const bool quoted = is_json_string(token);
+  const std::string_view text = raw_string(token);
+  const auto same = [&](const std::string& written) { return !quoted || written == text; };
+  if (const auto id = parse_uint64(text); id && same(std::to_string(*id))) return EventId{*id, EventIdType::kInteger};
+  if (const auto id = quoted ? parse_int64(text) : parse_integral(text); id && same(std::to_string(*id))) {
+    if (*id >= 0) return EventId{static_cast<std::uint64_t>(*id), EventIdType::kInteger};
+    if (*id >= kLeastNumber) return EventId{static_cast<std::uint64_t>(*id), EventIdType::kNegative};
+  }
+  std::uint64_t hex = 0;
+  if (!quoted || !text.starts_with("0x")) return std::nullopt;
+  std::from_chars(text.data() + 2, text.data() + text.size(), hex, 16);
+  return fmt::format("0x{:x}", hex) == text ? std::optional(EventId{hex, EventIdType::kHex}) : std::nullopt;
 }
 
 // A key for all the tokens together. Each is a whole JSON value or empty, so no two lists of tokens make the same key.
@@ -87,6 +115,23 @@ std::uint32_t LocalIds::wide_number(std::string_view text, const RawEvent& event
   }
   const Interner::Entry entry = numbers_.intern(decimal);
   if (entry.is_new) event.batch.numbers.push_back(std::move(decimal));
+  return entry.id;
+}
+
+EventId LocalIds::event_id(const RawEvent& event) {
+  const std::string_view token = event.gives(Field::kId) ? event[Field::kId] : second_id(event).value;
+  if (token.empty() || is_null_token(token)) return {};
+  if (const auto id = number_id(token)) return *id;
+  return {text(raw_string(token), event), EventIdType::kText};
+}
+
+std::uint32_t LocalIds::scope(const RawEvent& event) {
+  const bool local = !event.gives(Field::kId) && second_id(event).key == "local";
+  if (!local && !event.gives(Field::kScope)) return 0;
+  key_.assign(event.gives(Field::kScope) ? raw_string(event[Field::kScope]) : std::string_view());
+  key_.append("\n").append(local ? number_text(event[Field::kPid]) : std::string_view());
+  const Interner::Entry entry = scopes_.intern(key_);
+  if (entry.is_new) event.batch.scopes.push_back(key_);
   return entry.id;
 }
 

@@ -27,6 +27,11 @@ class LocalIds {
   // Absent and null are different things: null is what the outermost frame has for a parent.
   std::uint32_t python_id(const RawEvent& event, Field field);
 
+  // Of "id", else of "id2".
+  EventId event_id(const RawEvent& event);
+  // Within what that id is unique, for events of one category; 0: the whole trace.
+  std::uint32_t scope(const RawEvent& event);
+
   // By pid and tid. Most events repeat the thread of the event before.
   std::uint32_t thread(const RawEvent& event) {
     const bool same = last_thread_ != 0 && event[Field::kPid] == last_pid_ && event[Field::kTid] == last_tid_;
@@ -46,7 +51,7 @@ class LocalIds {
   std::uint32_t other_thread(const RawEvent& event);
   std::uint32_t wide_number(std::string_view text, const RawEvent& event);  // 0, with an issue: no integer of 64 bits
 
-  Interner texts_, numbers_, threads_, streams_, configs_, shapes_;
+  Interner texts_, numbers_, scopes_, threads_, streams_, configs_, shapes_;
   std::vector<AboutText> texts_about_;  // by text id - 1
   std::string key_;                     // scratch
   std::string last_pid_, last_tid_;

@@ -8,6 +8,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::string_view kFlowPhases = "stf";
+constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
@@ -16,9 +17,10 @@ std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return 
 void emit_slices(TraceStore& store, RowStream& rows) {
   store.slices.start();
   for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
-    rows.row(EventTable::kSlice, slice->args,
-             {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
-              process_of(store, slice->track), slice->track});
+    const std::uint32_t id = rows.row(EventTable::kSlice, slice->args,
+                                      {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
+                                       process_of(store, slice->track), slice->track});
+    rows.argument(EventTable::kSlice, id, slice->end_args);
   }
   store.slices.release();
 }
@@ -44,7 +46,8 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
     end |= flow.ph == 'f';
   }
   for (const FlowRecord& flow : ends) {
-    const bool matched = flow.ph == 's' ? end : flow.ph == 'f' ? start : start && end;
+    const bool bound = flow.id.type != EventIdType::kNone;
+    const bool matched = bound && (flow.ph == 's' ? end : flow.ph == 'f' ? start : start && end);
     if (matched) {
       KindCount& count = store.kind(flow.category, std::string_view(&flow.ph, 1));
       ++count.skipped[static_cast<std::size_t>(SkipReason::kMatchedFlow)];
@@ -70,16 +73,13 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
   if (unmatched.size() > 0) store.issues.add(IssueKind::kUnmatchedFlow, -1, {}, unmatched.size());
   unmatched.start();
   for (; const FlowRecord* flow = unmatched.peek(); unmatched.pop()) {
-    const bool fits = flow->id_type == FlowIdType::kInteger &&
-                      flow->id <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool fits = flow->id.type == EventIdType::kNegative ||
+                      (flow->id.type == EventIdType::kInteger && flow->id.number <= kLargest);
     const std::uint32_t id = rows.row(
-        EventTable::kFlowUnmatched, 0,
+        EventTable::kFlowUnmatched, flow->args,
         {flow->ts - store.first_ts, cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
-         fits ? static_cast<std::int64_t>(flow->id) : kUnset, process_of(store, flow->track), flow->track});
-    if (!fits) {
-      const bool text = flow->id_type == FlowIdType::kText;
-      text_flow_ids.push_back({id, flow->id, text ? static_cast<std::uint32_t>(flow->id) : 0});
-    }
+         fits ? static_cast<std::int64_t>(flow->id.number) : kUnset, process_of(store, flow->track), flow->track});
+    if (!fits && flow->id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow->id});
   }
 }
 

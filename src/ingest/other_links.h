@@ -9,8 +9,7 @@ namespace tracedb {
 // `flow_ids` of flow_unmatched rows are integers; text and numbers above 63 bits are collected in TextFlowIds instead.
 struct TextFlowId {
   std::uint32_t row;
-  std::uint64_t number;  // if not text
-  std::uint32_t string;  // 0: a number
+  EventId id;
 };
 
 void emit_other_events(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids);

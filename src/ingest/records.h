@@ -58,6 +58,7 @@ struct AnnotationRecord {
 struct SliceRecord {
   std::int64_t ts, dur;
   std::uint32_t category, name, track, args;
+  std::uint32_t end_args, unused;  // of the end, where it is an event of its own
 };
 
 struct InstantRecord {
@@ -69,26 +70,36 @@ struct CounterRecord {
   std::int64_t ts;
   double value;
   std::uint32_t category, name, track, series;
-  std::uint32_t continued, unused;  // continued: not the first series of its event
+  std::uint32_t continued, args;  // continued: not the first series of its event
 };
 
-enum class FlowIdType : std::uint8_t { kInteger, kText };
+// Hexadecimal ("0x1f") and decimal text that can be written again from the number is none.
+enum class EventIdType : std::uint8_t { kNone, kInteger, kNegative, kHex, kText };
+
+// What binds flows and asynchronous slices together.
+struct EventId {
+  std::uint64_t number = 0;  // a negative one as its two's complement; of text its string id
+  EventIdType type = EventIdType::kNone;
+};
 
 struct FlowRecord {
-  std::uint64_t id;  // the number, or the string id for text
-  std::int64_t ts;
-  std::uint32_t category, track;
-  char ph;
-  FlowIdType id_type;
-  std::uint16_t unused;
-  std::uint32_t unused2;
-};
-
-// One end of a slice given as a begin/end pair.
-struct EdgeRecord {
+  EventId id;
   std::int64_t ts;
   std::uint32_t category, name, track, args;
-  char ph;  // B or E
+  char ph;
+};
+
+enum class PairKind : std::uint8_t { kThread, kNested, kNamed };  // B E; b e; S F
+
+// One end of a slice given as two events.
+struct EdgeRecord {
+  EventId id;  // of kThread the thread
+  std::int64_t ts;
+  std::uint32_t category, name, track, args;  // name: 0 if an end has none
+  std::uint32_t scope;                        // 0: none
+  PairKind kind;
+  char ph;
+  std::uint8_t is_end;
 };
 
 static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 72);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/ordered_queue.h"
+#include "ingest/external_sorter.h"
 
 namespace tracedb {
 
@@ -25,7 +26,8 @@ enum class EventTable : std::uint8_t {
   kSlice,
   kInstant,
   kFlowUnmatched,
-  kCount
+  kCount,
+  kCounter = kCount  // its rows take another way
 };
 inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
 
@@ -34,14 +36,20 @@ struct RowBlock {
   std::vector<std::int64_t> cells;  // row-major, in the column order of index_writer.cc
 };
 
+// Whose arguments a text is: the row of the event. One text belongs to one row at most.
 struct ArgumentRow {
+  std::uint32_t row, args;  // args: position + 1 of the text
   EventTable table;
-  std::uint32_t row, args;
 };
+struct ByText {
+  bool operator()(const ArgumentRow& a, const ArgumentRow& b) const { return a.args < b.args; }
+};
+using ArgumentSorter = ExternalSorter<ArgumentRow, ByText>;
 
 class RowStream {
  public:
-  RowStream() : queue_(kBlocksAhead) {}
+  // `arguments` takes the rows of kept arguments, on the producer's thread. Borrowed.
+  explicit RowStream(ArgumentSorter& arguments) : arguments_(arguments), queue_(kBlocksAhead) {}
 
   // Producer. Returns the row's id: 1, 2, 3 ... within its table. `args`: position + 1 of the event's arguments if they
   // are kept, else 0.
@@ -49,16 +57,18 @@ class RowStream {
     std::vector<std::int64_t>& block = open_[index(table)];
     block.insert(block.end(), cells);
     const std::uint32_t id = ++rows_[index(table)];
-    if (args != 0) arguments_.push_back({table, id, args});
+    argument(table, id, args);
     if (block.size() >= kCells) send(table);
     return id;
+  }
+  void argument(EventTable table, std::uint32_t row, std::uint32_t args) {
+    if (args != 0) arguments_.push({row, args, table});
   }
   void finish() {
     for (std::size_t i = 0; i < kEventTables; ++i) send(static_cast<EventTable>(i));
     queue_.finish(sent_);
   }
   [[nodiscard]] std::uint32_t rows(EventTable table) const { return rows_[index(table)]; }  // after finish()
-  [[nodiscard]] const std::vector<ArgumentRow>& arguments() const { return arguments_; }    // after finish()
 
   // Consumer.
   std::optional<RowBlock> pop() { return queue_.pop(); }
@@ -82,7 +92,7 @@ class RowStream {
 
   std::array<std::vector<std::int64_t>, kEventTables> open_;
   std::array<std::uint32_t, kEventTables> rows_{};
-  std::vector<ArgumentRow> arguments_;
+  ArgumentSorter& arguments_;
   OrderedQueue<RowBlock> queue_;
   std::uint64_t sent_ = 0;
 };

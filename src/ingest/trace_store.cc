@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tracedb {
 namespace {
 
@@ -22,12 +20,14 @@ SpoolOptions spool_share(const StoreOptions& options, unsigned share) {
 }  // namespace
 
 TraceStore::TraceStore(const StoreOptions& options)
-    : python(spool_share(options, 16)),
+    : args(options.spool_directory),
+      python(spool_share(options, 16)),
       operators(spool_share(options, 8)),
       calls(spool_share(options, 6)),
       device_events(spool_share(options, 16)),
       annotations(spool_share(options, 2)),
       slices(spool_share(options, 2)),
+      edges(spool_share(options, 2)),
       instants(spool_share(options, 2)),
       counters(spool_share(options, 2)),
       flows(spool_share(options, 6)),
@@ -52,6 +52,7 @@ void TraceStore::add(EventBatch& batch) {
 void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.strings) ids.strings.push_back(string_id(text));
   for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
+  for (const std::string& key : batch.scopes) ids.scopes.push_back(scope_keys_.intern(key).id);
   for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
   for (const TrackDefinition& stream : batch.streams) ids.streams.push_back(stream_id(stream.owner, stream.track));
   for (const LaunchConfig& config : batch.configs) ids.configs.push_back(config_id(config));
@@ -88,7 +89,7 @@ void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::
 }
 
 void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = static_cast<std::uint32_t>(args.size());
+  const auto base = args.size();
   const auto common = [&](auto& record) {
     record.name = global(ids.strings, record.name);
     if (record.args != 0) record.args += base;
@@ -117,7 +118,7 @@ void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
 }
 
 void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto args_base = static_cast<std::uint32_t>(args.size());
+  const auto args_base = args.size();
   const auto collective_base = static_cast<std::uint32_t>(collectives.size());
   for (CollectiveRecord& record : batch.collectives) {
     for (std::uint32_t* id : {&record.name, &record.group_name, &record.group_description, &record.ranks, &record.dtype,
@@ -137,7 +138,7 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
 }
 
 void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = static_cast<std::uint32_t>(args.size());
+  const auto base = args.size();
   const auto common = [&](auto& record) {
     record.category = global(ids.strings, record.category);
     record.name = global(ids.strings, record.name);
@@ -145,6 +146,9 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
     if constexpr (requires { record.args; }) {
       if (record.args != 0) record.args += base;
     }
+  };
+  const auto rewrite_id = [&ids](EventId& id) {
+    if (id.type == EventIdType::kText) id.number = global(ids.strings, static_cast<std::uint32_t>(id.number));
   };
   for (SliceRecord& record : batch.slices) {
     common(record);
@@ -161,15 +165,17 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
   }
   for (EdgeRecord& record : batch.edges) {
     common(record);
-    add_edge(record);
+    record.scope = global(ids.scopes, record.scope);
+    if (record.kind == PairKind::kThread) record.id.number = record.track;
+    rewrite_id(record.id);
+    edges.push(record);
   }
   for (FlowRecord& record : batch.flows) {
-    record.category = global(ids.strings, record.category);
-    record.track = global(ids.threads, record.track);
-    if (record.id_type == FlowIdType::kText) record.id = global(ids.strings, static_cast<std::uint32_t>(record.id));
+    common(record);
+    rewrite_id(record.id);
     flows.push(record);
   }
-  for (std::string& text : batch.args) args.push_back(std::move(text));
+  for (const std::string& text : batch.args) args.push(text);
 }
 
 KindCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {
@@ -187,42 +193,8 @@ void TraceStore::add_counts(const EventBatch& batch, const WorkerIds& ids) {
   }
 }
 
-void TraceStore::add_edge(const EdgeRecord& edge) {
-  if (open_slices_.size() < edge.track) open_slices_.resize(edge.track);
-  if (edge.ph == 'B') {
-    open_slices_[edge.track - 1].push_back(edge);
-  } else {
-    end_slice(edge);
-  }
-}
-
-// An E closes the innermost open B of its name on the thread; without a name of its own, the innermost one.
-void TraceStore::end_slice(const EdgeRecord& edge) {
-  std::vector<EdgeRecord>& open = open_slices_[edge.track - 1];
-  auto match =
-      std::find_if(open.rbegin(), open.rend(), [&](const EdgeRecord& begin) { return begin.name == edge.name; });
-  if (match == open.rend()) match = open.rbegin();
-  const bool nameless = strings.text(edge.name).empty();
-  KindCount& count = kind(edge.category, "E");
-  if (match == open.rend() || (match->name != edge.name && !nameless)) {
-    ++count.skipped[static_cast<std::size_t>(SkipReason::kEndWithoutBegin)];
-    issues.add(IssueKind::kEndWithoutBegin, -1, strings.text(edge.name));
-    return;
-  }
-  ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
-  const std::int64_t dur = edge.ts >= match->ts ? edge.ts - match->ts : kUnset;
-  slices.push({match->ts, dur, match->category, match->name, match->track, match->args});
-  open.erase(std::next(match).base());
-}
-
 void TraceStore::finish() {
-  for (const std::vector<EdgeRecord>& open : open_slices_) {
-    for (const EdgeRecord& begin : open) {
-      issues.add(IssueKind::kBeginWithoutEnd, -1, strings.text(begin.name));
-      slices.push({begin.ts, kUnset, begin.category, begin.name, begin.track, begin.args});
-    }
-  }
-  open_slices_.clear();
+  pair_slices(*this);
   for (const MetadataRecord& record : metadata_) apply(record);
 }
 

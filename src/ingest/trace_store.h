@@ -14,6 +14,8 @@
 #include "ingest/event_batch.h"
 #include "ingest/external_sorter.h"
 #include "ingest/interner.h"
+#include "ingest/slice_pairs.h"
+#include "ingest/text_spool.h"
 
 namespace tracedb {
 
@@ -35,9 +37,10 @@ struct StreamInfo {
   TrackKey number;
 };
 
+// Flows are one by category, name and id, as in the Chrome trace format.
 struct ByFlow {
   bool operator()(const FlowRecord& a, const FlowRecord& b) const {
-    return std::tie(a.category, a.id_type, a.id) < std::tie(b.category, b.id_type, b.id);
+    return std::tie(a.category, a.name, a.id.type, a.id.number) < std::tie(b.category, b.name, b.id.type, b.id.number);
   }
 };
 
@@ -52,7 +55,7 @@ class TraceStore {
   explicit TraceStore(const StoreOptions& options);
 
   void add(EventBatch& batch);  // the batch's records are rewritten on the way
-  void finish();                // after the last batch: closes open slices, starts no sorter
+  void finish();                // after the last batch: pairs begins and ends, starts no sorter but theirs
 
   using Kinds = std::map<std::pair<std::uint32_t, std::string>, KindCount>;
 
@@ -65,7 +68,7 @@ class TraceStore {
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
   std::vector<CollectiveRecord> collectives;
-  std::vector<std::string> args;
+  TextSpool args;
 
   ExternalSorter<PythonRecord, ByTime> python;
   ExternalSorter<OperatorRecord, ByTime> operators;
@@ -73,6 +76,7 @@ class TraceStore {
   ExternalSorter<DeviceRecord, ByTimestamp> device_events;
   ExternalSorter<AnnotationRecord, ByTime> annotations;
   ExternalSorter<SliceRecord, ByTime> slices;
+  ExternalSorter<EdgeRecord, ByPair> edges;  // until finish()
   ExternalSorter<InstantRecord, ByTimestamp> instants;
   ExternalSorter<CounterRecord, ByTimestamp> counters;
   ExternalSorter<FlowRecord, ByFlow> flows;
@@ -88,7 +92,7 @@ class TraceStore {
  private:
   // From a worker's local ids (position + 1) to global ones.
   struct WorkerIds {
-    std::vector<std::uint32_t> strings, numbers, threads, streams, configs, shapes;
+    std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes;
   };
 
   void define(const EventBatch& batch, WorkerIds& ids);
@@ -97,8 +101,6 @@ class TraceStore {
   void add_device_events(EventBatch& batch, const WorkerIds& ids);
   void add_other_events(EventBatch& batch, const WorkerIds& ids);
   void add_counts(const EventBatch& batch, const WorkerIds& ids);
-  void add_edge(const EdgeRecord& edge);
-  void end_slice(const EdgeRecord& edge);
   void keep(const MetadataRecord& record);
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);
@@ -109,8 +111,7 @@ class TraceStore {
 
   StoreOptions options_;
   std::vector<WorkerIds> workers_;
-  Interner process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
-  std::vector<std::vector<EdgeRecord>> open_slices_;  // by thread id - 1
+  Interner scope_keys_, process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
   // Latest metadata of each kind and track, in order of first appearance. Applied at the end: names must not influence
   // the numbering of processes and threads, which would then depend on where the chunks were cut.
   std::vector<MetadataRecord> metadata_;

@@ -11,8 +11,9 @@ namespace tracedb {
 
 TEST_CASE("every key of an event and its arguments is known") {
   const std::vector<std::pair<std::string_view, Field>> event_keys = {
-      {"ph", Field::kPh}, {"cat", Field::kCat}, {"name", Field::kName}, {"pid", Field::kPid},   {"tid", Field::kTid},
-      {"ts", Field::kTs}, {"dur", Field::kDur}, {"id", Field::kId},     {"args", Field::kArgs},
+      {"ph", Field::kPh},     {"cat", Field::kCat}, {"name", Field::kName},   {"pid", Field::kPid},
+      {"tid", Field::kTid},   {"ts", Field::kTs},   {"dur", Field::kDur},     {"id", Field::kId},
+      {"args", Field::kArgs}, {"id2", Field::kId2}, {"scope", Field::kScope},
   };
   for (const auto& [key, field] : event_keys) CHECK(event_field(key) == field);
 

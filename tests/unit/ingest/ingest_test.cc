@@ -236,6 +236,36 @@ TEST_CASE("flows: matched ones are counted, the rest kept with ids of any kind")
   CHECK(index.result().matched_flows == 5);
 }
 
+TEST_CASE("arguments are kept for every event that has a row, whatever fits in memory") {
+  std::string events;
+  for (int i = 0; i < 3000; ++i) {
+    events += fmt::format(R"({{"ph":"{}","name":"p","pid":1,"tid":1,"ts":{},"args":{{"edge":{}, "pad":"{:0>120}"}}}},)",
+                          i % 2 == 0 ? 'B' : 'E', i, i, i);
+  }
+  events +=
+      R"({"ph":"s","id":1,"name":"f","cat":"c","pid":1,"ts":1,"args":{"matched":1}},)"
+      R"({"ph":"f","id":1,"name":"f","cat":"c","pid":1,"ts":2,"args":{"matched":2}},)"
+      R"({"ph":"s","id":2,"name":"f","cat":"c","pid":1,"ts":2,"args":{"open":3}},)"
+      R"({"ph":"C","name":"x","pid":1,"ts":2,"args":{"a":1,"b":2}},{"ph":"C","name":"x","pid":1,"ts":3,"args":{"a":3}},)"
+      R"({"ph":"X","name":"z","pid":1,"ts":4000,"dur":1,"args":{"a":[1, {"b":"c d"}]}},)"
+      R"({"ph":"X","name":"none","pid":1,"ts":4001,"dur":1,"args":null},)";
+  IngestOptions options = Ingested::small_options();
+  options.events = {Keep::kYes, Keep::kYes};
+  Ingested index(trace_of(events), options);
+  CHECK(index.rows(
+            "SELECT event_table, event_id, args FROM event_argument WHERE event_table <> 'slice' OR event_id > 1500") ==
+        R"(flow_unmatched 1 {"open":3}; counter 1 {"a":1,"b":2}; counter 3 {"a":3}; slice 1501 {"a":[1,{"b":"c d"}]})");
+  CHECK(index.rows("SELECT count(*), count(DISTINCT event_id), sum(args ->> 'edge'), sum(args ->> 'pad') FROM "
+                   "event_argument WHERE event_table = 'slice' AND event_id <= 1500 AND "
+                   "(args ->> 'edge') / 2 = event_id - 1") == "3000 1500 4498500 4498500");
+  const std::string tables = content(index);
+  options.threads = 3;
+  options.chunk_size = 300;
+  options.memory_bytes = 4096;
+  Ingested other(trace_of(events), options);
+  CHECK(content(other) == tables);
+}
+
 TEST_CASE("numbers of the profiler: integers as floats, of 64 bits unsigned, at the edges of both") {
   const auto pair = [](std::string_view correlation, int ts) {
     const std::string args = fmt::format(R"("correlation":{})", correlation);

@@ -175,13 +175,13 @@ TEST_CASE("flows with ids of every kind") {
     {"ph":"s","cat":"x","name":"x","id":"text","pid":1,"tid":1,"ts":1},
     {"ph":"s","cat":"x","name":"x","pid":1,"tid":1,"ts":1})");
   REQUIRE(batch.flows.size() == 5);
-  CHECK(batch.flows[0].id == 5);
-  CHECK(batch.flows[1].id == 5);
-  CHECK(batch.flows[1].id_type == FlowIdType::kInteger);
-  CHECK(batch.flows[2].id == 18446744073709551615ULL);
-  CHECK(batch.flows[3].id_type == FlowIdType::kText);
-  CHECK(text_of(batch, static_cast<std::uint32_t>(batch.flows[3].id)) == "text");
-  CHECK(batch.flows[4].id_type == FlowIdType::kText);
+  CHECK(batch.flows[0].id.number == 5);
+  CHECK(batch.flows[1].id.number == 5);
+  CHECK(batch.flows[1].id.type == EventIdType::kInteger);
+  CHECK(batch.flows[2].id.number == 18446744073709551615ULL);
+  CHECK(batch.flows[3].id.type == EventIdType::kText);
+  CHECK(text_of(batch, static_cast<std::uint32_t>(batch.flows[3].id.number)) == "text");
+  CHECK(batch.flows[4].id.type == EventIdType::kNone);
   CHECK(batch.flows[4].ph == 's');
 }
 
