@@ -144,20 +144,7 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   batch.clear();
   events_.begin(batch);
   if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
-  // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
-  EventBatch definitions;
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
-  batch.clear();
-  std::swap(definitions.strings, batch.strings);
-  std::swap(definitions.threads, batch.threads);
-  std::swap(definitions.streams, batch.streams);
-  std::swap(definitions.configs, batch.configs);
-  std::swap(definitions.shapes, batch.shapes);
-  events_.begin(batch);
+  events_.forget(batch);  // texts of an element that is broken further on must not be numbered
   parse_elements(chunk, batch);
 }
 
@@ -178,7 +165,8 @@ bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::ui
     ondemand::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) {
       if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
-      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(start));
+      const std::string_view rest = text.substr(static_cast<std::size_t>(start.data() - text.data()));
+      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(rest.substr(0, json_value_length(rest))));
       events_.skip(SkipReason::kNotAnObject, batch);
       continue;
     }
@@ -226,21 +214,28 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
       simdjson::SUCCESS)
     return false;
   if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  bool is_object = false;
+  std::size_t members = 0;
   for (auto member : elements) {
-    if (member.get(value) != simdjson::SUCCESS) return false;
+    if (++members > 1 || member.get(value) != simdjson::SUCCESS) return false;
     ondemand::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) {
+    is_object = value.get_object().get(object) == simdjson::SUCCESS;
+    if (!is_object) {
       if (element.front() == '{') return false;
-      batch.issues.add(IssueKind::kNotAnObject, static_cast<std::int64_t>(offset), element);
-      events_.skip(SkipReason::kNotAnObject, batch);
-      return true;
+      continue;
     }
     json_->fields.clear();
     if (json_->reader.read(object, {scratch.data(), size}, json_->fields) != simdjson::SUCCESS) return false;
-    events_.add(json_->fields, static_cast<std::int64_t>(offset), batch);
-    return true;
   }
-  return false;
+  if (members != 1) return false;
+  const auto position = static_cast<std::int64_t>(offset);
+  if (is_object) {
+    events_.add(json_->fields, position, batch);
+  } else {
+    batch.issues.add(IssueKind::kNotAnObject, position, element);
+    events_.skip(SkipReason::kNotAnObject, batch);
+  }
+  return true;
 }
 
 }  // namespace tracedb

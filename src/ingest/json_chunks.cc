@@ -42,6 +42,10 @@ bool JsonChunks::next(Chunk& chunk) {
     if (where_ != Where::kEvents) scan_to_events();
     if (where_ == Where::kEvents && next_chunk(chunk)) return true;
   }
+  // What follows the events is counted too, so that bytes() does not depend on how much was read at once.
+  do {
+    at_ = window_.size();
+  } while (refill());
   return false;
 }
 
@@ -205,7 +209,7 @@ void JsonChunks::scan_start() {
     at_ = kByteOrderMark.size();
   }
   if (!skip_space()) {
-    if (documents_ == 0) not_a_trace();
+    if (documents_ == 0) not_a_trace({});
     where_ = Where::kEnd;
     return;
   }
@@ -214,7 +218,6 @@ void JsonChunks::scan_start() {
     issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
     if (c != '{' && c != '[') {
       where_ = Where::kEnd;
-      source_.drain();
       return;
     }
   }
@@ -227,7 +230,7 @@ void JsonChunks::scan_start() {
     in_object_ = true;
     where_ = Where::kTopLevel;
   } else {
-    not_a_trace();
+    not_a_trace(ahead(kSample));
   }
 }
 
@@ -250,7 +253,7 @@ void JsonChunks::scan_top_level() {
   }
   std::string key;
   if (window_[at_] != '"') {
-    if (!saw_events_ && header_.empty()) not_a_trace();
+    if (!saw_events_ && header_.empty()) not_a_trace("{");
     return truncated("at a key that is no string");
   }
   if (!value_text(key) || !skip_space(":")) return truncated("in the header");
@@ -308,9 +311,8 @@ void JsonChunks::truncated(std::string_view where) {
   where_ = Where::kEnd;
 }
 
-void JsonChunks::not_a_trace() const {
-  const std::string_view head(window_.data(), std::min(window_.size(), kSample));
-  const std::string_view text = trim_json_space(head);
+// `text` is how the file begins, white space aside.
+void JsonChunks::not_a_trace(std::string_view text) const {
   std::string why = "not JSON";
   if (text.empty()) why = "empty file";
   if (text.starts_with("version https://git-lfs")) why = "a git-lfs pointer, not the file itself: run 'git lfs pull'";
