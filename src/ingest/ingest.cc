@@ -208,10 +208,13 @@ class Ingest {
     writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
   }
 
-  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch.
+  // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch. A base that leads
+  // out of range is none.
   [[nodiscard]] std::int64_t base_time(const TraceHeader& header) const {
     const std::string* base = find_header(header, "baseTimeNanoseconds");
-    return store_.first_ts + (base == nullptr ? 0 : parse_int64(number_text(*base)).value_or(0));
+    const std::int64_t offset = base == nullptr ? 0 : parse_int64(number_text(*base)).value_or(0);
+    std::int64_t time = 0;
+    return __builtin_add_overflow(store_.first_ts, offset, &time) ? store_.first_ts : time;
   }
 
   void count_events() {

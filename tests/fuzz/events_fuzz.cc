@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,29 +11,18 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "cut_elements.h"
 #include "fuzz_input.h"
 #include "ingest/chunk_parser.h"
 #include "ingest/trace_store.h"
-#include "issue_lines.h"
+#include "store_text.h"
 #include "support/parsed_events.h"
 
 namespace tracedb {
 namespace {
 
-template <class Record>
-void append(std::string& out, const std::vector<Record>& records) {
-  static_assert(std::is_trivially_copyable_v<Record>);
-  out.append(reinterpret_cast<const char*>(records.data()), records.size() * sizeof(Record));
-}
-
-std::string text_of(const TrackKey& key) {
-  return key.number != kUnset ? fmt::format("{}", key.number) : fmt::format("'{}'", key.text);
-}
-
-std::string text_of(const MetadataRecord& record) {
-  return fmt::format("{} {} {} {} {}\n", static_cast<int>(record.kind), text_of(record.pid), text_of(record.tid),
+std::string metadata_text(const MetadataRecord& record) {
+  return fmt::format("{} {} {} {} {}\n", static_cast<int>(record.kind), track_text(record.pid), track_text(record.tid),
                      record.text, record.number);
 }
 
@@ -45,20 +33,20 @@ class Facts {
 
   void add(EventBatch& batch) {
     count(batch);
-    for (const MetadataRecord& record : batch.metadata) text_ += text_of(record);
+    for (const MetadataRecord& record : batch.metadata) metadata_ += metadata_text(record);
     store_.add(batch);  // makes ids global in the records
-    append(python_, batch.python);
-    append(operators_, batch.operators);
-    append(calls_, batch.calls);
-    append(device_events_, batch.device_events);
-    append(collectives_, batch.collectives);
-    append(annotations_, batch.annotations);
-    append(slices_, batch.slices);
-    append(instants_, batch.instants);
-    append(counters_, batch.counters);
-    append(flows_, batch.flows);
+    append_bytes(python_, batch.python.data(), batch.python.size());
+    append_bytes(operators_, batch.operators.data(), batch.operators.size());
+    append_bytes(calls_, batch.calls.data(), batch.calls.size());
+    append_bytes(device_events_, batch.device_events.data(), batch.device_events.size());
+    append_bytes(collectives_, batch.collectives.data(), batch.collectives.size());
+    append_bytes(annotations_, batch.annotations.data(), batch.annotations.size());
+    append_bytes(slices_, batch.slices.data(), batch.slices.size());
+    append_bytes(instants_, batch.instants.data(), batch.instants.size());
+    append_bytes(counters_, batch.counters.data(), batch.counters.size());
+    append_bytes(flows_, batch.flows.data(), batch.flows.size());
     for (const EdgeRecord& edge : batch.edges) {  // has padding, so not byte by byte
-      text_ +=
+      edges_ +=
           fmt::format("edge {} {} {} {} {} {}\n", edge.ts, edge.category, edge.name, edge.track, edge.args, edge.ph);
     }
   }
@@ -68,8 +56,10 @@ class Facts {
   }
 
   void require_same_as(const Facts& other) const {
-    require_same(dictionaries(), other.dictionaries(), "dictionaries, counts and issues do not depend on the cut");
-    require_same(text_, other.text_, "metadata and edges do not depend on the cut");
+    require_same(dictionaries(store_), dictionaries(other.store_),
+                 "dictionaries, counts and issues do not depend on the cut");
+    require_same(metadata_, other.metadata_, "metadata does not depend on the cut");
+    require_same(edges_, other.edges_, "edges do not depend on the cut");
     require(python_ == other.python_ && operators_ == other.operators_ && calls_ == other.calls_ &&
                 device_events_ == other.device_events_ && collectives_ == other.collectives_ &&
                 annotations_ == other.annotations_ && slices_ == other.slices_ && instants_ == other.instants_ &&
@@ -104,30 +94,10 @@ class Facts {
     read_ += read;
   }
 
-  [[nodiscard]] std::string dictionaries() const {
-    std::string out = issue_lines(store_.issues);
-    for (std::uint32_t id = 1; id <= store_.strings.size(); ++id) out += fmt::format("{}\n", store_.strings.text(id));
-    for (const ProcessInfo& process : store_.processes) out += fmt::format("process {}\n", text_of(process.pid));
-    for (const ThreadInfo& thread : store_.threads) out += fmt::format("{} {}\n", thread.process, text_of(thread.tid));
-    for (const TrackKey& device : store_.devices) out += fmt::format("device {}\n", text_of(device));
-    for (const StreamInfo& stream : store_.streams)
-      out += fmt::format("{} {}\n", stream.device, text_of(stream.number));
-    for (const ShapeDefinition& shape : store_.shapes) {
-      out += fmt::format("{} {} {} {}\n", shape.dims, shape.types, shape.strides, shape.concrete_inputs);
-    }
-    for (const std::string& args : store_.args) out += args + '\n';
-    for (const auto& [key, kind] : store_.kinds) {
-      out += fmt::format("{} {} {} {}\n", key.first, key.second, kind.read, fmt::join(kind.skipped, " "));
-    }
-    out += fmt::format("first {}\n", store_.first_ts);
-    append(out, store_.configs);
-    return out;
-  }
-
   TraceStore store_;
   std::uint64_t read_ = 0;
-  std::string text_, python_, operators_, calls_, device_events_, collectives_, annotations_, slices_, instants_,
-      counters_, flows_;
+  std::string metadata_, edges_, python_, operators_, calls_, device_events_, collectives_, annotations_, slices_,
+      instants_, counters_, flows_;
 };
 
 // How the DOM would count the events; nullopt where the text is not strictly JSON, or means something this oracle does

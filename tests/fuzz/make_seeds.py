@@ -86,7 +86,8 @@ def damages(text):
         "brackets": raw.replace(b'"grid":[1,2,3]', b'"grid":[1,2,3}'), "scalars": b'[1,"a",null,[],{},true,1.5,{"ph":7}]',
         "zeros": raw[:middle] + b"\0" * 200 + raw[middle + 200:], "colon": raw.replace(b'"name":', b'"name"', 2),
         "open_string": raw.replace(b'"cat":"cpu_op"', b'"cat":"cpu_op', 1), "lfs": b"version https://git-lfs\n",
-        "html": b"<html>", "empty": b"", "space": b" \n", "nothing": b"{}", "no_events": b'{"traceEvents":[]}',
+        "base": raw.replace(b":1700000000000000000", b":9223372036854775807"), "html": b"<html>",
+        "empty": b"", "space": b" \n", "nothing": b"{}", "no_events": b'{"traceEvents":[]}',
     }
 
 

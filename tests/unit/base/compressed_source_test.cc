@@ -169,7 +169,7 @@ TEST_CASE("what is delivered of a damaged stream does not depend on the size of 
   const std::string text = compressible_text(600'000);
   for (const Engine engine : engines()) {
     std::string content = packed(engine, text);
-    for (std::size_t i = content.size() / 2; i < content.size() / 2 + 32; ++i) {
+    for (std::size_t i = content.size() / 2; i < content.size() / 2 + 32; i += 5) {
       std::string bad = content;
       bad[i] = static_cast<char>(bad[i] ^ 0x55);
       const Outcome expected = unpack(engine, bad, std::size_t{1} << 20);
