@@ -12,6 +12,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{1} << 20;
+constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 constexpr std::size_t kLookahead = 4;  // bytes that tell whether another member begins
 
 class CompressedSource : public ByteSource {
@@ -21,11 +22,16 @@ class CompressedSource : public ByteSource {
 
   std::size_t read(char* destination, std::size_t capacity) override {
     std::span<char> out(destination, capacity);
-    while (!out.empty() && !finished_) {
-      if (between_members_) {
-        begin_member();
+    while (!out.empty() && !(finished_ && ready_.empty())) {
+      if (!ready_.empty()) {
+        const std::size_t count = std::min(ready_.size(), out.size());
+        std::copy_n(ready_.begin(), count, out.begin());
+        ready_ = ready_.subspan(count);
+        out = out.subspan(count);
+      } else if (out.size() >= kBlockSize) {
+        out = out.subspan(decode_block(out.first(kBlockSize)));
       } else {
-        decode_some(out);
+        ready_ = std::span<const char>(block_.get(), decode_block({block_.get(), kBlockSize}));
       }
     }
     return capacity - out.size();
@@ -47,6 +53,20 @@ class CompressedSource : public ByteSource {
   }
 
  private:
+  // Always blocks of one size: how far a decoder gets before it notices damage depends on the room it is given, and
+  // what is delivered must not depend on how much the caller asks for. Returns less than a block only at the end.
+  std::size_t decode_block(std::span<char> block) {
+    std::span<char> out = block;
+    while (!out.empty() && !finished_) {
+      if (between_members_) {
+        begin_member();
+      } else {
+        decode_some(out);
+      }
+    }
+    return block.size() - out.size();
+  }
+
   // Tops the buffer up; what is unread moves to its front.
   void refill() {
     std::copy(pending_.begin(), pending_.end(), buffer_.get());
@@ -106,6 +126,8 @@ class CompressedSource : public ByteSource {
   // Not zeroed: memory that is never reached is never touched.
   std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferSize);
   std::span<const char> pending_;  // the part of the buffer that was not decoded yet
+  std::unique_ptr<char[]> block_ = std::make_unique_for_overwrite<char[]>(kBlockSize);
+  std::span<const char> ready_;  // the part of the block that was not delivered yet
   StreamDamage damage_ = StreamDamage::kNone;
   bool ended_ = false;  // of the file
   bool any_member_ = false;

@@ -121,14 +121,6 @@ std::optional<T> parse_integer(std::string_view text) {
   return value;
 }
 
-// Too large and too small are one error code to from_chars; the wider type tells them apart.
-std::optional<double> parse_tiny_double(std::string_view text) {
-  long double value = 0;
-  const auto error = std::from_chars(text.data(), text.data() + text.size(), value).ec;
-  if (error != std::errc() || std::abs(value) > 1) return std::nullopt;
-  return static_cast<double>(value);
-}
-
 }  // namespace
 
 std::optional<std::int64_t> parse_microseconds(std::string_view text) {
@@ -175,6 +167,19 @@ std::optional<std::int64_t> parse_integral(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_integer<std::uint64_t>(text); }
+
+namespace {
+
+// Too large and too small are one error code to from_chars; an integer reading of the same digits tells them apart.
+// The wider type holds what is tiny but not zero.
+std::optional<double> parse_tiny_double(std::string_view text) {
+  if (parse_microseconds(text) != 0) return std::nullopt;
+  long double value = 0;  // stays so below its own range
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return static_cast<double>(value);
+}
+
+}  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
   double value = 0;

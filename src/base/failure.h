@@ -1,15 +1,17 @@
-// What a piece of work threw, as a value: for those few places where a failure is an answer and not the end, one trace
-// of many or one candidate among others.
+// The places where an Error is caught that is not yet the user's (see error.h).
 #pragma once
 
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "base/error.h"
 
 namespace tracedb {
 
+// What a piece of work threw, as a value: for those few places where a failure is an answer and not the end, one trace
+// of many or one candidate among others.
 template <class Work>
 std::optional<Error> failure_of(Work work) {
   try {
@@ -22,6 +24,16 @@ std::optional<Error> failure_of(Work work) {
     return Error(ErrorCode::kResource, error.what());
   }
   return std::nullopt;
+}
+
+// Runs `work`. Where it finds no room, the message also says what advice(bytes written until then) says.
+template <class Work, class Advice>
+auto advise_on_space(Work work, Advice advice) {
+  try {
+    return work();
+  } catch (const NoSpaceError& error) {
+    throw Error(error.code(), std::string(error.what()) + "; " + advice(error.written()));
+  }
 }
 
 }  // namespace tracedb

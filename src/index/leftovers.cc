@@ -1,16 +1,20 @@
 #include "index/leftovers.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file_identity.h"
 #include "base/file_lock.h"
+#include "base/input_file.h"
 #include "base/temp_file.h"
 
 namespace tracedb {
@@ -73,7 +77,11 @@ JournalState journal_state(int descriptor) {
 
 JournalState journal_state(const fs::path& journal) {
   const int descriptor = ::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return JournalState::kNone;
+  if (descriptor < 0) {
+    if (errno != ENFILE && errno != EMFILE && errno != ENOMEM && errno != EIO) return JournalState::kNone;
+    throw Error(ErrorCode::kResource,
+                fmt::format("{}: cannot open: {}", printable_path(journal), std::generic_category().message(errno)));
+  }
   const JournalState state = journal_state(descriptor);
   ::close(descriptor);
   return state;

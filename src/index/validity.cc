@@ -10,8 +10,11 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <optional>
 
 #include "base/content_hash.h"
+#include "base/failure.h"
+#include "base/file_clock.h"
 #include "index/refresh.h"
 
 namespace tracedb {
@@ -54,9 +57,11 @@ bool stat_matches(const Index& index, const SourceStat& now) {
          at_rest_when_stored(index, now);
 }
 
-timespec now_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_REALTIME, &time);
+// When the trace is looked at, by the clock that stamps the index; nullopt: nothing could be noted beside it.
+std::optional<timespec> look(const Index& index) {
+  std::optional<timespec> time;
+  const std::filesystem::path directory = index.path().parent_path();
+  failure_of([&] { time = file_clock(directory.empty() ? "." : directory); });
   return time;
 }
 
@@ -80,7 +85,6 @@ ValidityResult check_content(const Index& index, const std::filesystem::path& so
 
 ValidityResult check_validity(const Index& index, const std::filesystem::path& source, Effort effort,
                               const std::atomic<bool>* cancel) {
-  const timespec looked_at = now_time();
   struct stat status {};
   if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
@@ -92,13 +96,11 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   const auto size = index.meta_int64("source_size");
   if (!size) return {Validity::kUnknown, 0, "the index does not say what it was made from"};
   if (*size != now.size) return {Validity::kStale, 1, "the trace has another size now"};
-  if (effort != Effort::kFullHash && stat_matches(index, now)) {
-    return {Validity::kValid, 1, "same size, time and inode"};
-  }
+  const bool matches = stat_matches(index, now);
+  if (effort != Effort::kFullHash && matches) return {Validity::kValid, 1, "same size, time and inode"};
+  const std::optional<timespec> looked_at = matches || effort == Effort::kLook ? std::nullopt : look(index);
   ValidityResult result = check_content(index, source, cancel);
-  if (result.validity == Validity::kValid && effort != Effort::kLook && !stat_matches(index, now)) {
-    note_stat(index, now, looked_at);
-  }
+  if (result.validity == Validity::kValid && looked_at) note_stat(index, now, *looked_at);
   return result;
 }
 

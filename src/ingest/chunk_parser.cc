@@ -151,9 +151,7 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   events_.begin(batch);
   if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
   if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
-  // Local ids handed out by the failed attempt must keep their definitions; everything else starts again.
-  batch.clear_facts();
-  events_.begin(batch);
+  events_.forget(batch);  // texts of an element that is broken further on must not be numbered
   parse_elements(chunk, batch);
 }
 

@@ -10,10 +10,6 @@ void EventBatch::clear() {
   streams.clear();
   configs.clear();
   shapes.clear();
-  clear_facts();
-}
-
-void EventBatch::clear_facts() {
   python.clear();
   operators.clear();
   calls.clear();

@@ -106,7 +106,6 @@ struct EventBatch {
   IssueLog issues;
 
   void clear();
-  void clear_facts();  // leaves the definitions, whose ids stay in use
 };
 
 }  // namespace tracedb

@@ -1,7 +1,6 @@
 // The part of IndexWriter that writes what is small: dictionaries, tracks, steps, sums, counts and issues.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -42,7 +41,7 @@ struct DeviceProperty {
   std::string_view key;
   int parameter;
 };
-constexpr std::array<DeviceProperty, 16> kDeviceProperties = {{
+constexpr DeviceProperty kDeviceProperties[] = {
     {"numSms", 7},
     {"multiProcessorCount", 7},
     {"warpSize", 8},
@@ -56,7 +55,7 @@ constexpr std::array<DeviceProperty, 16> kDeviceProperties = {{
     {"sharedMemPerMultiprocessor", 15},
     {"maxSharedMemoryPerMultiProcessor", 15},
     {"sharedMemPerBlockOptin", 16},
-}};
+};
 
 void bind_properties(Statement& statement, std::string_view properties) {
   std::string major;

@@ -6,14 +6,14 @@
 #include <ctime>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/failure.h"
+#include "base/file_clock.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
-#include "base/temp_file.h"
 #include "base/version.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
@@ -36,14 +36,6 @@ struct SourceStat {
   bool regular = false;
   friend bool operator==(const SourceStat&, const SourceStat&) = default;
 };
-
-// By our clock or by that of the file system, whichever is behind: too early only costs a hash later.
-timespec now(const fs::path& directory) {
-  timespec ours{};
-  ::clock_gettime(CLOCK_REALTIME, &ours);
-  const timespec theirs = TempFile(directory).changed();
-  return std::tie(ours.tv_sec, ours.tv_nsec) < std::tie(theirs.tv_sec, theirs.tv_nsec) ? ours : theirs;
-}
 
 SourceStat stat_of(const fs::path& path) {
   struct stat info {};
@@ -93,7 +85,7 @@ class Ingest {
   Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
       : trace_(trace),
         options_(options),
-        looked_at_(now(directory_of(index))),
+        looked_at_(file_clock(directory_of(index))),
         before_(stat_of(trace)),
         source_(open_byte_source(trace, options.cancel)),
         chunks_(*source_, printable_path(trace), options.chunk_size),
@@ -104,11 +96,8 @@ class Ingest {
   }
 
   IngestResult run() {
-    try {
-      return build();
-    } catch (const NoSpaceError& error) {  // only here is known how much there is to write
-      throw Error(ErrorCode::kResource, fmt::format("{}; {}", error.what(), space_advice(need(error.written()))));
-    }
+    // Only here is known how much there is to write.
+    return advise_on_space([&] { return build(); }, [&](std::uint64_t written) { return space_advice(need(written)); });
   }
 
  private:

@@ -14,20 +14,27 @@ Interner::Entry Interner::intern(std::string_view bytes) {
   texts_.emplace_back(bytes);
   const auto id = static_cast<std::uint32_t>(texts_.size());
   slots_[position] = {hash, id};
-  if (texts_.size() * 2 > slots_.size()) grow();
+  if (texts_.size() * 2 > slots_.size()) place(slots_.size() * 2);
   return {id, true};
 }
 
-void Interner::grow() {
-  std::vector<Slot> larger(slots_.size() * 2);
-  const std::size_t mask = larger.size() - 1;
+void Interner::forget_last(std::size_t count) {
+  if (count == 0) return;
+  texts_.resize(texts_.size() - count);
+  place(slots_.size());
+}
+
+// Gives every text a slot among `slots` new ones.
+void Interner::place(std::size_t slots) {
+  std::vector<Slot> placed(slots);
+  const std::size_t mask = slots - 1;
   for (const Slot& slot : slots_) {
-    if (slot.id == 0) continue;
+    if (slot.id == 0 || slot.id > texts_.size()) continue;
     std::size_t position = slot.hash & mask;
-    while (larger[position].id != 0) position = (position + 1) & mask;
-    larger[position] = slot;
+    while (placed[position].id != 0) position = (position + 1) & mask;
+    placed[position] = slot;
   }
-  slots_ = std::move(larger);
+  slots_ = std::move(placed);
 }
 
 }  // namespace tracedb

@@ -20,6 +20,7 @@ class Interner {
   Interner() : slots_(kFirstSlots) {}
 
   Entry intern(std::string_view bytes);
+  void forget_last(std::size_t count);  // the newest numbers; they will be given again
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
@@ -29,7 +30,7 @@ class Interner {
     std::uint64_t hash = 0;
     std::uint32_t id = 0;  // 0: free
   };
-  void grow();
+  void place(std::size_t slots);
 
   std::vector<Slot> slots_;  // open addressing, size a power of two
   std::deque<std::string> texts_;

@@ -54,6 +54,10 @@ bool JsonChunks::next(Chunk& chunk) {
     if (where_ != Where::kEvents) scan_to_events();
     if (where_ == Where::kEvents && next_chunk(chunk)) return true;
   }
+  // What follows the events is counted too, so that bytes() does not depend on how much was read at once.
+  do {
+    at_ = window_.size();
+  } while (refill());
   return false;
 }
 

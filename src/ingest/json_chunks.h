@@ -53,7 +53,7 @@ class JsonChunks {
   [[nodiscard]] const IssueLog& issues() const { return issues_; }
   [[nodiscard]] bool complete() const { return complete_; }  // false: the end is missing
   [[nodiscard]] std::uint64_t oversized_events() const { return oversized_; }
-  [[nodiscard]] std::uint64_t bytes() const { return base_ + window_.size(); }  // decompressed bytes read so far
+  [[nodiscard]] std::uint64_t bytes() const { return base_ + window_.size(); }  // of the decompressed trace
 
  private:
   enum class Where : std::uint8_t { kStart, kTopLevel, kEvents, kEnd };
@@ -72,7 +72,7 @@ class JsonChunks {
   bool refill();
   void truncated(std::string_view where);
   void begin_events();
-  [[noreturn]] void not_a_trace() const;
+  [[noreturn]] void not_a_trace(std::string_view text) const;
 
   // Event cutting.
   bool next_chunk(Chunk& chunk);

@@ -63,7 +63,7 @@ void JsonChunks::scan_start() {
     at_ = kByteOrderMark.size();
   }
   if (!skip_space()) {
-    if (documents_ == 0) not_a_trace();
+    if (documents_ == 0) not_a_trace({});
     where_ = Where::kEnd;
     return;
   }
@@ -81,7 +81,7 @@ void JsonChunks::scan_start() {
     in_object_ = true;
     where_ = Where::kTopLevel;
   } else {
-    not_a_trace();
+    not_a_trace(ahead(kSample));
   }
 }
 
@@ -104,7 +104,7 @@ void JsonChunks::scan_top_level() {
   }
   std::string key;
   if (window_[at_] != '"') {
-    if (!saw_events_ && header_.empty()) not_a_trace();
+    if (!saw_events_ && header_.empty()) not_a_trace("{");
     return skip_broken_header(static_cast<std::int64_t>(position()), ahead(kSample));
   }
   const auto offset = static_cast<std::int64_t>(position());
@@ -188,9 +188,8 @@ void JsonChunks::truncated(std::string_view where) {
   where_ = Where::kEnd;
 }
 
-void JsonChunks::not_a_trace() const {
-  const std::string_view head(window_.data(), std::min(window_.size(), kSample));
-  const std::string_view text = trim_json_space(head);
+// `text` is how the file begins, white space aside.
+void JsonChunks::not_a_trace(std::string_view text) const {
   std::string why = "not JSON";
   if (text.empty()) why = "empty file";
   if (text.starts_with("version https://git-lfs")) why = "a git-lfs pointer, not the file itself: run 'git lfs pull'";

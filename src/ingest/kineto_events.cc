@@ -30,6 +30,12 @@ void KinetoEvents::begin(EventBatch& batch) {
   last_kind_ = 0;
 }
 
+void KinetoEvents::forget(EventBatch& batch) {
+  ids_.forget(batch);
+  batch.clear();
+  begin(batch);
+}
+
 KindCount& KinetoEvents::kind_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
   const auto matches = [&](const KindCount& kind) { return kind.category == category && kind.ph == ph; };
   if (last_kind_ < batch.kinds.size() && matches(batch.kinds[last_kind_])) return batch.kinds[last_kind_];

@@ -42,6 +42,9 @@ class LocalIds {
   std::uint32_t launch_config(const RawEvent& event);  // 0: the event has none
   std::uint32_t shape(const RawEvent& event);          // 0: the event has none
 
+  // Takes back the definitions in `batch`, all since it was cleared, as if its events had never been seen.
+  void forget(const EventBatch& batch);
+
  private:
   struct AboutText {
     EventCategory category;

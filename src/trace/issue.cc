@@ -95,10 +95,10 @@ std::string_view to_string(Severity severity) {
 }
 
 Issue& IssueLog::entry(IssueKind kind) {
-  for (Issue& issue : issues_) {
-    if (issue.kind == kind) return issue;
-  }
-  return issues_.emplace_back(Issue{kind, 0, -1, {}});
+  const auto before = [](const Issue& issue, IssueKind wanted) { return issue.kind < wanted; };
+  const auto place = std::lower_bound(issues_.begin(), issues_.end(), kind, before);
+  if (place != issues_.end() && place->kind == kind) return *place;
+  return *issues_.insert(place, Issue{kind, 0, -1, {}});
 }
 
 void IssueLog::add(IssueKind kind, std::int64_t offset, std::string_view sample, std::uint64_t count) {

@@ -74,7 +74,7 @@ struct Issue {
 };
 
 // Counts issues by kind; keeps the earliest offset with its sample. Merging logs in file order gives the same result
-// however the file was divided.
+// however the file was divided: the order of issues() is that of the kinds, not that of their appearance.
 class IssueLog {
  public:
   void add(IssueKind kind, std::int64_t offset, std::string_view sample, std::uint64_t count = 1);

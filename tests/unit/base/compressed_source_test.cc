@@ -165,6 +165,22 @@ TEST_CASE("no flipped byte goes unnoticed, hangs or crashes") {
   }
 }
 
+TEST_CASE("what is delivered of a damaged stream does not depend on the size of the reads") {
+  const std::string text = compressible_text(600'000);
+  for (const Engine engine : engines()) {
+    std::string content = packed(engine, text);
+    for (std::size_t i = content.size() / 2; i < content.size() / 2 + 32; i += 5) {
+      std::string bad = content;
+      bad[i] = static_cast<char>(bad[i] ^ 0x55);
+      const Outcome expected = unpack(engine, bad, std::size_t{1} << 20);
+      for (const std::size_t piece : {std::size_t{64}, std::size_t{999}, std::size_t{300'000}}) {
+        const bool same = unpack(engine, bad, piece) == expected;
+        CHECK(same);
+      }
+    }
+  }
+}
+
 TEST_CASE("corruption in the middle leaves the bytes before it") {
   const std::string text = compressible_text(3'000'000);
   for (const Engine engine : engines()) {

@@ -162,7 +162,11 @@ TEST_CASE("parse_double") {
   CHECK(parse_double("-2e3") == -2000.0);
   CHECK(parse_double("0") == 0.0);
   CHECK(parse_double("1e-400") == 0.0);
-  for (const char* text : {"", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "N/A", "1.5x", "0x10"}) {
+  CHECK(parse_double("-1e-5000") == 0.0);  // below long double, too
+  CHECK(parse_double("0." + std::string(6000, '0') + "1") == 0.0);
+  CHECK(parse_double("4.9e-324") == std::numeric_limits<double>::denorm_min());
+  for (const char* text :
+       {"", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1e5000", "N/A", "1.5x", "0x10"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_double(text));
   }

@@ -160,6 +160,32 @@ TEST_CASE("what cannot be repaired is skipped alone") {
   }
 }
 
+TEST_CASE("two events without a comma between them are not taken for one") {
+  const EventBatch batch = parse_events(std::string(kGood) + " " + kGood);
+  CHECK(batch.issues.count(IssueKind::kMissingComma) == 1);
+  CHECK(batch.operators.size() == 2);
+  CHECK(events_read(batch) == 2);
+}
+
+TEST_CASE("texts of what is skipped are not numbered") {
+  const EventBatch batch =
+      parse_events(R"({"ph":"X","cat":"lost","name":"gone","pid":8,"tid":8,"ts":1,"dur":1,"args":{"grid" [1]}},)" +
+                   std::string(kGood));
+  CHECK(batch.issues.count(IssueKind::kMalformedEvent) == 1);
+  CHECK(batch.threads.size() == 1);
+  for (const std::string& text : batch.strings) CHECK((text != "lost" && text != "gone"));
+  REQUIRE(batch.operators.size() == 1);
+  CHECK(batch.operators[0].name <= batch.strings.size());
+}
+
+TEST_CASE("the sample of an element that is no event is all of it") {
+  for (const std::string neighbour : {"", "{5}"}) {  // alone, and where the chunk is read element by element
+    const EventBatch batch = parse_events("[[1,2] ,3] ," + (neighbour.empty() ? kGood : neighbour));
+    REQUIRE(batch.issues.count(IssueKind::kNotAnObject) == 1);
+    CHECK(batch.issues.issues()[0].sample == "[[1,2] ,3]");
+  }
+}
+
 TEST_CASE("commas without an event") {
   const EventBatch batch = parse_events(std::string(",") + kGood + ", ," + kGood);
   CHECK(batch.operators.size() == 2);

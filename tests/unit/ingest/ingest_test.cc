@@ -79,6 +79,12 @@ TEST_CASE("times are exact to the nanosecond at epoch magnitude") {
   CHECK(index.rows("SELECT n, total, min, max FROM kernel_name_sum") == "3 1234569892 1 1234567891");
 }
 
+TEST_CASE("a device property without a name is none") {
+  Ingested index(R"({"deviceProperties":[{"id":0,"name":"GPU","":9,"numSms":80}],"traceEvents":[]})");
+  CHECK(index.rows("SELECT name, sm_count, properties FROM device") ==
+        R"(GPU 80 {"id":0,"name":"GPU","":9,"numSms":80})");
+}
+
 TEST_CASE("the base time of the header is added") {
   Ingested index(R"({"baseTimeNanoseconds":1700000000000000000,"traceEvents":[)" +
                  std::string(R"({"ph":"i","name":"x","pid":1,"tid":1,"ts":5}]})"));

@@ -261,6 +261,7 @@ TEST_CASE("what is no JSON trace is refused in one line") {
     CHECK(refusal(std::string(300, '\n'), size) == "trace.json: empty file");
     CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", size).find("git lfs pull") !=
           std::string::npos);
+    CHECK(refusal(std::string(70, ' ') + "version https://git-lfs", size).find("git lfs pull") != std::string::npos);
     CHECK(refusal("<!DOCTYPE html>", size).find("HTML") != std::string::npos);
     CHECK(refusal("\xFF\xFE[\0", size) == "trace.json: not JSON");
     CHECK(refusal("ts,dur\n1,2\n", size) == "trace.json: not JSON");

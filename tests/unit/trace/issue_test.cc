@@ -73,6 +73,19 @@ TEST_CASE("logs merged piece by piece equal one log") {
   }
 }
 
+TEST_CASE("issues come in the order of their kinds") {
+  IssueLog log;
+  log.add(IssueKind::kEndWithoutBegin, -1, "late");
+  log.add(IssueKind::kRepairedText, 5, "early");
+  log.add(IssueKind::kKernelWithoutStep, 1, "last");
+  log.add(IssueKind::kNoEvents, -1, "first");
+  REQUIRE(log.issues().size() == 4);
+  CHECK(log.issues()[0].kind == IssueKind::kNoEvents);
+  CHECK(log.issues()[1].kind == IssueKind::kRepairedText);
+  CHECK(log.issues()[2].kind == IssueKind::kEndWithoutBegin);
+  CHECK(log.issues()[3].kind == IssueKind::kKernelWithoutStep);
+}
+
 TEST_CASE("samples are short and valid") {
   CHECK(issue_sample(std::string(500, 'a')) == std::string(200, 'a'));
   CHECK(issue_sample("a\xFFz") == "a\xEF\xBF\xBDz");

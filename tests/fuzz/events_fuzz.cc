@@ -1,0 +1,184 @@
+// Events of one chunk parsed together and one by one: the same facts in the same order. Every element is counted, as
+// stored or with a reason; and where the whole chunk is JSON to simdjson's DOM, each event is counted under the
+// category and phase the DOM sees, and nothing is called damaged.
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cut_elements.h"
+#include "fuzz_input.h"
+#include "ingest/chunk_parser.h"
+#include "ingest/trace_store.h"
+#include "store_text.h"
+#include "support/parsed_events.h"
+
+namespace tracedb {
+namespace {
+
+std::string metadata_text(const MetadataRecord& record) {
+  return fmt::format("{} {} {} {} {}\n", static_cast<int>(record.kind), track_text(record.pid), track_text(record.tid),
+                     record.text, record.number);
+}
+
+// What batches turn into in the store, where ids no longer depend on who parsed what.
+class Facts {
+ public:
+  Facts() : store_({".", std::size_t{1} << 20U}) {}
+
+  void add(EventBatch& batch) {
+    count(batch);
+    for (const MetadataRecord& record : batch.metadata) metadata_ += metadata_text(record);
+    store_.add(batch);  // makes ids global in the records
+    append_bytes(python_, batch.python.data(), batch.python.size());
+    append_bytes(operators_, batch.operators.data(), batch.operators.size());
+    append_bytes(calls_, batch.calls.data(), batch.calls.size());
+    append_bytes(device_events_, batch.device_events.data(), batch.device_events.size());
+    append_bytes(collectives_, batch.collectives.data(), batch.collectives.size());
+    append_bytes(annotations_, batch.annotations.data(), batch.annotations.size());
+    append_bytes(slices_, batch.slices.data(), batch.slices.size());
+    append_bytes(instants_, batch.instants.data(), batch.instants.size());
+    append_bytes(counters_, batch.counters.data(), batch.counters.size());
+    append_bytes(flows_, batch.flows.data(), batch.flows.size());
+    for (const EdgeRecord& edge : batch.edges) {  // has padding, so not byte by byte
+      edges_ +=
+          fmt::format("edge {} {} {} {} {} {}\n", edge.ts, edge.category, edge.name, edge.track, edge.args, edge.ph);
+    }
+  }
+
+  void add_issue(IssueKind kind, std::uint64_t offset) {
+    store_.issues.add(kind, static_cast<std::int64_t>(offset), {});
+  }
+
+  void require_same_as(Facts& other) {
+    require_same(dictionaries(store_), dictionaries(other.store_),
+                 "dictionaries, counts and issues do not depend on the cut");
+    require_same(metadata_, other.metadata_, "metadata does not depend on the cut");
+    require_same(edges_, other.edges_, "edges do not depend on the cut");
+    require(python_ == other.python_ && operators_ == other.operators_ && calls_ == other.calls_ &&
+                device_events_ == other.device_events_ && collectives_ == other.collectives_ &&
+                annotations_ == other.annotations_ && slices_ == other.slices_ && instants_ == other.instants_ &&
+                counters_ == other.counters_ && flows_ == other.flows_,
+            "records do not depend on the cut");
+  }
+
+  // Events read, by category and phase.
+  [[nodiscard]] std::map<std::pair<std::string, std::string>, std::uint64_t> kinds() const {
+    std::map<std::pair<std::string, std::string>, std::uint64_t> out;
+    for (const auto& [key, kind] : store_.kinds) {
+      out[{key.first == 0 ? "" : std::string(store_.strings.text(key.first)), key.second}] += kind.read;
+    }
+    return out;
+  }
+  [[nodiscard]] std::uint64_t read() const { return read_; }
+  [[nodiscard]] const IssueLog& issues() const { return store_.issues; }
+
+ private:
+  void count(const EventBatch& batch) {
+    std::uint64_t skipped = 0;
+    std::uint64_t read = 0;
+    for (const KindCount& kind : batch.kinds) {
+      read += kind.read;
+      for (const std::uint64_t reason : kind.skipped) skipped += reason;
+    }
+    std::uint64_t stored = batch.python.size() + batch.operators.size() + batch.calls.size() +
+                           batch.device_events.size() + batch.annotations.size() + batch.slices.size() +
+                           batch.instants.size() + batch.flows.size() + batch.edges.size();
+    for (const CounterRecord& counter : batch.counters) stored += counter.continued == 0 ? 1 : 0;
+    require(stored + skipped == read, "every event read is stored or skipped with a reason");
+    read_ += read;
+  }
+
+  TraceStore store_;
+  std::uint64_t read_ = 0;
+  std::string metadata_, edges_, python_, operators_, calls_, device_events_, collectives_, annotations_, slices_,
+      instants_, counters_, flows_;
+};
+
+// How the DOM would count the events; nullopt where the text is not strictly JSON, or means something this oracle does
+// not follow: escapes, and categories and phases that are no strings.
+using Kinds = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+std::optional<Kinds> dom_kinds(std::string_view text) {
+  if (text.find('\\') != std::string_view::npos) return std::nullopt;
+  simdjson::dom::parser parser;
+  simdjson::dom::array elements;
+  if (parser.parse(simdjson::padded_string(text)).get(elements) != simdjson::SUCCESS) return std::nullopt;
+  Kinds kinds;
+  for (const simdjson::dom::element element : elements) {
+    std::pair<std::string, std::string> kind;
+    simdjson::dom::object object;
+    if (element.get(object) == simdjson::SUCCESS) {
+      for (const auto& [key, value] : object) {
+        std::string* part = key == "cat" ? &kind.first : key == "ph" ? &kind.second : nullptr;
+        if (part == nullptr) continue;
+        std::string_view string;
+        if (value.get(string) != simdjson::SUCCESS) return std::nullopt;
+        *part = string;
+      }
+    }
+    ++kinds[kind];
+  }
+  return kinds;
+}
+
+void check_against_dom(std::string_view text, const Facts& facts) {
+  const auto expected = dom_kinds(text);
+  if (!expected) return;
+  for (const IssueKind damage : {IssueKind::kMalformedEvent, IssueKind::kRepairedText, IssueKind::kStrayComma}) {
+    require(facts.issues().count(damage) == 0, "what is JSON is not called damaged");
+  }
+  std::string counted;
+  std::string seen;
+  for (const auto& [kind, count] : facts.kinds()) counted += fmt::format("{}/{} {}\n", kind.first, kind.second, count);
+  for (const auto& [kind, count] : *expected) seen += fmt::format("{}/{} {}\n", kind.first, kind.second, count);
+  require_same(counted, seen, "events are counted under their category and phase");
+}
+
+void check_events(FuzzInput input) {
+  EventOptions options;
+  const std::uint8_t settings = input.byte();
+  options.args = (settings & 1U) != 0 ? Keep::kYes : Keep::kNo;
+  options.stacks = (settings & 2U) != 0 ? Keep::kNo : Keep::kYes;
+  const CutList cut = cut_elements(input.rest());
+  if (!cut.whole) return;  // the cutter never hands that out
+  const std::string_view list = input.rest().substr(0, cut.size);
+
+  EventBatch batch;
+  Facts together;
+  ChunkParser(0, options).parse(chunk_of(list), batch);
+  together.add(batch);
+
+  Facts one_by_one;
+  ChunkParser parser(0, options);
+  std::uint64_t elements = 0;
+  std::uint64_t objects = 0;
+  for (const CutElement& element : cut.elements) {
+    if (element.text.empty()) {
+      if (!trim_json_space(list).empty()) one_by_one.add_issue(IssueKind::kStrayComma, 1 + element.start);
+      continue;
+    }
+    ++elements;
+    objects += element.objects;
+    parser.parse(chunk_of(element.text, 1 + static_cast<std::size_t>(element.text.data() - list.data())), batch);
+    one_by_one.add(batch);
+  }
+  require(together.read() >= elements, "every element is counted");
+  const bool damaged =
+      together.issues().count(IssueKind::kMalformedEvent) + together.issues().count(IssueKind::kRepairedText) > 0;
+  require(damaged || together.read() >= objects, "no object is dropped in silence");
+  together.require_same_as(one_by_one);
+  check_against_dom(chunk_of(list).text(), together);
+}
+
+}  // namespace
+}  // namespace tracedb
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+  tracedb::check_events(tracedb::FuzzInput(data, size));
+  return 0;
+}

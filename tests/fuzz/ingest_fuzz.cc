@@ -1,0 +1,130 @@
+// The whole reader: one thread with one large chunk, and several threads with small chunks and little memory, read the
+// same into the store, or refuse alike; what is read is stored or skipped with a reason.
+//
+// The same of whole indexes: equal byte for byte, passing verify. An index costs ten times as much as reading a small
+// trace, so while looking for findings only every 16th input becomes one; in replay all of them do.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "base/byte_source.h"
+#include "base/content_hash.h"
+#include "base/error.h"
+#include "fuzz_input.h"
+#include "index/index.h"
+#include "index/verify.h"
+#include "ingest/ingest.h"
+#include "ingest/json_chunks.h"
+#include "ingest/pipeline.h"
+#include "store_text.h"
+#include "support/temp_directory.h"
+
+namespace tracedb {
+namespace {
+
+#ifdef TRACEDB_FUZZ
+constexpr std::uint64_t kInputsPerIndex = 16;
+#else
+constexpr std::uint64_t kInputsPerIndex = 1;
+#endif
+
+// What came of reading, or of ingest: text that can be compared.
+struct Outcome {
+  std::string refusal;  // empty: there is something to compare
+  std::string text, events;
+};
+
+Outcome read(std::string_view content, const IngestOptions& options) {
+  Outcome out;
+  try {
+    const auto source = memory_byte_source(content);
+    JsonChunks chunks(*source, "trace", options.chunk_size);
+    TraceStore store({std::filesystem::temp_directory_path(), options.memory_bytes});
+    read_trace(chunks, *source, content.size(), options, store);
+    source->drain();
+    out.text = fmt::format("complete {}, {} bytes, damage {}\n", chunks.complete(), chunks.bytes(),
+                           static_cast<int>(source->damage()));
+    for (const auto& [key, value] : chunks.header()) out.text += fmt::format("{}={}\n", key, value);
+    out.text += dictionaries(store);
+    std::uint64_t unaccounted = 0;
+    for (const auto& [key, kind] : store.kinds) {
+      unaccounted += kind.read;
+      for (const std::uint64_t skipped : kind.skipped) unaccounted -= skipped;
+    }
+    require(append_events(out.events, store) == unaccounted, "every event read is stored or skipped with a reason");
+  } catch (const Error& error) {
+    out.refusal = error.what();
+  }
+  return out;
+}
+
+std::string content_of(const std::filesystem::path& path) {
+  std::string content(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary).read(content.data(), static_cast<std::streamsize>(content.size()));
+  return content;
+}
+
+Outcome ingest(const std::filesystem::path& trace, const std::filesystem::path& index, const IngestOptions& options) {
+  Outcome out;
+  try {
+    const IngestResult result = ingest_trace(trace, index, options);
+    require(result.events_stored + result.events_skipped == result.events_read, "every event is accounted for");
+    out.text = issue_lines(result.issues);
+    out.events = content_of(index);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInput && error.code() != ErrorCode::kResource) broken(error.what());
+    out.refusal = error.what();
+  }
+  return out;
+}
+
+void require_alike(const Outcome& actual, const Outcome& expected) {
+  require_same(actual.refusal, expected.refusal, "a refusal does not depend on threads and chunk size");
+  require_same(actual.text, expected.text, "header, texts, counts and issues do not depend on threads and chunk size");
+  require(actual.events == expected.events, "events do not depend on threads, chunk size and memory");
+}
+
+void verify_index(const std::filesystem::path& path, const std::filesystem::path& trace) {
+  const Index index = Index::open(path);
+  try {
+    for (const VerifyFinding& finding : verify(index, trace)) {
+      if (finding.outcome == VerifyFinding::Outcome::kFailed) broken("verify " + finding.check + ": " + finding.detail);
+    }
+  } catch (const Error& error) {  // sums beyond 292 years are an error of SQL
+    if (std::string_view(error.what()).find("integer overflow") == std::string_view::npos) broken(error.what());
+  }
+}
+
+void check_ingest(FuzzInput input) {
+  const std::uint8_t settings = input.byte();
+  IngestOptions plain;
+  plain.threads = 1;
+  plain.chunk_size = std::size_t{64} << 10U;  // all of it
+  plain.memory_bytes = std::size_t{4} << 20U;
+  plain.events.args = (settings & 1U) != 0 ? Keep::kYes : Keep::kNo;
+  plain.events.stacks = (settings & 2U) != 0 ? Keep::kNo : Keep::kYes;
+  IngestOptions parts = plain;
+  parts.threads = 1 + settings / 4U % 3;
+  parts.chunk_size = 64 + std::size_t{2} * input.byte();
+  parts.memory_bytes = (settings & 64U) != 0 ? 64 : plain.memory_bytes;
+
+  const std::string_view content = input.rest();
+  require_alike(read(content, parts), read(content, plain));
+  if (hash64(content) % kInputsPerIndex != 0) return;
+  const TempDirectory folder;
+  const std::filesystem::path trace = folder.write("trace_rank3.json", content);
+  const Outcome expected = ingest(trace, folder / "plain", plain);
+  require_alike(ingest(trace, folder / "parts", parts), expected);
+  if (expected.refusal.empty()) verify_index(folder / "plain", trace);
+}
+
+}  // namespace
+}  // namespace tracedb
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+  tracedb::check_ingest(tracedb::FuzzInput(data, size));
+  return 0;
+}
