@@ -1,11 +1,13 @@
+#include "passes/kernel_groups.h"
 #include "query_command.h"
+#include "query_rules.h"
 #include "query_run.h"
 #include "query_selection.h"
 
 namespace tracedb {
 namespace {
 
-std::vector<std::string> why_empty(const Index& index, const Report& report, const Parameters& selection) {
+std::vector<std::string> why_empty(const Index& index, const Report& report, const Selection& selection) {
   if (!report.rows.empty()) return {};
   if (index.database().query_int64("SELECT id FROM kernel LIMIT 1") && !selection.empty()) {
     return {"no kernel matches the selection"};
@@ -13,19 +15,34 @@ std::vector<std::string> why_empty(const Index& index, const Report& report, con
   return {"the trace has no kernels"};
 }
 
-TraceReport kernels(const Index& index, const Parameters& selection) {
-  TraceReport result;
-  result.report = run_report(index.database(), selection.empty() ? "kernels" : "kernels_selected", selection);
-  result.warnings = why_empty(index, result.report, selection);
-  return result;
+int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
+  const Selection selection = selection_of(line);
+  const RulesInForce rules(line);
+  const bool classes = by == GroupBy::kClass || selection.op;
+  Recipe recipe{"reports/" + name,
+                {"temp.kernel_group: kernels of the selection, from columns ts, dur, name_id, stream_id and step_id of "
+                 "table kernel (src/passes/kernel_groups.h)"}};
+  if (classes) recipe.tables.push_back(rules.recipe());
+  const auto make = [&](const Index& index) {
+    if (classes) rules.apply(index);
+    const std::int64_t busy = make_kernel_group_table(index, selection, by);
+    TraceReport result{run_report(index.database(), name, {{"busy", busy}}), {}};
+    result.warnings = why_empty(index, result.report, selection);
+    return result;
+  };
+  return run_trace_reports(line, name, make, recipe);
 }
 
-int run(std::span<const std::string> args) {
-  CommandLine line(kKernelsCommand,
-                   {OptionGroup::kSelection, OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  const Parameters selection = selection_parameters(line);
-  return run_trace_reports(line, "kernels", [&](const Index& index) { return kernels(index, selection); });
+int run_kernels(std::span<const std::string> args) {
+  CommandLine line(kKernelsCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
+                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  return line.parse(args) ? run_grouped(line, "kernels", GroupBy::kName) : 0;
+}
+
+int run_ops(std::span<const std::string> args) {
+  CommandLine line(kOpsCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
+                                 OptionGroup::kExplain, OptionGroup::kInput});
+  return line.parse(args) ? run_grouped(line, "ops", GroupBy::kClass) : 0;
 }
 
 }  // namespace
@@ -33,6 +50,13 @@ int run(std::span<const std::string> args) {
 const Command kKernelsCommand = {"kernels", "kernel time by name", "kernels [options] TRACE|INDEX...",
                                  "  trace-query kernels trace.json.gz --limit 10\n"
                                  "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
-                                 run};
+                                 run_kernels};
+
+const Command kOpsCommand = {"ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
+                             "ops [options] TRACE|INDEX...",
+                             "  trace-query ops trace.json.gz --phase decode\n"
+                             "  trace-query kernels trace.json.gz --op attention_decode\n"
+                             "  trace-query rules show trace.json.gz       which name has which class, and why",
+                             run_ops};
 
 }  // namespace tracedb

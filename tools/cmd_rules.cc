@@ -9,25 +9,22 @@
 #include "passes/kernel_classes.h"
 #include "passes/rule_check.h"
 #include "query_command.h"
+#include "query_rules.h"
 #include "query_run.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kDefaultRules = "default";
 constexpr std::string_view kRulesSuffix = ".rules";
 
 Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, Rest::kNone}; }
 
-std::string rules_asked(const CommandLine& line) { return line.text("rules").value_or(std::string(kDefaultRules)); }
-
 int show(const CommandLine& line, std::span<const std::string> inputs) {
-  const RuleSet rules = load_rules(rules_asked(line));
+  const RulesInForce rules(line);
   Parameters selection;
   if (const auto wanted = line.text("class")) selection["class"] = *wanted;
   return run_trace_reports(line, inputs, "rules_show", [&](const Index& index) {
-    Classifier classifier(rules, platform_of(index));
-    make_kernel_class_table(index, classifier);
+    rules.apply(index);
     TraceReport result{run_report(index.database(), "rules_show", selection), {}};
     if (result.report.rows.empty()) {
       result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};

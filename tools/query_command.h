@@ -18,6 +18,7 @@ struct Command {
 
 extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
+extern const Command kOpsCommand;
 extern const Command kMemcpysCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;

@@ -55,11 +55,18 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("stream", OptionKind::kValue, "only this stream");
         add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
         add("phase", OptionKind::kValue,
-            "only steps of this kind: prefill, decode, mixed, other, unknown; "
+            "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
             "none: in no step");
+        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
         add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
         add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");
         add("to", OptionKind::kValue, "only what starts before this time");
+        break;
+      case OptionGroup::kRules:
+        add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");
+        break;
+      case OptionGroup::kExplain:
+        add("explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer");
         break;
       case OptionGroup::kInput:
         add("no-ingest", OptionKind::kFlag, "never build an index: a trace without a valid one is an error");

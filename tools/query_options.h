@@ -18,7 +18,9 @@ namespace tracedb {
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
   kRows,       // --limit --sort
-  kSelection,  // --device --stream --step --phase --name --from --to
+  kSelection,  // --device --stream --step --phase --op --name --from --to
+  kRules,      // --rules
+  kExplain,    // --explain
   kInput,      // --no-ingest
 };
 

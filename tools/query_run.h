@@ -17,12 +17,18 @@ struct TraceReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
+// What a report is made of, printed by --explain.
+struct Recipe {
+  std::string script;               // "reports/kernels"
+  std::vector<std::string> tables;  // the temporary tables it reads, each with what it comes from
+};
+
 // Prints `make(index)` for each input; `name` is the report's name in JSON.
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make);
+                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
 
 // The same for inputs that are not all of the positional arguments.
 int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make);
+                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
 
 }  // namespace tracedb

@@ -16,39 +16,40 @@ namespace {
   throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, reason));
 }
 
-Cell bound(const std::string& option, const std::string& text) {
-  if (text.empty()) return std::monostate{};
-  const auto value = parse_int64(text);
-  if (!value) fail("step", option, "give one number, A..B, A.. or ..B");
-  return *value;
+std::optional<std::int64_t> bound(const std::string& text, const std::string& part) {
+  if (part.empty()) return std::nullopt;
+  const auto value = parse_int64(part);
+  if (!value) fail("step", text, "give one number, A..B, A.. or ..B");
+  return value;
 }
 
-void add_steps(const std::string& text, Parameters& parameters) {
+void add_steps(const std::string& text, Selection& selection) {
   const std::size_t dots = text.find("..");
   if (text.empty() || text == "..") fail("step", text, "give one number, A..B, A.. or ..B");
   if (dots == std::string::npos) {
-    parameters["step_first"] = parameters["step_last"] = bound(text, text);
+    selection.first_step = selection.last_step = bound(text, text);
   } else {
-    parameters["step_first"] = bound(text, text.substr(0, dots));
-    parameters["step_last"] = bound(text, text.substr(dots + 2));
+    selection.first_step = bound(text, text.substr(0, dots));
+    selection.last_step = bound(text, text.substr(dots + 2));
   }
 }
 
-void add_phase(const std::string& text, Parameters& parameters) {
-  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "other", "unknown", "none"};
+void add_phase(const std::string& text, Selection& selection) {
+  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
-    fail("phase", text, "there are prefill, decode, mixed, other, unknown and none" + did_you_mean(text, kKinds));
+    fail("phase", text,
+         "there are prefill, decode, mixed, train, other, unknown and none" + did_you_mean(text, kKinds));
   }
-  parameters["phase"] = text;
+  selection.phase = text;
 }
 
-void add_name(const std::string& text, Parameters& parameters) {
+void add_name(const std::string& text, Selection& selection) {
   if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
-    parameters["regex"] = text.substr(1, text.size() - 2);
+    selection.name_regex = text.substr(1, text.size() - 2);
   } else if (text.find_first_of("*?[") != std::string::npos) {
-    parameters["glob"] = text;
+    selection.name_glob = text;
   } else {
-    parameters["glob"] = "*" + text + "*";
+    selection.name_glob = "*" + text + "*";
   }
 }
 
@@ -67,16 +68,26 @@ std::int64_t parse_time(const std::string& text) {
   return std::llround(*value * nanoseconds_per(*unit));
 }
 
-Parameters selection_parameters(const CommandLine& line) {
-  Parameters parameters;
-  if (const auto device = line.number("device")) parameters["device"] = *device;
-  if (const auto stream = line.text("stream")) parameters["stream"] = *stream;
-  if (const auto step = line.text("step")) add_steps(*step, parameters);
-  if (const auto phase = line.text("phase")) add_phase(*phase, parameters);
-  if (const auto name = line.text("name")) add_name(*name, parameters);
-  if (const auto from = line.text("from")) parameters["from_ts"] = parse_time(*from);
-  if (const auto to = line.text("to")) parameters["to_ts"] = parse_time(*to);
-  return parameters;
+Selection selection_of(const CommandLine& line) {
+  Selection selection;
+  if (const auto device = line.number("device")) selection.device = *device;
+  if (const auto stream = line.text("stream")) selection.stream = *stream;
+  if (const auto step = line.text("step")) add_steps(*step, selection);
+  if (const auto phase = line.text("phase")) add_phase(*phase, selection);
+  if (const auto op = line.text("op")) selection.op = *op;
+  if (const auto name = line.text("name")) add_name(*name, selection);
+  if (const auto from = line.text("from")) selection.from = parse_time(*from);
+  if (const auto to = line.text("to")) selection.to = parse_time(*to);
+  return selection;
+}
+
+std::string selection_text(const CommandLine& line) {
+  std::string text;
+  for (const char* option : {"device", "stream", "step", "phase", "op", "name", "from", "to"}) {
+    if (!line.knows(option) || !line.has(option)) continue;
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, *line.text(option));
+  }
+  return text.empty() ? "everything" : text;
 }
 
 }  // namespace tracedb

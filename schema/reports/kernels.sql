@@ -1,4 +1,4 @@
--- Kernel time by name over the whole trace, from the sums made at ingest.
+-- Kernel time of a selection by name. temp.kernel_group: its sums by name; :busy: time in which any of them ran.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum
@@ -7,8 +7,12 @@
 -- column: min        | Min        | ns      | min
 -- column: max        | Max        | ns      | max
 -- column: stddev     | StdDev     | ns      |
+-- column: p90        | P90        | ns      |
+-- column: p99        | P99        | ns      |
+-- column: busy       | Busy       | ns      |
+-- column: busy_pct   | Busy (%)   | percent |
 -- column: name       | Name       | text    | label
-SELECT 100.0 * a.total / nullif(total(a.total) OVER (), 0), a.total, a.n, 1.0 * a.total / nullif(a.known, 0), a.median,
-       a.min, a.max, iif(a.known > 0, stddev_of(a.known, a.total, a.sum_of_squares), NULL), n.name
-FROM kernel_name_sum a JOIN kernel_name n ON n.id = a.name_id
-ORDER BY a.total DESC, n.name;
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
+       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), label
+FROM temp.kernel_group
+ORDER BY total DESC, label;

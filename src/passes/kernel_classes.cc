@@ -1,25 +1,9 @@
 #include "passes/kernel_classes.h"
 
-#include <utility>
+#include "sql/temp_table.h"
 
 namespace tracedb {
 namespace {
-
-// The index is opened so that nothing can be written, temporary tables included; this one is ours.
-class Writable {
- public:
-  explicit Writable(Database& database) : database_(database) { database_.execute("PRAGMA query_only=OFF"); }
-  ~Writable() { Statement(database_, "PRAGMA query_only=ON").run(); }
-  Writable(const Writable&) = delete;
-  Writable& operator=(const Writable&) = delete;
-
- private:
-  Database& database_;
-};
-
-constexpr std::string_view kTable =
-    "PRAGMA temp_store=MEMORY; DROP TABLE IF EXISTS temp.kernel_class;"
-    "CREATE TEMP TABLE kernel_class (name_id INTEGER PRIMARY KEY, class TEXT NOT NULL, rule TEXT, pattern TEXT)";
 
 template <class Visit>
 void visit_names(Database& database, Visit visit) {
@@ -41,10 +25,9 @@ std::vector<KernelNameClass> classify_kernel_names(const Index& index, Classifie
 
 void make_kernel_class_table(const Index& index, Classifier& classifier) {
   Database& database = index.database();
-  const Writable writable(database);
-  database.execute(kTable);
-  database.execute("BEGIN");
-  Statement insert(database, "INSERT INTO temp.kernel_class VALUES (?1, ?2, ?3, ?4)");
+  TempTable table(database, "kernel_class", "name_id INTEGER PRIMARY KEY, class TEXT NOT NULL, rule TEXT, pattern TEXT",
+                  4);
+  Statement& insert = table.insert();
   visit_names(database, [&](std::int64_t id, std::string_view name) {
     const Classification result = classifier.classify(name);
     insert.bind(1, id).bind(2, std::string_view(classifier.class_name(result.class_id)));
@@ -54,7 +37,6 @@ void make_kernel_class_table(const Index& index, Classifier& classifier) {
     if (labelled) insert.bind(4, std::string_view(label));
     insert.run();
   });
-  database.execute("COMMIT");
 }
 
 }  // namespace tracedb

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -86,26 +87,47 @@ std::string database_name(const std::filesystem::path& path) {
 }
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
-  const std::string name = mode == Mode::kMemory     ? path.string()
-                           : mode == Mode::kReadOnly ? immutable_uri(path)
-                                                     : database_name(path);
-  const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode), nullptr);
+  if (mode != Mode::kReadOnly) {
+    open(mode == Mode::kMemory ? path.string() : database_name(path));
+    return;
+  }
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  open(immutable_uri(path));
+  struct stat ours {};
+  struct stat named {};
+  // While we hold it open, no other file gets its number.
+  const bool same = ::fstat(descriptor_, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
+                    ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+  if (same) return;
+  close();
+  throw Error(ErrorCode::kTransient,
+              fmt::format("{}: replaced or removed while it was opened: run again", printable_path(path)));
+}
+
+void Database::open(const std::string& name) {
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode_), nullptr);
   if (code == SQLITE_OK) return;
   std::error_code unknown;
-  const bool too_long = std::filesystem::absolute(path, unknown).native().size() > kLongestDatabasePath;
+  const bool too_long = std::filesystem::absolute(path_, unknown).native().size() > kLongestDatabasePath;
   const std::string message = too_long             ? "its path is too long for SQLite; choose a shorter one"
                               : handle_ != nullptr ? sqlite3_errmsg(handle_)
                                                    : sqlite3_errstr(code);
-  sqlite3_close_v2(std::exchange(handle_, nullptr));
+  close();
   throw Error(is_being_built() ? ErrorCode::kResource : error_code(code),
-              fmt::format("{}: cannot open the index: {}", path.string(), message));
+              fmt::format("{}: cannot open the index: {}", path_.string(), message));
 }
 
-Database::~Database() { sqlite3_close_v2(handle_); }
+void Database::close() {
+  sqlite3_close_v2(std::exchange(handle_, nullptr));
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+Database::~Database() { close(); }
 
 Database::Database(Database&& other) noexcept
     : path_(std::move(other.path_)),
       handle_(std::exchange(other.handle_, nullptr)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
       interrupt_(other.interrupt_),
       mode_(other.mode_) {}
 

@@ -97,13 +97,18 @@ class Database {
   [[noreturn]] void fail(int sqlite_code, std::string_view doing) const;  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_; }
+  // kReadOnly: the very file, whatever its name has come to mean since; owned by the database.
+  [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
+  void open(const std::string& name);
+  void close();
   // By us: what is wrong with it is no fault of the input.
   [[nodiscard]] bool is_being_built() const { return mode_ == Mode::kCreate || mode_ == Mode::kReadWrite; }
 
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
+  int descriptor_ = -1;
   const std::atomic<bool>* interrupt_ = nullptr;
   Mode mode_;
 };

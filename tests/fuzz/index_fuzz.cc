@@ -16,6 +16,7 @@
 #include "index/validity.h"
 #include "index/verify.h"
 #include "ingest/ingest.h"
+#include "passes/kernel_groups.h"
 #include "report/renderers.h"
 #include "report/sql_report.h"
 #include "sql/safety.h"
@@ -137,13 +138,17 @@ void query(const Index& index, const std::filesystem::path& trace) {
   ask(index, [&] { print(run_report(index.database(), "issues", {}), "markdown"); });
   ask(index, [&] { print(run_report(index.database(), "memcpys", {}), "csv"); });
   ask(index, [&] {
+    make_kernel_group_table(index, {}, GroupBy::kName);
     Report report = run_report(index.database(), "kernels", {});
     sort_rows(report, parse_sort_key("name:asc"));
     limit_rows(report, 2);
     print(report, "table");
   });
   ask(index, [&] {
-    print(run_report(index.database(), "kernels_selected", {{"phase", std::string("decode")}}), "tsv");
+    Selection selection;
+    selection.phase = "decode";
+    make_kernel_group_table(index, selection, GroupBy::kPhase);
+    print(run_report(index.database(), "kernels", {}), "tsv");
   });
   ask(index, [&] {
     SqlLimits limits;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "index/index.h"
 #include "sql/database.h"
 #include "sql/index_format.h"
 #include "sql/scripts.h"
@@ -73,6 +74,11 @@ inline void write_small_index(const std::filesystem::path& path, SmallIndexConte
       "PRAGMA synchronous = OFF; PRAGMA page_size = 16384; PRAGMA application_id = {}; PRAGMA user_version = {}",
       kApplicationId, kSchemaVersion));
   fill_small_index(database, content);
+}
+
+inline Index open_small_index(const std::filesystem::path& path, SmallIndexContent content = SmallIndexContent::kRows) {
+  write_small_index(path, content);
+  return Index::open(path);
 }
 
 }  // namespace tracedb

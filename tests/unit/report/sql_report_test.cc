@@ -3,21 +3,27 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "passes/kernel_groups.h"
 #include "report/cell_text.h"
-#include "sql/functions.h"
 #include "sql/scripts.h"
 #include "support/small_index.h"
+#include "support/temp_directory.h"
 
 namespace tracedb {
 namespace {
 
 struct Fixture {
-  Database database{":memory:", Database::Mode::kMemory};
-  explicit Fixture(SmallIndexContent content = SmallIndexContent::kRows) {
-    register_functions(database);
-    fill_small_index(database, content);
-  }
+  TempDirectory folder;
+  Index index;
+  Database& database;
+  explicit Fixture(SmallIndexContent content = SmallIndexContent::kRows)
+      : index(open_small_index(folder / "small.tracedb", content)), database(index.database()) {}
 };
+
+Report kernels(const Fixture& fixture) {
+  make_kernel_group_table(fixture.index, {}, GroupBy::kName);
+  return run_report(fixture.database, "kernels", {});
+}
 
 Cell at(const Report& report, std::size_t row, const std::string& key) {
   for (std::size_t c = 0; c < report.columns.size(); ++c) {
@@ -42,54 +48,9 @@ TEST_CASE("columns are read from the script") {
   CHECK(columns[1].unit == Unit::kAny);
 }
 
-TEST_CASE("kernels: from the sums and from the rows alike") {
-  Fixture fixture;
-  const Report sums = run_report(fixture.database, "kernels", {});
-  const Report rows = run_report(fixture.database, "kernels_selected", {});
-  REQUIRE(sums.rows.size() == 2);
-  CHECK(is(at(sums, 0, "name"), "ncclAllReduce"));
-  CHECK(is(at(sums, 1, "total_time"), 150));
-  CHECK(is(at(sums, 1, "instances"), 2));
-  CHECK(number(at(sums, 1, "time_pct")).value() == doctest::Approx(100.0 / 3));
-  CHECK(number(at(sums, 1, "stddev")).value() == doctest::Approx(35.35533906));
-  for (std::size_t r = 0; r < 2; ++r) {
-    for (const Column& column : sums.columns) {
-      CAPTURE(column.key);
-      const auto value = number(at(sums, r, column.key));
-      if (value) {
-        CHECK(number(at(rows, r, column.key)).value() == doctest::Approx(*value));
-      } else {
-        CHECK(at(rows, r, column.key) == at(sums, r, column.key));
-      }
-    }
-  }
-}
-
-TEST_CASE("kernels: every selection") {
-  Fixture fixture;
-  const auto instances = [&](const Parameters& parameters) {
-    std::int64_t n = 0;
-    const Report report = run_report(fixture.database, "kernels_selected", parameters);
-    for (std::size_t r = 0; r < report.rows.size(); ++r) n += std::get<std::int64_t>(at(report, r, "instances"));
-    return n;
-  };
-  CHECK(instances({{"phase", std::string("prefill")}}) == 2);
-  CHECK(instances({{"phase", std::string("decode")}}) == 0);
-  CHECK(instances({{"phase", std::string("none")}}) == 1);
-  CHECK(instances({{"step_first", std::int64_t{0}}, {"step_last", std::int64_t{0}}}) == 2);
-  CHECK(instances({{"step_first", std::int64_t{1}}}) == 0);
-  CHECK(instances({{"device", std::int64_t{0}}}) == 3);
-  CHECK(instances({{"device", std::int64_t{1}}}) == 0);
-  CHECK(instances({{"stream", std::string("7")}}) == 2);
-  CHECK(instances({{"stream", std::string("default")}}) == 1);
-  CHECK(instances({{"glob", std::string("gemm")}}) == 2);  // the short name
-  CHECK(instances({{"regex", std::string("^nccl.*duce$")}}) == 1);
-  CHECK(instances({{"from_ts", std::int64_t{150}}, {"to_ts", std::int64_t{600}}}) == 1);
-}
-
 TEST_CASE("a limit leaves one row that makes the columns add up") {
   Fixture fixture;
-  Report report = run_report(fixture.database, "kernels", {});
+  Report report = kernels(fixture);
   limit_rows(report, 1);
   REQUIRE(report.rows.size() == 2);
   CHECK(is(at(report, 1, "name"), "[others]"));
@@ -104,7 +65,7 @@ TEST_CASE("a limit leaves one row that makes the columns add up") {
 
 TEST_CASE("sorting") {
   Fixture fixture;
-  Report report = run_report(fixture.database, "kernels", {});
+  Report report = kernels(fixture);
   sort_rows(report, parse_sort_key("Instances"));
   CHECK(is(at(report, 0, "instances"), 2));
   sort_rows(report, parse_sort_key("name:asc"));
@@ -115,7 +76,8 @@ TEST_CASE("sorting") {
 
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
-  for (const char* name : {"kernels", "kernels_selected", "memcpys", "issues"}) {
+  CHECK(kernels(fixture).rows.empty());
+  for (const char* name : {"memcpys", "issues"}) {
     CAPTURE(name);
     CHECK(run_report(fixture.database, name, {}).rows.empty());
   }
@@ -132,7 +94,8 @@ TEST_CASE("memcpys: bandwidth is bytes over time") {
 
 TEST_CASE("each script's columns match its SELECT") {
   Fixture fixture;
-  for (const char* name : {"kernels", "kernels_selected", "memcpys", "issues", "info"}) {
+  make_kernel_group_table(fixture.index, {}, GroupBy::kName);
+  for (const char* name : {"kernels", "ops", "memcpys", "issues", "info"}) {
     CAPTURE(name);
     Statement statement(fixture.database, script("reports/" + std::string(name)));
     CHECK(static_cast<std::size_t>(statement.column_count()) ==

@@ -1,0 +1,20 @@
+-- Kernel time of a selection by operation: the classes that the rules in force give to kernel names.
+-- temp.kernel_group: the sums by class; :busy: time in which any of the kernels ran.
+-- column: time_pct   | Time (%)   | percent | sum
+-- column: total_time | Total Time | ns      | sum
+-- column: instances  | Instances  | count   | sum
+-- column: avg        | Avg        | ns      | mean
+-- column: med        | Med        | ns      |
+-- column: min        | Min        | ns      | min
+-- column: max        | Max        | ns      | max
+-- column: stddev     | StdDev     | ns      |
+-- column: p90        | P90        | ns      |
+-- column: p99        | P99        | ns      |
+-- column: busy       | Busy       | ns      |
+-- column: busy_pct   | Busy (%)   | percent |
+-- column: names      | Names      | count   | sum
+-- column: op         | Operation  | text    | label
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
+       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), names, label
+FROM temp.kernel_group
+ORDER BY total DESC, label;

@@ -1,0 +1,42 @@
+// Columns of a table of events as arrays, for passes that look at every kernel or copy: reading a million rows this way
+// takes some ten milliseconds (sql/column_scan.h). Rows are in time order; row i has id i + 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "index/index.h"
+#include "sql/column_scan.h"
+
+namespace tracedb {
+
+enum class KernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };               // kernel.kind
+enum class MemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };                           // memory_op.kind
+enum class CallKind : std::uint32_t { kUnknown, kLaunch, kGraphLaunch, kCopy, kSync, kOther };  // runtime_call.kind
+
+class EventColumns {
+ public:
+  // `table`: kernel, memory_op or runtime_call. `columns`: ts, dur, kind, and ids (name_id, stream_id, step_id ...).
+  EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns);
+
+  [[nodiscard]] std::size_t size() const { return scanned_.rows; }
+  // ts and dur, in ns; an unknown one is kNullCell.
+  [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
+  // The others; 0: unknown. "kind" has the values of the table's enum above.
+  [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
+
+ private:
+  [[nodiscard]] const ColumnValues& find(std::string_view column) const;
+
+  std::vector<std::string_view> names_;
+  ScannedColumns scanned_;
+};
+
+// By id of stream: its device_id. Element 0, and streams that are not in the table, have 0.
+std::vector<std::uint32_t> devices_of_streams(const Index& index);
+
+}  // namespace tracedb

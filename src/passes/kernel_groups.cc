@@ -1,0 +1,119 @@
+#include "passes/kernel_groups.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "passes/event_columns.h"
+#include "passes/group_stats.h"
+#include "sql/temp_table.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kNoStep = "[no step]";
+constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
+
+// Groups by the id of a kernel's name or step.
+class Labels {
+ public:
+  Labels(const Index& index, std::string_view sql, std::string_view rest) {
+    groups_.push_back(group(rest));
+    Statement rows(index.database(), sql);
+    while (rows.step()) {
+      const auto id = static_cast<std::size_t>(rows.int64(0));
+      if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
+      groups_[id] = group(rows.text(1));
+    }
+  }
+  // Ids that are not in the table, and unknown ones, are in the group of the rest.
+  [[nodiscard]] GroupId of(std::uint32_t id) const { return id < groups_.size() ? groups_[id] : groups_[0]; }
+  [[nodiscard]] std::size_t count() const { return labels_.size(); }
+  [[nodiscard]] const std::string& label(GroupId group) const { return labels_[group]; }
+
+ private:
+  GroupId group(std::string_view label) {
+    const auto [entry, is_new] = ids_.try_emplace(std::string(label), static_cast<GroupId>(labels_.size()));
+    if (is_new) labels_.emplace_back(label);
+    return entry->second;
+  }
+
+  std::vector<GroupId> groups_;  // by id
+  std::vector<std::string> labels_;
+  std::map<std::string, GroupId> ids_;
+};
+
+Labels labels(const Index& index, GroupBy by) {
+  switch (by) {
+    case GroupBy::kName:
+      return {index, "SELECT id, name FROM kernel_name WHERE id > 0 AND id < 4294967296 ORDER BY id", kNameless};
+    case GroupBy::kClass:
+      return {index, "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296",
+              kNameless};
+    case GroupBy::kPhase:
+      break;
+  }
+  return {index, "SELECT id, kind FROM step WHERE id > 0 AND id < 4294967296 ORDER BY id", kNoStep};
+}
+
+// How many distinct names each group holds. `shared`: a name may be in several groups.
+std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::span<const std::uint32_t> names,
+                                         std::size_t count, bool shared) {
+  std::vector<std::vector<bool>> seen(shared ? count : 1);
+  std::vector<std::int64_t> out(count, 0);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i] == kNoGroup) continue;
+    std::vector<bool>& own = seen[shared ? groups[i] : 0];
+    const std::size_t name = names[i];
+    if (name >= own.size()) own.resize(name * 2 + 1);
+    if (own[name]) continue;
+    own[name] = true;
+    ++out[groups[i]];
+  }
+  return out;
+}
+
+void write(const Index& index, const Labels& labels, const std::vector<GroupStats>& stats,
+           const std::vector<std::int64_t>& names) {
+  TempTable table(index.database(), "kernel_group",
+                  "label TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER, "
+                  "max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL",
+                  12);
+  for (std::size_t g = 0; g < stats.size(); ++g) {
+    const GroupStats& own = stats[g];
+    if (own.count == 0) continue;
+    Statement& row = table.insert();
+    row.bind(1, std::string_view(labels.label(static_cast<GroupId>(g)))).bind(2, names[g]).bind(3, own.count);
+    row.bind(4, own.known).bind(5, own.total).bind(6, own.busy);
+    if (own.known > 0) {
+      row.bind(7, own.min).bind(8, own.max).bind(9, own.median).bind(10, own.p90).bind(11, own.p99);
+      row.bind(12, own.stddev);
+    }
+    row.run();
+  }
+}
+
+}  // namespace
+
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by) {
+  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "step_id"});
+  const EventFilter filter(index, selection);
+  const Labels all = labels(index, by);
+  const std::vector<std::uint32_t> devices = devices_of_streams(index);
+  const auto ts = kernels.times("ts");
+  const auto name = kernels.ids("name_id");
+  const auto stream = kernels.ids("stream_id");
+  const auto step = kernels.ids("step_id");
+  const auto key = by == GroupBy::kPhase ? step : name;
+  std::vector<GroupId> groups(kernels.size(), kNoGroup);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (filter.keeps(ts[i], name[i], stream[i], step[i])) groups[i] = all.of(key[i]);
+  }
+  const GroupedEvents events{ts, kernels.times("dur"), stream, devices, groups};
+  const std::vector<GroupStats> stats = group_stats(events, all.count());
+  write(index, all, stats, distinct_names(groups, name, all.count(), by == GroupBy::kPhase));
+  return busy_time(events);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,26 @@
+// Kernel time of a selection by name, class or phase, as a temporary table that reports join:
+//
+//   temp.kernel_group(label TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER,
+//                     max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL)
+//
+// One row for each label that has kernels; figures as in group_stats.h, NULL where no duration is known; `names`:
+// distinct kernel names among them. Some ten milliseconds for a million kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "index/index.h"
+#include "passes/selection.h"
+
+namespace tracedb {
+
+enum class GroupBy {
+  kName,
+  kClass,  // under the rules in force: needs make_kernel_class_table() before
+  kPhase,  // kind of the step; "[no step]"
+};
+
+// Returns the busy time of all kernels of the selection: their union per device, added up over devices.
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by);
+
+}  // namespace tracedb

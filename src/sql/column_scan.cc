@@ -1,0 +1,358 @@
+#include "sql/column_scan.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/parallel.h"
+#include "sql/byte_order.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::byte kLeaf{0x0d}, kInterior{0x05};
+constexpr std::size_t kLeafHeader = 8, kInteriorHeader = 12, kFileHeader = 100;
+constexpr int kDeepest = 20;                   // levels of a tree; SQLite allows no more
+constexpr std::size_t kPagesForAThread = 256;  // below, starting one costs more than it saves
+constexpr std::size_t kPagesAtOnce = 64;
+
+struct Damaged {};
+
+// The pages of one database file.
+class Pages {
+ public:
+  explicit Pages(const Database& database) : path_(database.path()), descriptor_(database.descriptor()) {
+    std::array<std::byte, kFileHeader> header{};
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) fail();
+    read(0, header);
+    const std::size_t size = std::to_integer<std::size_t>(header[16]) << 8 | std::to_integer<std::size_t>(header[17]);
+    size_ = size == 1 ? 65536 : size;
+    if (size_ < 512) throw Damaged{};
+    usable_ = size_ - std::to_integer<std::size_t>(header[20]);
+    count_ = static_cast<std::uint64_t>(status.st_size) / size_;
+  }
+  [[nodiscard]] std::size_t page_size() const { return size_; }
+  [[nodiscard]] std::size_t usable_size() const { return usable_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  // Pages number, number + 1 ... as many as `into` holds.
+  void read_pages(std::uint32_t number, std::span<std::byte> into) const {
+    if (number == 0 || number - 1 + into.size() / size_ > count_) throw Damaged{};
+    read(std::uint64_t{number - 1} * size_, into);
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ErrorCode::kResource, fmt::format("{}: cannot read: {}", printable_path(path_), std::strerror(errno)));
+  }
+
+  void read(std::uint64_t offset, std::span<std::byte> into) const {
+    while (!into.empty()) {
+      const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail();
+      if (got == 0) throw Damaged{};
+      offset += static_cast<std::uint64_t>(got);
+      into = into.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+  const std::filesystem::path& path_;
+  int descriptor_;
+  std::size_t size_ = 0, usable_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+std::size_t get_big16(const std::byte* from) {
+  return std::to_integer<std::size_t>(from[0]) << 8 | std::to_integer<std::size_t>(from[1]);
+}
+
+// Numbers out of one page; leaving it is damage.
+class Reader {
+ public:
+  Reader(const std::byte* at, const std::byte* end) : at_(at), end_(end) {}
+
+  std::uint64_t varint() {
+    if (at_ < end_ && (*at_ & std::byte{0x80}) == std::byte{0}) return std::to_integer<std::uint64_t>(*at_++);
+    std::uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) {
+      if (at_ >= end_) throw Damaged{};
+      const auto byte = std::to_integer<std::uint64_t>(*at_++);
+      value = value << 7 | (byte & 0x7f);
+      if (byte < 0x80) return value;
+    }
+    if (at_ >= end_) throw Damaged{};
+    return value << 8 | std::to_integer<std::uint64_t>(*at_++);
+  }
+  [[nodiscard]] const std::byte* position() const { return at_; }
+
+ private:
+  const std::byte* at_;
+  const std::byte* end_;
+};
+
+// The leaves of a tree from left to right, those that follow each other in the file as one run.
+struct LeafRun {
+  std::uint32_t first;
+  std::size_t pages;
+};
+
+class Leaves {
+ public:
+  Leaves(const Pages& pages, std::uint32_t root) : pages_(pages) { visit(root, 0); }
+  [[nodiscard]] std::vector<LeafRun> take() { return std::move(runs_); }
+
+ private:
+  void visit(std::uint32_t number, int depth) {
+    if (depth > kDeepest || ++visited_ > pages_.count()) throw Damaged{};
+    std::vector<std::byte> page(pages_.page_size());
+    pages_.read_pages(number, page);
+    const std::byte* header = page.data() + (number == 1 ? kFileHeader : 0);
+    if (*header == kLeaf) return add(number);
+    if (*header != kInterior) throw Damaged{};
+    const std::size_t cells = get_big16(header + 3);
+    const std::byte* pointers = header + kInteriorHeader;
+    if (pointers + 2 * cells > page.data() + page.size()) throw Damaged{};
+    // All children of a page are of one kind; the first one tells whether they are leaves.
+    bool leaves = false;
+    for (std::size_t i = 0; i <= cells; ++i) {
+      const std::size_t cell = i < cells ? get_big16(pointers + 2 * i) : 0;
+      if (cell + 4 > page.size()) throw Damaged{};
+      const std::uint32_t child = get_big32(i < cells ? page.data() + cell : header + 8);
+      if (i == 0) leaves = is_leaf(child);
+      if (leaves) {
+        add(child);
+      } else {
+        visit(child, depth + 1);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_leaf(std::uint32_t number) const {
+    std::vector<std::byte> page(pages_.page_size());
+    pages_.read_pages(number, page);
+    return page[number == 1 ? kFileHeader : 0] == kLeaf;
+  }
+
+  void add(std::uint32_t number) {
+    if (++leaves_ > pages_.count()) throw Damaged{};
+    if (!runs_.empty() && runs_.back().first + runs_.back().pages == number && runs_.back().pages < kPagesAtOnce) {
+      ++runs_.back().pages;
+    } else {
+      runs_.push_back({number, 1});
+    }
+  }
+
+  const Pages& pages_;
+  std::uint64_t visited_ = 0, leaves_ = 0;
+  std::vector<LeafRun> runs_;
+};
+
+// Bytes of content by serial type, for those of one byte.
+constexpr auto kContentSizes = [] {
+  std::array<std::uint8_t, 128> sizes = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
+  for (std::size_t type = 12; type < sizes.size(); ++type) sizes[type] = static_cast<std::uint8_t>((type - 12) / 2);
+  return sizes;
+}();
+
+std::uint64_t content_size(std::uint64_t type) {
+  return type < kContentSizes.size() ? kContentSizes[type] : (type - 12) / 2;
+}
+
+std::int64_t number_of(std::uint64_t type, const std::byte* content) {
+  const auto signed_of = [&](int bytes) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(content[i]);
+    const int unused = 64 - 8 * bytes;
+    return static_cast<std::int64_t>(value << unused) >> unused;
+  };
+  switch (type) {
+    case 1:
+      return signed_of(1);
+    case 2:
+      return signed_of(2);
+    case 3:
+      return signed_of(3);
+    case 4:
+      return signed_of(4);
+    case 5:
+      return signed_of(6);
+    case 6:
+      return signed_of(8);
+    case 8:
+    case 9:
+      return static_cast<std::int64_t>(type) - 8;
+    default:
+      return kNullCell;
+  }
+}
+
+std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
+  if (type < 13 || type % 2 == 0) return 0;  // no text
+  const std::string_view text(reinterpret_cast<const char*>(content), (type - 13) / 2);
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  return found == choices.end() ? 0 : static_cast<std::uint32_t>(found - choices.begin()) + 1;
+}
+
+struct WantedColumn {
+  std::size_t column;  // position in the row
+  const ScanColumn* how;
+  std::int64_t* numbers;
+  std::uint32_t* ids;
+
+  void store(std::size_t row, std::uint64_t type, const std::byte* content) const {
+    if (how->type == ScanType::kNumber) {
+      numbers[row] = number_of(type, content);
+    } else if (how->type == ScanType::kId) {
+      const std::int64_t id = number_of(type, content);
+      ids[row] = id < 0 || id > std::numeric_limits<std::uint32_t>::max() ? 0 : static_cast<std::uint32_t>(id);
+    } else {
+      ids[row] = choice_of(type, content, how->choices);
+    }
+  }
+};
+
+struct RowRange {
+  std::uint64_t first = 0, last = 0;  // ids; 0: no rows
+};
+
+class LeafParser {
+ public:
+  LeafParser(const Pages& pages, std::vector<WantedColumn> wanted, std::size_t rows)
+      : pages_(pages), wanted_(std::move(wanted)), rows_(rows) {
+    std::sort(wanted_.begin(), wanted_.end(),
+              [](const WantedColumn& a, const WantedColumn& b) { return a.column < b.column; });
+  }
+
+  // The rows found, which are consecutive.
+  [[nodiscard]] RowRange parse(std::span<const LeafRun> runs) const {
+    std::vector<std::byte> buffer;
+    RowRange range;
+    for (const LeafRun& run : runs) {
+      buffer.resize(run.pages * pages_.page_size());
+      pages_.read_pages(run.first, buffer);
+      for (std::size_t i = 0; i < run.pages; ++i) {
+        parse_page(std::span(buffer).subspan(i * pages_.page_size(), pages_.page_size()),
+                   run.first + i == 1 ? kFileHeader : 0, range);
+      }
+    }
+    return range;
+  }
+
+ private:
+  void parse_page(std::span<const std::byte> page, std::size_t header, RowRange& range) const {
+    if (page[header] != kLeaf) throw Damaged{};
+    const std::size_t cells = get_big16(page.data() + header + 3);
+    const std::byte* pointers = page.data() + header + kLeafHeader;
+    const std::byte* end = page.data() + pages_.usable_size();
+    if (pointers + 2 * cells > end) throw Damaged{};
+    for (std::size_t i = 0; i < cells; ++i) {
+      Reader cell(page.data() + get_big16(pointers + 2 * i), end);
+      const std::uint64_t payload = cell.varint();
+      const std::uint64_t row = cell.varint();
+      if (row == 0 || row > rows_ || (range.last != 0 && row != range.last + 1)) throw Damaged{};
+      if (range.first == 0) range.first = row;
+      range.last = row;
+      if (payload > static_cast<std::uint64_t>(end - cell.position())) throw Damaged{};  // or on overflow pages
+      parse_record(cell.position(), cell.position() + payload, static_cast<std::size_t>(row) - 1);
+    }
+  }
+
+  void parse_record(const std::byte* record, const std::byte* end, std::size_t row) const {
+    Reader header(record, end);
+    const std::uint64_t header_size = header.varint();
+    if (header_size > static_cast<std::uint64_t>(end - record)) throw Damaged{};
+    const std::byte* header_end = record + header_size;
+    const std::byte* content = header_end;
+    std::size_t column = 0;
+    for (const WantedColumn& wanted : wanted_) {
+      for (;; ++column) {
+        if (header.position() >= header_end) throw Damaged{};
+        const std::uint64_t type = header.varint();
+        const std::uint64_t size = content_size(type);
+        if (size > static_cast<std::uint64_t>(end - content)) throw Damaged{};
+        if (column == wanted.column) wanted.store(row, type, content);
+        content += size;
+        if (column == wanted.column) break;
+      }
+      ++column;
+    }
+  }
+
+  const Pages& pages_;
+  std::vector<WantedColumn> wanted_;
+  std::size_t rows_;
+};
+
+std::vector<WantedColumn> wanted_columns(Database& database, std::string_view table,
+                                         std::span<const ScanColumn> columns, ScannedColumns& out) {
+  std::vector<WantedColumn> wanted;
+  for (const ScanColumn& column : columns) {
+    Statement position(database, "SELECT cid FROM pragma_table_info(?) WHERE name = ? AND pk = 0");
+    position.bind(1, table).bind(2, column.name);
+    if (!position.step()) throw std::logic_error(fmt::format("{} has no column {}", table, column.name));
+    ColumnValues values;
+    if (column.type == ScanType::kNumber) {
+      values.numbers = ColumnArray<std::int64_t>(out.rows);
+    } else {
+      values.ids = ColumnArray<std::uint32_t>(out.rows);
+    }
+    out.columns.push_back(std::move(values));
+    wanted.push_back({static_cast<std::size_t>(position.int64(0)), &column, out.columns.back().numbers.data(),
+                      out.columns.back().ids.data()});
+  }
+  return wanted;
+}
+
+RowRange parse_in_two(const LeafParser& parser, std::span<const LeafRun> runs) {
+  RowRange second;
+  Task task([&] { second = parser.parse(runs.subspan(runs.size() / 2)); }, [] {});
+  const RowRange first = parser.parse(runs.first(runs.size() / 2));
+  task.join();
+  if (first.last + 1 != second.first) throw Damaged{};
+  return {first.first, second.last};
+}
+
+ScannedColumns scan(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
+  Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");
+  root.bind(1, table);
+  if (!root.step()) throw std::logic_error(fmt::format("there is no table {}", table));
+  const Pages pages(database);
+  ScannedColumns out;
+  out.rows = static_cast<std::size_t>(
+      std::max<std::int64_t>(database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0), 0));
+  if (out.rows > pages.count() * pages.page_size()) throw Damaged{};
+  const LeafParser parser(pages, wanted_columns(database, table, columns, out), out.rows);
+  const std::vector<LeafRun> runs = Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
+  const bool large = runs.size() * kPagesAtOnce >= kPagesForAThread;
+  const RowRange range = large ? parse_in_two(parser, runs) : parser.parse(runs);
+  if (range.last != out.rows || (out.rows > 0 && range.first != 1)) throw Damaged{};
+  return out;
+}
+
+}  // namespace
+
+ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
+  std::optional<ScannedColumns> values;
+  try {
+    values = scan(database, table, columns);
+  } catch (const Damaged&) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: the table {} is damaged: build the index again (trace-ingest --force)",
+                            printable_path(database.path()), table));
+  }
+  return std::move(*values);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,31 @@
+#include "sql/temp_table.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace tracedb {
+namespace {
+
+// The index is opened so that nothing can be written, temporary tables included.
+Statement opened(Database& database, std::string_view name, std::string_view columns, int count) {
+  database.execute(
+      fmt::format("PRAGMA query_only=OFF; PRAGMA temp_store=MEMORY; DROP TABLE IF EXISTS temp.{0};"
+                  "CREATE TEMP TABLE {0} ({1}); BEGIN",
+                  name, columns));
+  std::string marks = "?";
+  for (int i = 1; i < count; ++i) marks += ", ?";
+  return {database, fmt::format("INSERT INTO temp.{} VALUES ({})", name, marks)};
+}
+
+}  // namespace
+
+TempTable::TempTable(Database& database, std::string_view name, std::string_view columns, int count)
+    : database_(database), insert_(opened(database, name, columns, count)) {}
+
+TempTable::~TempTable() {
+  Statement(database_, "COMMIT").run();
+  Statement(database_, "PRAGMA query_only=ON").run();
+}
+
+}  // namespace tracedb

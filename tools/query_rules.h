@@ -1,0 +1,26 @@
+// The rules of --rules, applied to the indexes of a run.
+#pragma once
+
+#include <string>
+
+#include "passes/kernel_classes.h"
+#include "query_options.h"
+
+namespace tracedb {
+
+// What --rules says, else the built-in rules.
+std::string rules_asked(const CommandLine& line);
+
+class RulesInForce {
+ public:
+  explicit RulesInForce(const CommandLine& line);  // Error{kUsage}, Error{kInput} for rules that cannot be read
+
+  void apply(const Index& index) const;      // makes temp.kernel_class
+  [[nodiscard]] std::string recipe() const;  // for --explain
+
+ private:
+  std::string name_;
+  RuleSet rules_;
+};
+
+}  // namespace tracedb
