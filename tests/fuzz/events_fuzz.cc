@@ -1,6 +1,6 @@
 // Events of one chunk parsed together and one by one: the same facts in the same order. Every element is counted, as
-// stored or with a reason; and where the whole chunk is JSON to simdjson's DOM, each event is counted under the
-// category and phase the DOM sees, and nothing is called damaged.
+// stored, with a reason, or as text that is no event; and where the whole chunk is JSON to simdjson's DOM, each event
+// is counted under the category and phase the DOM sees, and nothing is called damaged.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -100,8 +100,15 @@ class Facts {
       instants_, counters_, flows_;
 };
 
+// What the parser takes for a bracket too many before events.
+bool begins_with_event(const simdjson::dom::element& element) {
+  simdjson::dom::array list;
+  std::string_view phase;
+  return element.get(list) == simdjson::SUCCESS && list.at(0)["ph"].get(phase) == simdjson::SUCCESS;
+}
+
 // How the DOM would count the events; nullopt where the text is not strictly JSON, or means something this oracle does
-// not follow: escapes, and categories and phases that are no strings.
+// not follow: escapes, categories and phases that are no strings, and lists of events within the list.
 using Kinds = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 std::optional<Kinds> dom_kinds(std::string_view text) {
   if (text.find('\\') != std::string_view::npos) return std::nullopt;
@@ -110,6 +117,7 @@ std::optional<Kinds> dom_kinds(std::string_view text) {
   if (parser.parse(simdjson::padded_string(text)).get(elements) != simdjson::SUCCESS) return std::nullopt;
   Kinds kinds;
   for (const simdjson::dom::element element : elements) {
+    if (begins_with_event(element)) return std::nullopt;
     std::pair<std::string, std::string> kind;
     simdjson::dom::object object;
     if (element.get(object) == simdjson::SUCCESS) {
@@ -129,7 +137,8 @@ std::optional<Kinds> dom_kinds(std::string_view text) {
 void check_against_dom(std::string_view text, const Facts& facts) {
   const auto expected = dom_kinds(text);
   if (!expected) return;
-  for (const IssueKind damage : {IssueKind::kMalformedEvent, IssueKind::kRepairedText, IssueKind::kStrayComma}) {
+  for (const IssueKind damage : {IssueKind::kMalformedEvent, IssueKind::kRepairedText, IssueKind::kStrayComma,
+                                 IssueKind::kStrayText, IssueKind::kMissingComma}) {
     require(facts.issues().count(damage) == 0, "what is JSON is not called damaged");
   }
   std::string counted;
@@ -167,9 +176,10 @@ void check_events(FuzzInput input) {
     parser.parse(chunk_of(element.text, 1 + static_cast<std::size_t>(element.text.data() - list.data())), batch);
     one_by_one.add(batch);
   }
-  require(together.read() >= elements, "every element is counted");
-  const bool damaged =
-      together.issues().count(IssueKind::kMalformedEvent) + together.issues().count(IssueKind::kRepairedText) > 0;
+  const IssueLog& issues = together.issues();
+  const std::uint64_t stray = issues.count(IssueKind::kStrayText);
+  require(together.read() + stray >= elements, "every element is counted");
+  const bool damaged = stray + issues.count(IssueKind::kMalformedEvent) + issues.count(IssueKind::kRepairedText) > 0;
   require(damaged || together.read() >= objects, "no object is dropped in silence");
   together.require_same_as(one_by_one);
   check_against_dom(chunk_of(list).text(), together);
