@@ -20,6 +20,8 @@ extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
 extern const Command kMemcpysCommand;
+extern const Command kStacksCommand;
+extern const Command kSequencesCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;
 extern const Command kSqlCommand;
