@@ -19,6 +19,8 @@ struct Command {
 extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
+extern const Command kTimelineCommand;
+extern const Command kGapsCommand;
 extern const Command kMemcpysCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;

@@ -13,6 +13,9 @@
 
 namespace tracedb {
 
+// How many rows of a report are shown: --limit, or what is usual; 0: all.
+std::size_t row_limit(const CommandLine& line);
+
 // A report about one of the inputs of a run.
 struct InputReport {
   std::string input;
@@ -41,7 +44,6 @@ class Output {
  private:
   void arrange(Report& report) const;
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
-  [[nodiscard]] std::size_t row_limit() const;
 
   const CommandLine& line_;
   std::ostream* standard_;
