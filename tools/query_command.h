@@ -21,6 +21,8 @@ extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
 extern const Command kTimelineCommand;
 extern const Command kGapsCommand;
+extern const Command kLaunchesCommand;
+extern const Command kCommsCommand;
 extern const Command kMemcpysCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;

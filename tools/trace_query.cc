@@ -24,8 +24,9 @@ namespace {
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,   &kOpsCommand,   &kKernelsCommand, &kTimelineCommand, &kGapsCommand,   &kMemcpysCommand,
-    &kIssuesCommand, &kRulesCommand, &kSqlCommand,     &kSchemaCommand,   &kVerifyCommand,
+    &kInfoCommand,     &kOpsCommand,    &kKernelsCommand, &kTimelineCommand, &kGapsCommand,
+    &kLaunchesCommand, &kCommsCommand,  &kMemcpysCommand, &kIssuesCommand,   &kRulesCommand,
+    &kSqlCommand,      &kSchemaCommand, &kVerifyCommand,
 };
 
 std::string help_text() {

@@ -6,15 +6,19 @@
 namespace tracedb {
 namespace {
 
-Selection without_times(Selection selection) {
+Selection meant(Selection selection, Times times) {
+  if (times == Times::kOfStart) return selection;
   selection.from.reset();
   selection.to.reset();
   return selection;
 }
 
 // Names and steps are read only where a selection asks for them.
-EventColumns kernel_columns(const Index& index, bool all) {
-  if (all) return {index, "kernel", {"ts", "dur", "stream_id", "launch_id", "kind"}};
+EventColumns kernel_columns(const Index& index, bool all, KernelNames names) {
+  if (all && names == KernelNames::kIfSelected) {
+    return {index, "kernel", {"ts", "dur", "stream_id", "launch_id", "kind"}};
+  }
+  if (all) return {index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "kind"}};
   return {index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "step_id", "kind"}};
 }
 EventColumns memory_columns(const Index& index, bool all) {
@@ -54,11 +58,13 @@ constexpr std::array<Work, 4> kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCo
 
 }  // namespace
 
-DeviceColumns::DeviceColumns(const Index& index, const Selection& selection, LaneBy by)
-    : kernels_(kernel_columns(index, without_times(selection).empty())),
-      memory_ops_(memory_columns(index, without_times(selection).empty())),
+DeviceColumns::DeviceColumns(const Index& index, const Selection& selection, LaneBy by, Times times, KernelNames names)
+    : DeviceColumns(index, EventFilter(index, meant(selection, times)), by, names) {}
+
+DeviceColumns::DeviceColumns(const Index& index, const EventFilter& filter, LaneBy by, KernelNames names)
+    : kernels_(kernel_columns(index, filter.keeps_all(), names)),
+      memory_ops_(memory_columns(index, filter.keeps_all())),
       lane_of_stream_(devices_of_streams(index)) {
-  const EventFilter filter(index, without_times(selection));
   kernels_left_out_ = left_out(kernels_, filter, Names::kOfKernels);
   memory_ops_left_out_ = left_out(memory_ops_, filter, Names::kNone);
   if (by == LaneBy::kStream) std::iota(lane_of_stream_.begin(), lane_of_stream_.end(), 0U);

@@ -34,7 +34,7 @@ void bind_event(Statement& row, int first, const EventRef& event) {
 
 void make_timeline_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options) {
   options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by);
+  const DeviceColumns columns(index, selection, by, Times::kWindow);
   const LaunchColumns launches(index);
   const std::vector<LaneTimeline> lanes = timelines(columns.work(), launches.calls(), options);
   const LaneIds ids(index, columns, by);
@@ -64,7 +64,7 @@ void make_timeline_table(const Index& index, const Selection& selection, LaneBy 
 GapSums make_gap_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options,
                        std::size_t limit) {
   options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by);
+  const DeviceColumns columns(index, selection, by, Times::kWindow);
   const LaunchColumns launches(index);
   const Gaps gaps = idle_gaps(columns.work(), launches.calls(), options, limit);
   const LaneIds ids(index, columns, by);
