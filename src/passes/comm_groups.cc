@@ -43,12 +43,12 @@ class Collectives {
 
  private:
   static bool is_comm(const DeviceEvents& kernels, std::size_t row) {
-    return kernels.kind[row] == static_cast<std::uint32_t>(KernelKind::kComm);
+    return kernels.kind[row] == static_cast<std::uint32_t>(StoredKernelKind::kComm);
   }
 
   static bool find_any(const DeviceColumns& columns) {
     const auto kinds = columns.work().kernels.kind;
-    return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(KernelKind::kComm)) != kinds.end();
+    return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(StoredKernelKind::kComm)) != kinds.end();
   }
 
   void read_described(const Index& index) {

@@ -52,7 +52,7 @@ DeviceEvents events(const EventColumns& columns, const std::array<Work, 4>& work
           left_out};
 }
 
-// By KernelKind and MemoryKind; fills count as computing.
+// By StoredKernelKind and StoredMemoryKind; fills count as computing.
 constexpr std::array<Work, 4> kKernelWork = {Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy};
 constexpr std::array<Work, 4> kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy};
 
@@ -92,7 +92,7 @@ Window window_of(const Selection& selection) {
 LaunchColumns::LaunchColumns(const Index& index)
     : columns_(index, "runtime_call", {"ts", "kind"}), is_graph_(columns_.size()) {
   const auto kinds = columns_.ids("kind");
-  constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
+  constexpr auto kGraph = static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
   for (std::size_t i = 0; i < kinds.size(); ++i) is_graph_[i] = kinds[i] == kGraph ? 1 : 0;
 }
 
