@@ -56,6 +56,7 @@ void remove_column(Report& report, std::string_view key) {
                                   [key](const Column& column) { return column.key == key; });
   const auto place = found - report.columns.begin();
   for (Row& row : report.rows) row.erase(row.begin() + place);
+  for (Row& row : report.footer) row.erase(row.begin() + place);
   report.columns.erase(found);
 }
 
