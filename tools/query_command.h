@@ -19,6 +19,10 @@ struct Command {
 extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
+extern const Command kTimelineCommand;
+extern const Command kGapsCommand;
+extern const Command kLaunchesCommand;
+extern const Command kCommsCommand;
 extern const Command kMemcpysCommand;
 extern const Command kStacksCommand;
 extern const Command kSequencesCommand;

@@ -51,16 +51,19 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
         break;
       case OptionGroup::kSelection:
+        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
+        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
+        [[fallthrough]];
+      case OptionGroup::kPlaces:
         add("device", OptionKind::kValue, "only this device number");
         add("stream", OptionKind::kValue, "only this stream");
         add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
         add("phase", OptionKind::kValue,
             "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
             "none: in no step");
-        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
-        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
-        add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");
-        add("to", OptionKind::kValue, "only what starts before this time");
+        add("from", OptionKind::kValue,
+            "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there");
+        add("to", OptionKind::kValue, "only what starts before this time; timeline and gaps cut work off there");
         break;
       case OptionGroup::kRules:
         add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");

@@ -19,6 +19,7 @@ enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
   kRows,       // --limit --sort
   kSelection,  // --device --stream --step --phase --op --name --from --to
+  kPlaces,     // of these, what needs no kernel names: all but --op --name
   kRules,      // --rules
   kExplain,    // --explain
   kInput,      // --no-ingest

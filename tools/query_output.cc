@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -85,6 +86,8 @@ void Output::arrange(Report& report) const {
   if (!line_.has("limit") && report.rows.size() < rows) {
     note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
   }
+  std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
+  report.footer.clear();
 }
 
 void Output::note(const std::string& text) const {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "trace/event_names.h"
+
 namespace tracedb {
 namespace {
 
@@ -19,7 +21,8 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
-  if (name == "ts" || name == "dur") return {name, ScanType::kNumber, {}};
+  if (name == "ts" || name == "dur" || name == "bytes") return {name, ScanType::kNumber, {}};
+  if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
 }

@@ -14,19 +14,29 @@
 
 namespace tracedb {
 
-enum class KernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };               // kernel.kind
-enum class MemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };                           // memory_op.kind
-enum class CallKind : std::uint32_t { kUnknown, kLaunch, kGraphLaunch, kCopy, kSync, kOther };  // runtime_call.kind
+// Values of the column kind. Not the enums of trace/event_names.h: 0 is whatever is none of them.
+enum class StoredKernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };  // kernel.kind
+enum class StoredMemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };              // memory_op.kind
+enum class StoredCallKind : std::uint32_t {
+  kUnknown,
+  kLaunch,
+  kGraphLaunch,
+  kCopy,
+  kSync,
+  kOther
+};  // runtime_call.kind
 
 class EventColumns {
  public:
-  // `table`: kernel, memory_op or runtime_call. `columns`: ts, dur, kind, and ids (name_id, stream_id, step_id ...).
+  // `table`: kernel, memory_op or runtime_call. `columns`: ts, dur, kind, ids (name_id, stream_id, step_id ...), and
+  // bytes and direction of memory_op.
   EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
-  // ts and dur, in ns; an unknown one is kNullCell.
+  // ts and dur, in ns, and bytes; an unknown one is kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
-  // The others; 0: unknown. "kind" has the values of the table's enum above.
+  // The others; 0: unknown. "kind" has the values of the table's enum above, "direction" is a place in
+  // copy_directions(), plus 1.
   [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
 
  private:

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "report/cell_text.h"
@@ -108,6 +109,23 @@ Cell rest_cell(const Report& report, std::span<const Row> rows, std::size_t colu
   return std::monostate{};
 }
 
+Cell plain_mean(std::span<const Row> rows, std::size_t column) {
+  double total = 0;
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    if (is_unknown(row[column])) continue;
+    total += number(row[column]).value_or(0);
+    ++count;
+  }
+  if (count == 0) return std::monostate{};
+  return total / static_cast<double>(count);
+}
+
+bool is_text(std::span<const Row> rows, std::size_t column) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [column](const Row& row) { return std::holds_alternative<std::string>(row[column]); });
+}
+
 }  // namespace
 
 SortKey parse_sort_key(std::string_view text) {
@@ -135,6 +153,18 @@ void limit_rows(Report& report, std::size_t limit) {
   for (std::size_t c = 0; c < report.columns.size(); ++c) rest.push_back(rest_cell(report, cut, c));
   report.rows.resize(limit);
   report.rows.push_back(std::move(rest));
+}
+
+void add_extremes(Report& report) {
+  if (report.rows.size() < 2) return;
+  std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
+  for (std::size_t c = 1; c < report.columns.size(); ++c) {
+    const bool text = is_text(report.rows, c);
+    footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
+    footer[1].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMin));
+    footer[2].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMax));
+  }
+  report.footer.insert(report.footer.end(), footer.begin(), footer.end());
 }
 
 }  // namespace tracedb
