@@ -19,6 +19,9 @@ struct Command {
 extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
+extern const Command kPhasesCommand;
+extern const Command kStepsCommand;
+extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;

@@ -20,6 +20,7 @@ enum class OptionGroup {
   kRows,       // --limit --sort
   kSelection,  // --device --stream --step --phase --op --name --from --to
   kRules,      // --rules
+  kSteps,      // --step-regex
   kExplain,    // --explain
   kInput,      // --no-ingest
 };

@@ -24,7 +24,7 @@ namespace {
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,  &kOpsCommand, &kKernelsCommand, &kMemcpysCommand, &kIssuesCommand,
+    &kInfoCommand,  &kOpsCommand, &kKernelsCommand, &kPhasesCommand, &kStepsCommand, &kMemcpysCommand, &kIssuesCommand,
     &kRulesCommand, &kSqlCommand, &kSchemaCommand,  &kVerifyCommand,
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -19,15 +20,15 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
-  if (name == "ts" || name == "dur") return {name, ScanType::kNumber, {}};
+  if (name == "ts" || name == "dur" || name == "external_id") return {name, ScanType::kNumber, {}};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
 }
 
 }  // namespace
 
-EventColumns::EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns)
-    : names_(columns) {
+EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns)
+    : names_(std::move(columns)) {
   std::vector<ScanColumn> wanted;
   for (const std::string_view name : names_) wanted.push_back(scan_column(table, name));
   scanned_ = scan_columns(index.database(), table, wanted);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,11 +19,12 @@ enum class CallKind : std::uint32_t { kUnknown, kLaunch, kGraphLaunch, kCopy, kS
 
 class EventColumns {
  public:
-  // `table`: kernel, memory_op or runtime_call. `columns`: ts, dur, kind, and ids (name_id, stream_id, step_id ...).
-  EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns);
+  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id (as
+  // a number), and ids (name_id, stream_id, step_id ...).
+  EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
-  // ts and dur, in ns; an unknown one is kNullCell.
+  // ts and dur, in ns, and external_id; an unknown one is kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
   // The others; 0: unknown. "kind" has the values of the table's enum above.
   [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
