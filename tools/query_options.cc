@@ -57,6 +57,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("phase", OptionKind::kValue,
             "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
             "none: in no step");
+        add("layer", OptionKind::kValue, "only layer A, or layers A..B, A.., ..B; head, tail: around the layers; none");
         add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
         add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
         add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");

@@ -18,7 +18,7 @@ namespace tracedb {
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
   kRows,       // --limit --sort
-  kSelection,  // --device --stream --step --phase --op --name --from --to
+  kSelection,  // --device --stream --step --phase --layer --op --name --from --to
   kRules,      // --rules
   kSteps,      // --step-regex
   kExplain,    // --explain

@@ -24,7 +24,7 @@ namespace {
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,  &kOpsCommand, &kKernelsCommand, &kPhasesCommand, &kStepsCommand, &kMemcpysCommand, &kIssuesCommand,
+    &kInfoCommand,  &kOpsCommand, &kKernelsCommand, &kPhasesCommand, &kStepsCommand, &kLayersCommand, &kMemcpysCommand, &kIssuesCommand,
     &kRulesCommand, &kSqlCommand, &kSchemaCommand,  &kVerifyCommand,
 };
 

@@ -8,21 +8,6 @@
 namespace tracedb {
 namespace {
 
-// By id of stream: a number for its device, counted from 0 without gaps. Streams that are not there have 0.
-struct DenseDevices {
-  std::vector<std::uint32_t> of_stream;
-  std::size_t count = 1;
-
-  explicit DenseDevices(std::span<const std::uint32_t> device_of_stream) {
-    std::map<std::uint32_t, std::uint32_t> numbers = {{0, 0}};
-    for (const std::uint32_t device : device_of_stream) {
-      of_stream.push_back(numbers.try_emplace(device, static_cast<std::uint32_t>(numbers.size())).first->second);
-    }
-    count = numbers.size();
-  }
-  [[nodiscard]] std::size_t of(std::uint32_t stream) const { return stream < of_stream.size() ? of_stream[stream] : 0; }
-};
-
 class Collector {
  public:
   Collector(std::span<const std::uint32_t> device_of_stream, std::size_t steps)
@@ -67,6 +52,14 @@ class Collector {
 };
 
 }  // namespace
+
+DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) {
+  std::map<std::uint32_t, std::uint32_t> numbers = {{0, 0}};
+  for (const std::uint32_t device : device_of_stream) {
+    of_stream.push_back(numbers.try_emplace(device, static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  count = numbers.size();
+}
 
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,
                                   std::span<const std::uint32_t> device_of_stream, std::size_t steps) {

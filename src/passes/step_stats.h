@@ -27,6 +27,15 @@ struct StepStats {
   std::int64_t gpu_busy = kNoTime;  // union of kernels, copies and fills on a device
 };
 
+// By id of stream: a number for its device, counted from 0 without gaps. Streams that are not there have 0.
+struct DenseDevices {
+  std::vector<std::uint32_t> of_stream;
+  std::size_t count = 1;
+
+  explicit DenseDevices(std::span<const std::uint32_t> device_of_stream);
+  [[nodiscard]] std::size_t of(std::uint32_t stream) const { return stream < of_stream.size() ? of_stream[stream] : 0; }
+};
+
 // Element 0 is of what is in no step, element i + 1 of step i; `steps` of them.
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,
                                   std::span<const std::uint32_t> device_of_stream, std::size_t steps);
