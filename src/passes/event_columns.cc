@@ -34,6 +34,10 @@ EventColumns::EventColumns(const Index& index, std::string_view table, std::vect
   scanned_ = scan_columns(index.database(), table, wanted);
 }
 
+bool EventColumns::has(std::string_view column) const {
+  return std::find(names_.begin(), names_.end(), column) != names_.end();
+}
+
 const ColumnValues& EventColumns::find(std::string_view column) const {
   const auto found = std::find(names_.begin(), names_.end(), column);
   if (found == names_.end()) throw std::logic_error("column " + std::string(column) + " was not read");

@@ -24,6 +24,7 @@ class EventColumns {
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
+  [[nodiscard]] bool has(std::string_view column) const;
   // ts and dur, in ns, and external_id; an unknown one is kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
   // The others; 0: unknown. "kind" has the values of the table's enum above.

@@ -7,6 +7,7 @@
 
 #include "passes/mixer_runs.h"
 #include "passes/module_layers.h"
+#include "passes/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -18,6 +19,7 @@ std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
 StackUse stack_use(const EventTables& events) {
   StackUse use;
+  if (!events.kernels.has("stack_id")) return use;
   const auto stacks = events.kernels.ids("stack_id");
   const auto dur = events.kernels.times("dur");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
@@ -44,7 +46,7 @@ struct ByStep {
     std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
     for (std::uint32_t i = 0; i < step.size(); ++i) rows[next[step[i]]++] = i;
   }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t step) const {
+  [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
     return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
   }
 };
@@ -53,17 +55,19 @@ struct ByStep {
 class Hints {
  public:
   Hints(const Index& index, const EventTables& events)
-      : stacks_(events.kernels.ids("stack_id")),
-        annotations_(events.kernels.ids("annotation_id")),
-        modules_(module_layers(index, stack_use(events))) {
-    if (modules_.layers == 0) by_annotation_ = annotation_layers(index);
+      : ids_(events.kernels.ids(events.kernels.has("stack_id") ? "stack_id" : "annotation_id")) {
+    if (events.kernels.has("stack_id")) {
+      modules_ = module_layers(index, stack_use(events));
+    } else {
+      by_annotation_ = annotation_layers(index);
+    }
   }
   [[nodiscard]] LayerSource source() const {
     if (modules_.layers > 0) return LayerSource::kModules;
     return by_annotation_.empty() ? LayerSource::kNone : LayerSource::kAnnotations;
   }
   [[nodiscard]] std::int32_t of(std::uint32_t kernel) const {
-    const std::uint32_t id = modules_.layers > 0 ? stacks_[kernel] : annotations_[kernel];
+    const std::uint32_t id = ids_[kernel];
     const std::vector<std::int32_t>& layers = modules_.layers > 0 ? modules_.of_stack : by_annotation_;
     return id < layers.size() ? layers[id] : kNoLayer;
   }
@@ -73,7 +77,7 @@ class Hints {
   }
 
  private:
-  std::span<const std::uint32_t> stacks_, annotations_;
+  std::span<const std::uint32_t> ids_;  // of stacks or annotations, by kernel
   ModuleLayers modules_;
   std::vector<std::int32_t> by_annotation_;
 };
@@ -81,7 +85,7 @@ class Hints {
 // The kernels of one step on one device.
 struct Piece {
   std::size_t step = 0;  // place + 1; 0: no steps at all
-  std::vector<std::uint32_t> rows;
+  std::span<const std::uint32_t> rows;
   std::size_t layers = 0;
   LayerSource source = LayerSource::kNone;
 };
@@ -94,38 +98,45 @@ class Finder {
         hints_(index, events),
         names_(events.kernels.ids("name_id")),
         dur_(events.kernels.times("dur")),
-        traits_(without_seldom_mixers(names_, traits)) {
+        all_traits_(traits),
+        ordered_(steps.of_kernel, steps.steps.size()),
+        devices_(events.device_of_stream) {
     out_.of_kernel.assign(names_.size(), kNoLayer);
   }
 
   LayerSet run() {
-    const ByStep ordered(steps_.of_kernel, steps_.steps.size());
     const bool whole = steps_.steps.empty();
-    for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered.of(s));
+    for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
     for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
     finish();
+    out_.by_step = std::move(ordered_.rows);
     return std::move(out_);
   }
 
  private:
-  void split(std::size_t step, std::span<const std::uint32_t> rows) {
-    std::map<std::uint32_t, Piece> by_device;
+  // Puts the kernels of each device together: within a step, nobody else looks at their order.
+  void split(std::size_t step, std::span<std::uint32_t> rows) {
+    if (devices_.count > 1) {
+      const auto stream = events_.kernels.ids("stream_id");
+      std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return devices_.of(stream[a]) < devices_.of(stream[b]);
+      });
+    }
+    for (std::size_t begin = 0; begin < rows.size();) {
+      const std::size_t end = end_of_device(rows, begin);
+      Piece piece{step, rows.subspan(begin, end - begin), 0, LayerSource::kNone};
+      find(piece);
+      pieces_.push_back(piece);
+      begin = end;
+    }
+  }
+
+  [[nodiscard]] std::size_t end_of_device(std::span<const std::uint32_t> rows, std::size_t begin) const {
     const auto stream = events_.kernels.ids("stream_id");
-    const auto& devices = events_.device_of_stream;
-    Piece* piece = nullptr;
-    std::uint32_t latest = UINT32_MAX;
-    for (const std::uint32_t row : rows) {
-      const std::uint32_t device = stream[row] < devices.size() ? devices[stream[row]] : 0;
-      if (piece == nullptr || device != latest) piece = &by_device[device];
-      latest = device;
-      piece->rows.push_back(row);
-    }
-    for (auto& [device, own] : by_device) {
-      own.step = step;
-      find(own);
-      own.rows.shrink_to_fit();
-      pieces_.push_back(std::move(own));
-    }
+    if (devices_.count == 1) return rows.size();
+    std::size_t end = begin;
+    while (end < rows.size() && devices_.of(stream[rows[end]]) == devices_.of(stream[rows[begin]])) ++end;
+    return end;
   }
 
   [[nodiscard]] StepKind kind_of(const Piece& piece) const {
@@ -134,7 +145,9 @@ class Finder {
 
   void find(Piece& piece) {
     if (hints_.source() != LayerSource::kNone && hinted(piece)) return;
-    if (piece.step == 0 || kind_of(piece) == StepKind::kTrain) return;
+    const StepKind kind = kind_of(piece);
+    if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
+    if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
     sequence_.clear();
     for (const std::uint32_t row : piece.rows) sequence_.push_back(traits_of(traits_, names_[row]));
     const LayerCuts cuts = layer_cuts(sequence_);
@@ -241,7 +254,10 @@ class Finder {
   const Hints hints_;
   std::span<const std::uint32_t> names_;
   std::span<const std::int64_t> dur_;
-  const std::vector<Traits> traits_;
+  const std::vector<Traits>& all_traits_;
+  std::vector<Traits> traits_;  // made when rhythm is first asked for
+  ByStep ordered_;
+  const DenseDevices devices_;
   std::vector<Piece> pieces_;
   std::vector<Traits> sequence_;
   LayerSet out_;
@@ -254,7 +270,14 @@ std::string_view to_string(LayerSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-std::vector<std::string_view> layer_columns() { return {"stack_id", "annotation_id"}; }
+std::vector<std::string_view> layer_columns(const Index& index) {
+  const bool modules =
+      index.database()
+          .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
+          .value_or(0) != 0;
+  if (modules) return {"stack_id"};
+  return {"annotation_id"};
+}
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
                      const std::vector<Traits>& traits) {

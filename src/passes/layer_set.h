@@ -3,7 +3,8 @@
 // what comes behind the last its tail; in between, and outside of steps, a kernel may have no layer.
 //
 // A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has none.
-// Steps of kind train get layers from modules and annotations alone: a backward pass has no rhythm of its own.
+// Steps of kinds train and other get layers from modules and annotations alone: a backward pass has no rhythm of its own,
+// and a step of diffusion holds several passes.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,12 @@ struct LayerSet {
   std::size_t layers = 0;               // the most of any kind of steps
   std::vector<PhaseLayers> phases;      // in the order of StepKind
   double coverage = 0;                  // share of kernel time that is in a layer
+  std::vector<std::uint32_t> by_step;   // rows of kernels ordered by step (those in none first), in time order in each
   std::vector<std::string> notes;
 };
 
-// What table kernel must be loaded with besides: EventTables(index, layer_columns()).
-std::vector<std::string_view> layer_columns();
+// What table kernel must be loaded with besides: EventTables(index, layer_columns(index)).
+std::vector<std::string_view> layer_columns(const Index& index);
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
                      const std::vector<Traits>& traits);

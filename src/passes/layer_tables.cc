@@ -108,25 +108,6 @@ class LayerSums {
   std::size_t devices_;
 };
 
-// Rows of the kernels of a selection in the order of their steps: linear, and in time order within a step.
-std::vector<std::uint32_t> by_step(const StepSet& steps, const EventTables& events, const EventFilter& filter) {
-  const auto ts = events.kernels.times("ts");
-  const auto name = events.kernels.ids("name_id");
-  const auto stream = events.kernels.ids("stream_id");
-  std::vector<std::size_t> next(steps.steps.size() + 2, 0);
-  std::vector<bool> kept(ts.size());
-  for (std::size_t i = 0; i < ts.size(); ++i) {
-    kept[i] = filter.keeps(ts[i], name[i], stream[i], steps.of_kernel[i], static_cast<std::uint32_t>(i));
-    if (kept[i]) ++next[steps.of_kernel[i] + 1];
-  }
-  for (std::size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
-  std::vector<std::uint32_t> rows(next.back());
-  for (std::uint32_t i = 0; i < ts.size(); ++i) {
-    if (kept[i]) rows[next[steps.of_kernel[i]]++] = i;
-  }
-  return rows;
-}
-
 void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Classes& classes) {
   TempTable table(index.database(), "layer_row",
                   "place INTEGER, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, known INTEGER, "
@@ -161,7 +142,8 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
   const auto name = events.kernels.ids("name_id");
   const auto stream = events.kernels.ids("stream_id");
   std::uint32_t step = UINT32_MAX;
-  for (const std::uint32_t row : by_step(steps, events, filter)) {
+  for (const std::uint32_t row : layers.by_step) {
+    if (!filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row)) continue;
     if (steps.of_kernel[row] != step) sums.end_step();
     step = steps.of_kernel[row];
     const std::size_t group = slots.of(layers.of_kernel[row]) * classes.names.size() + classes.of(name[row]);

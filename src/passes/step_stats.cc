@@ -53,12 +53,13 @@ class Collector {
 
 }  // namespace
 
-DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) {
-  std::map<std::uint32_t, std::uint32_t> numbers = {{0, 0}};
-  for (const std::uint32_t device : device_of_stream) {
-    of_stream.push_back(numbers.try_emplace(device, static_cast<std::uint32_t>(numbers.size())).first->second);
+DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) : of_stream(device_of_stream.size(), 0) {
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  for (std::size_t stream = 1; stream < device_of_stream.size(); ++stream) {
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    of_stream[stream] = numbers.try_emplace(device_of_stream[stream], next).first->second;
   }
-  count = numbers.size();
+  count = std::max<std::size_t>(numbers.size(), 1);
 }
 
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,

@@ -27,7 +27,7 @@ struct StepStats {
   std::int64_t gpu_busy = kNoTime;  // union of kernels, copies and fills on a device
 };
 
-// By id of stream: a number for its device, counted from 0 without gaps. Streams that are not there have 0.
+// By id of stream (from 1): a number for its device, counted from 0 without gaps. Unknown streams count for the first.
 struct DenseDevices {
   std::vector<std::uint32_t> of_stream;
   std::size_t count = 1;
