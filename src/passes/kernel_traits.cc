@@ -11,7 +11,7 @@ struct ClassTraits {
   Traits traits;
 };
 
-constexpr std::array<ClassTraits, 13> kMeaningful = {{{"attention", kAttentionTrait},
+constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTrait},
                                                       {"attention_prefill", kAttentionTrait | kPrefillTrait},
                                                       {"attention_decode", kAttentionTrait | kDecodeTrait},
                                                       {"ssm", kSsmTrait},
@@ -23,9 +23,10 @@ constexpr std::array<ClassTraits, 13> kMeaningful = {{{"attention", kAttentionTr
                                                       {"activation", kActivationTrait},
                                                       {"sampling", kSamplingTrait},
                                                       {"embedding", kEmbeddingTrait},
-                                                      {"optimizer", kOptimizerTrait}}};
-constexpr std::array<std::string_view, 11> kPlain = {"rotary",      "quantise", "kv_cache",      "softmax",
-                                                     "elementwise", "reduce",   "sort",          "copy",
+                                                      {"optimizer", kOptimizerTrait},
+{"elementwise", kElementwiseTrait}}};
+constexpr std::array<std::string_view, 10> kPlain = {"rotary",      "quantise", "kv_cache",      "softmax",
+                                                     "reduce",   "sort",          "copy",
                                                      "communication", "triton_fused", "convolution"};
 
 Traits traits_of_part(std::string_view part) {

@@ -21,6 +21,8 @@ class Cutter {
       cuts.begin.push_back(begin_of(i == 0 ? 0 : runs_[i - 1].last + 1, runs_[i].first, lead));
     }
     cuts.tail = end_of_last(cuts.begin);
+    for (std::size_t i = 1; i < runs_.size(); ++i) cuts.begin[i] = with_addition(cuts.begin[i]);
+    cuts.tail = with_addition(cuts.tail);
     return cuts;
   }
 
@@ -58,6 +60,11 @@ class Cutter {
       if (product && is_norm(i - 1)) return runs_[run].first - (i - 1);
     }
     return 0;
+  }
+
+  [[nodiscard]] std::size_t with_addition(std::size_t norm) const {
+    const bool fits = norm > 1 && norm < sequence_.size() && is_norm(norm) && sequence_[norm - 1] == kElementwiseTrait;
+    return fits ? norm - 1 : norm;
   }
 
   // The norm in [from, mixer) whose distance from the mixer is nearest to the lead; without one, the lead itself.
