@@ -87,8 +87,8 @@ std::int64_t make_sequence_table(const Index& index, const Question& question) {
   for (const SequenceStats& found : find_sequences({dur, stream, label}, question.length, question.least)) {
     std::string text;
     for (const std::uint32_t one : found.labels) {
-      const std::string& label = labels.texts[one];
-      text += (text.empty() ? "" : " > ") + (question.shortened ? shorten_middle(label, kReadable) : label);
+      const std::string& text_of_one = labels.texts[one];
+      text += (text.empty() ? "" : " > ") + (question.shortened ? shorten_middle(text_of_one, kReadable) : text_of_one);
     }
     table.insert().bind(1, ++place).bind(2, found.count).bind(3, found.total).bind(4, found.min).bind(5, found.max);
     table.insert().bind(6, std::string_view(text)).run();
