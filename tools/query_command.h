@@ -29,6 +29,7 @@ extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
 extern const Command kStacksCommand;
 extern const Command kSequencesCommand;
+extern const Command kWarningsCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;
 extern const Command kSqlCommand;
