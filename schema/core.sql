@@ -296,3 +296,13 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
   known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;
+
+CREATE TABLE packed_column (     -- second copies of columns of the event tables, for whoever wants all rows at once
+  event_table TEXT NOT NULL,     -- kernel
+  name TEXT NOT NULL,            -- of the column: ts, dur, name_id, stream_id, step_id, launch_id, stack_id,
+                                 -- annotation_id (0: unknown), kind (1 compute, 2 comm, 3 copy_kernel)
+  block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
+  n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
+  data BLOB NOT NULL,            -- their values, packed as src/sql/column_codec.h says
+  PRIMARY KEY (event_table, name, block)
+) STRICT;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/partial_file.h"
+#include "ingest/column_packer.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
 #include "ingest/devices.h"
@@ -53,8 +54,8 @@ class IndexWriter {
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);
 
-  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the size.
-  // The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the
+  // size. The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
   std::uint64_t publish(timespec as_of, const std::function<void()>& before_sync = {});
 
  private:
@@ -63,6 +64,7 @@ class IndexWriter {
   PartialFile partial_;              // goes last, after all that have it open
   std::unique_ptr<PageFile> pages_;  // until finish_rows()
   std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
+  ColumnPacker packed_kernels_;
   std::unique_ptr<Database> database_;  // from finish_rows() on
   std::unique_ptr<Statement> meta_;
 };

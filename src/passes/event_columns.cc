@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "sql/packed_columns.h"
 #include "trace/event_names.h"
 
 namespace tracedb {
@@ -35,7 +36,7 @@ EventColumns::EventColumns(const Index& index, std::string_view table, std::vect
     : names_(std::move(columns)) {
   std::vector<ScanColumn> wanted;
   for (const std::string_view name : names_) wanted.push_back(scan_column(table, name));
-  scanned_ = scan_columns(index.database(), table, wanted);
+  scanned_ = read_columns(index.database(), table, wanted);
 }
 
 bool EventColumns::has(std::string_view column) const {

@@ -1,5 +1,5 @@
 // Columns of a table of events as arrays, for passes that look at every kernel or copy: reading a million rows this way
-// takes some ten milliseconds (sql/column_scan.h). Rows are in time order; row i has id i + 1.
+// takes some milliseconds a column (sql/packed_columns.h). Rows are in time order; row i has id i + 1.
 #pragma once
 
 #include <cstddef>

@@ -43,6 +43,7 @@ class ColumnArray {
   ColumnArray() = default;
   explicit ColumnArray(std::size_t size) : values_(static_cast<T*>(column_memory(size * sizeof(T)))), size_(size) {}
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
+  [[nodiscard]] std::span<T> values() { return {values_.get(), size_}; }
   [[nodiscard]] T* data() { return values_.get(); }
 
  private:
