@@ -196,7 +196,7 @@ CREATE TABLE step (              -- annotations whose name the built-in step gra
   id INTEGER PRIMARY KEY,
   annotation_id INTEGER NOT NULL,
   sequence INTEGER NOT NULL,     -- 0, 1, 2 ... within the trace
-  kind TEXT NOT NULL,            -- prefill, decode, mixed, other, unknown
+  kind TEXT NOT NULL,            -- prefill, decode, mixed, train, other, unknown
   context_requests INTEGER,      -- requests in prefill
   context_tokens INTEGER,
   generation_requests INTEGER,   -- requests in decode

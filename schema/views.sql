@@ -20,7 +20,7 @@ SELECT
   (SELECT st.sequence FROM step st WHERE st.id = k.step_id)
     AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
-    AS phase,                        -- kind of the step: prefill, decode, mixed, other, unknown
+    AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
     AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
@@ -75,7 +75,7 @@ CREATE VIEW steps AS                 -- one row per step, in time order
 SELECT
   st.id AS id,
   st.sequence AS step,               -- 0, 1, 2 ...
-  st.kind AS phase,                  -- prefill, decode, mixed, other, unknown
+  st.kind AS phase,                  -- prefill, decode, mixed, train, other, unknown
   t.value AS name,                   -- the annotation's text
   a.ts AS ts,                        -- on the clock that timed_on names
   a.ts + a.dur AS ts_end,

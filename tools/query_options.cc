@@ -68,6 +68,15 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
       case OptionGroup::kRules:
         add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");
         break;
+      case OptionGroup::kLayers:
+        add("layer", OptionKind::kValue, "only layer A, or layers A..B, A.., ..B; head, tail: around the layers; none");
+        break;
+      case OptionGroup::kSteps:
+        add("step-regex", OptionKind::kValue,
+            "steps are the annotations that match this expression, instead of those the built-in grammar knows; its "
+            "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
+            "(?<generation_requests>..) (?<generation_tokens>..), or by place kind, context and generation tokens");
+        break;
       case OptionGroup::kExplain:
         add("explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer");
         break;

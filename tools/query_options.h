@@ -21,6 +21,8 @@ enum class OptionGroup {
   kSelection,  // --device --stream --step --phase --op --name --from --to
   kPlaces,     // of these, what needs no kernel names: all but --op --name
   kRules,      // --rules
+  kLayers,     // --layer
+  kSteps,      // --step-regex
   kExplain,    // --explain
   kInput,      // --no-ingest
 };

@@ -25,6 +25,12 @@ std::size_t terminal_width() {
 
 }  // namespace
 
+std::size_t row_limit(const CommandLine& line) {
+  if (!line.knows("limit")) return 0;
+  const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
+  return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
+}
+
 Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
   const auto path = line.text("output");
   if (!path || *path == "-") return;
@@ -82,13 +88,6 @@ void Output::arrange(Report& report) const {
   }
   std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
   report.footer.clear();
-}
-
-// Files and machines get everything, a terminal what can be taken in.
-std::size_t row_limit(const CommandLine& line) {
-  if (!line.knows("limit")) return 0;
-  const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
-  return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
 }
 
 void Output::note(const std::string& text) const {

@@ -13,15 +13,15 @@
 
 namespace tracedb {
 
-// How many rows of a report are shown: --limit, or what is usual; 0: all.
-std::size_t row_limit(const CommandLine& line);
-
 // A report about one of the inputs of a run.
 struct InputReport {
   std::string input;
   Report report;
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
+
+// How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
+std::size_t row_limit(const CommandLine& line);
 
 class Output {
  public:

@@ -45,4 +45,16 @@ int run_trace_reports(const CommandLine& line, std::span<const std::string> inpu
   return 0;
 }
 
+int run_trace_texts(const CommandLine& line,
+                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print) {
+  Output output(line);
+  for (const std::string& input : line.inputs()) {
+    const OpenedTrace trace = open_trace(input, line);
+    for (const std::string& text : trace.notes) output.note(text);
+    for (const std::string& text : print(trace.index, output.stream())) output.note(text);
+  }
+  output.finish();
+  return 0;
+}
+
 }  // namespace tracedb

@@ -31,4 +31,8 @@ int run_trace_reports(const CommandLine& line, const std::string& name,
 int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
 
+// For answers that are lines of text: `print` writes them for each input and returns the warnings.
+int run_trace_texts(const CommandLine& line,
+                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print);
+
 }  // namespace tracedb

@@ -43,6 +43,11 @@ void add_phase(const std::string& text, Selection& selection) {
   selection.phase = text;
 }
 
+void add_layer(const std::string& text, Selection& selection) {
+  if (!layer_range(text)) fail("layer", text, "give one number, A..B, A.., ..B, head, tail or none");
+  selection.layer = text;
+}
+
 void add_name(const std::string& text, Selection& selection) {
   if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
     selection.name_regex = text.substr(1, text.size() - 2);
@@ -74,6 +79,7 @@ Selection selection_of(const CommandLine& line) {
   if (const auto stream = line.text("stream")) selection.stream = *stream;
   if (const auto step = line.text("step")) add_steps(*step, selection);
   if (const auto phase = line.text("phase")) add_phase(*phase, selection);
+  if (const auto layer = line.text("layer")) add_layer(*layer, selection);
   if (const auto op = line.text("op")) selection.op = *op;
   if (const auto name = line.text("name")) add_name(*name, selection);
   if (const auto from = line.text("from")) selection.from = parse_time(*from);
@@ -83,7 +89,7 @@ Selection selection_of(const CommandLine& line) {
 
 std::string selection_text(const CommandLine& line) {
   std::string text;
-  for (const char* option : {"device", "stream", "step", "phase", "op", "name", "from", "to"}) {
+  for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
     if (!line.knows(option) || !line.has(option)) continue;
     text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, *line.text(option));
   }

@@ -1,4 +1,4 @@
-// --device --stream --step --phase --op --name --from --to as a Selection.
+// --device --stream --step --phase --layer --op --name --from --to as a Selection.
 #pragma once
 
 #include <cstdint>

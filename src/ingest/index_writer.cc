@@ -167,7 +167,7 @@ void IndexWriter::finish_rows() {
 void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
 
-std::uint64_t IndexWriter::publish(timespec as_of) {
+std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& before_sync) {
   database_->execute(script("indexes"));
   database_->execute(script("views"));
   meta_.reset();
@@ -176,6 +176,7 @@ std::uint64_t IndexWriter::publish(timespec as_of) {
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
   // A journal of the old index would be rolled back into the new one.
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((index_.string() + suffix).c_str());
+  if (before_sync) before_sync();
   partial_.publish(as_of);
   return size;
 }

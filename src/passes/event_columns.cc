@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "trace/event_names.h"
 
@@ -21,7 +22,8 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
-  if (name == "ts" || name == "dur" || name == "bytes") return {name, ScanType::kNumber, {}};
+  const bool number = name == "ts" || name == "dur" || name == "bytes" || name == "external_id";
+  if (number) return {name, ScanType::kNumber, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
@@ -29,11 +31,15 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
 
 }  // namespace
 
-EventColumns::EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns)
-    : names_(columns) {
+EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns)
+    : names_(std::move(columns)) {
   std::vector<ScanColumn> wanted;
   for (const std::string_view name : names_) wanted.push_back(scan_column(table, name));
   scanned_ = scan_columns(index.database(), table, wanted);
+}
+
+bool EventColumns::has(std::string_view column) const {
+  return std::find(names_.begin(), names_.end(), column) != names_.end();
 }
 
 const ColumnValues& EventColumns::find(std::string_view column) const {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,12 +27,13 @@ enum class StoredCallKind : std::uint32_t {
 
 class EventColumns {
  public:
-  // `table`: kernel, memory_op or runtime_call. `columns`: ts, dur, kind, ids (name_id, stream_id, step_id ...), and
-  // bytes and direction of memory_op.
-  EventColumns(const Index& index, std::string_view table, std::initializer_list<std::string_view> columns);
+  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id (as
+  // a number), ids (name_id, stream_id, step_id ...), and bytes and direction of memory_op.
+  EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
-  // ts and dur, in ns, and bytes; an unknown one is kNullCell.
+  [[nodiscard]] bool has(std::string_view column) const;
+  // ts and dur, in ns, bytes and external_id; an unknown one is kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
   // The others; 0: unknown. "kind" has the values of the table's enum above, "direction" is a place in
   // copy_directions(), plus 1.

@@ -94,26 +94,35 @@ void write(const Index& index, const Labels& labels, const std::vector<GroupStat
   }
 }
 
-}  // namespace
-
-std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by) {
-  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "step_id"});
-  const EventFilter filter(index, selection);
+std::int64_t group_kernels(const Index& index, const EventFilter& filter, GroupBy by, const EventColumns& kernels,
+                           std::span<const std::uint32_t> devices, std::span<const std::uint32_t> step) {
   const Labels all = labels(index, by);
-  const std::vector<std::uint32_t> devices = devices_of_streams(index);
   const auto ts = kernels.times("ts");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
-  const auto step = kernels.ids("step_id");
   const auto key = by == GroupBy::kPhase ? step : name;
   std::vector<GroupId> groups(kernels.size(), kNoGroup);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (filter.keeps(ts[i], name[i], stream[i], step[i])) groups[i] = all.of(key[i]);
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    if (filter.keeps(ts[i], name[i], stream[i], step[i], i)) groups[i] = all.of(key[i]);
   }
   const GroupedEvents events{ts, kernels.times("dur"), stream, devices, groups};
   const std::vector<GroupStats> stats = group_stats(events, all.count());
   write(index, all, stats, distinct_names(groups, name, all.count(), by == GroupBy::kPhase));
   return busy_time(events);
+}
+
+}  // namespace
+
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by) {
+  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "step_id"});
+  const std::vector<std::uint32_t> devices = devices_of_streams(index);
+  return group_kernels(index, EventFilter(index, selection), by, kernels, devices, kernels.ids("step_id"));
+}
+
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
+                                     const KernelPlaces& places) {
+  return group_kernels(index, EventFilter(index, selection, &places.steps, places.layers), by, places.events.kernels,
+                       places.events.device_of_stream, places.steps.of_kernel);
 }
 
 }  // namespace tracedb

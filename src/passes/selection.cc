@@ -1,7 +1,11 @@
 #include "passes/selection.h"
 
 #include <limits>
+#include <optional>
 #include <string_view>
+
+#include "base/decimal.h"
+#include "passes/layers.h"
 
 namespace tracedb {
 namespace {
@@ -41,13 +45,45 @@ std::vector<bool> ids(const Index& index, std::string_view sql, const Values&...
   return out;
 }
 
-}  // namespace
-
-bool Selection::empty() const {
-  return !(device || stream || first_step || last_step || phase || op || name_glob || name_regex || from || to);
+// Numbers of steps in a set, from 1.
+std::vector<bool> ids_of(const StepSet& set, const Selection& selection) {
+  std::vector<bool> out(set.steps.size() + 1);
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    out[i + 1] = number >= selection.first_step.value_or(0) && number <= selection.last_step.value_or(number) &&
+                 (!selection.phase || *selection.phase == to_string(set.steps[i].info.kind));
+  }
+  return out;
 }
 
-EventFilter::EventFilter(const Index& index, const Selection& selection)
+std::optional<std::int32_t> layer_bound(std::string_view text, std::int32_t open) {
+  if (text.empty()) return open;
+  const auto value = parse_int64(text);
+  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return static_cast<std::int32_t>(*value);
+}
+
+}  // namespace
+
+std::optional<LayerRange> layer_range(std::string_view text) {
+  if (text == "head") return LayerRange{kHead, kHead};
+  if (text == "tail") return LayerRange{kTail, kTail};
+  if (text == "none") return LayerRange{kNoLayer, kNoLayer};
+  const std::size_t dots = text.find("..");
+  if (text.empty() || text == "..") return std::nullopt;
+  const bool range = dots != std::string_view::npos;
+  const auto first = layer_bound(text.substr(0, dots), 0);
+  const auto last = range ? layer_bound(text.substr(dots + 2), std::numeric_limits<std::int32_t>::max()) : first;
+  if (!first || !last) return std::nullopt;
+  return LayerRange{*first, *last};
+}
+
+bool Selection::empty() const {
+  return !(device || stream || first_step || last_step || phase || layer || op || name_glob || name_regex || from || to);
+}
+
+EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps,
+                         const std::vector<std::int32_t>* layers)
     : all_(selection.empty()),
       stepless_(!(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none"),
       from_(selection.from.value_or(std::numeric_limits<std::int64_t>::min())),
@@ -60,7 +96,13 @@ EventFilter::EventFilter(const Index& index, const Selection& selection)
     names_[0] = true;
   }
   streams_ = ids(index, kStreams, selection.device, selection.stream);
-  steps_ = ids(index, kSteps, selection.first_step, selection.last_step, selection.phase);
+  steps_ = steps == nullptr ? ids(index, kSteps, selection.first_step, selection.last_step, selection.phase)
+                            : ids_of(*steps, selection);
+  if (!selection.layer || layers == nullptr) return;
+  layers_ = layers;
+  const LayerRange range = layer_range(*selection.layer).value_or(LayerRange{});
+  first_layer_ = range.first;
+  last_layer_ = range.last;
 }
 
 }  // namespace tracedb

@@ -69,7 +69,22 @@ StepInfo from_atom(const Match& match) {
   return info;
 }
 
+// vLLM before it counted tokens: execute_new_2_cached_30. A request seen before mostly decodes.
+StepInfo from_old_vllm(const Match& match) {
+  StepInfo info{StepKind::kUnknown, group(match, 1), {}, group(match, 2), {}};
+  info.kind = kind_of_counts(info);
+  return info;
+}
+
+// TensorRT-LLM: [Executor] _forward_step 12: 1 ctx reqs, 200 ctx tokens, 8 gen reqs
+StepInfo from_tensorrt_llm(const Match& match) {
+  StepInfo info{StepKind::kUnknown, group(match, 1), group(match, 2), group(match, 3), group(match, 3)};
+  info.kind = kind_of_counts(info);
+  return info;
+}
+
 StepInfo of_unknown_kind(const Match& /*match*/) { return {}; }
+StepInfo of_train_kind(const Match& /*match*/) { return {StepKind::kTrain, {}, {}, {}, {}}; }
 StepInfo of_other_kind(const Match& /*match*/) { return {StepKind::kOther, {}, {}, {}, {}}; }
 
 struct Rule {
@@ -79,12 +94,17 @@ struct Rule {
   StepInfo (*build)(const Match&);
 };
 
-constexpr std::array<Rule, 6> kRules = {{
+constexpr std::array<Rule, 9> kRules = {{
     {"vllm_detailed", "generation_", R"(^execute_\d+_context_(\d+)\(sq(\d+)[^)]*\)_generation_(\d+)\(sq(\d+)[^)]*\))",
      &from_vllm},
     {"vllm", "generation_", R"(^execute_context_(\d+)\((\d+)[^)]*\)_generation_(\d+)\((\d+)[^)]*\))", &from_vllm},
     {"sglang", "step[", R"(^step\[([A-Z_]+)(?:[^\]]*?\bbs=(\d+))?(?:[^\]]*?\btoks=(\d+))?)", &from_sglang},
     {"atom", "[bs=", R"(^(prefill|decode)\[bs=(\d+)(?:/\d+)?(?:[^\]]*?\btok=(\d+))?)", &from_atom},
+    {"vllm_new_cached", "execute_new_", R"(^execute_new_(\d+)_cached_(\d+)$)", &from_old_vllm},
+    {"tensorrt_llm", "_forward_step",
+     R"(^(?:\[Executor\] )?_forward_step \d+: (\d+) ctx reqs, (\d+) ctx tokens, (\d+) gen reqs)", &from_tensorrt_llm},
+    {"train", "train", R"(^(?:## *)?(?:[A-Za-z_]+\.)?train(?:ing)?_(?:step|batch|iteration)(?:[ #:_]*\d+)?(?: *##)?$)",
+     &of_train_kind},
     {"diffusion", "execute_diffusion_", R"(^execute_diffusion_\d+)", &of_other_kind},
     {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind},
 }};
@@ -101,8 +121,15 @@ const std::vector<std::regex>& compiled() {
 }  // namespace
 
 std::string_view to_string(StepKind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"prefill", "decode", "mixed", "other", "unknown"};
+  constexpr std::array<std::string_view, 6> kNames = {"prefill", "decode", "mixed", "train", "other", "unknown"};
   return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<StepKind> step_kind_from(std::string_view text) {
+  for (int kind = 0; kind <= static_cast<int>(StepKind::kUnknown); ++kind) {
+    if (to_string(static_cast<StepKind>(kind)) == text) return static_cast<StepKind>(kind);
+  }
+  return std::nullopt;
 }
 
 std::optional<StepInfo> parse_step(std::string_view annotation) {
@@ -119,7 +146,7 @@ std::optional<StepInfo> parse_step(std::string_view annotation) {
 
 std::string step_rules_hash() {
   // Counts up whenever what a match means changes while its pattern stays.
-  constexpr std::string_view kMeaning = "2";
+  constexpr std::string_view kMeaning = "3";
   std::string text(kMeaning);
   for (const Rule& rule : kRules) text.append(rule.name).append("\t").append(rule.pattern).append("\n");
   return to_hex(hash_bytes(text));

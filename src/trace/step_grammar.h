@@ -9,8 +9,9 @@
 
 namespace tracedb {
 
-enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kOther, kUnknown };
+enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kTrain, kOther, kUnknown };
 std::string_view to_string(StepKind kind);
+std::optional<StepKind> step_kind_from(std::string_view text);
 
 struct StepInfo {
   StepKind kind = StepKind::kUnknown;

@@ -42,6 +42,14 @@ TEST_CASE("every dialect of step names") {
       {"decode[bs=117/128 tok=117 p=1 d=116 spec=0]", "decode -/- 117/117"},
       {"decode[bs=5]", "decode -/- 5/-"},
       {"execute_diffusion_1_256x256", "other -/- -/-"},
+      {"execute_new_0_cached_32", "decode 0/- 32/-"},
+      {"execute_new_2_cached_30", "mixed 2/- 30/-"},
+      {"execute_new_3_cached_0", "prefill 3/- 0/-"},
+      {"[Executor] _forward_step 7: 1 ctx reqs, 200 ctx tokens, 8 gen reqs", "mixed 1/200 8/8"},
+      {"_forward_step 7: 0 ctx reqs, 0 ctx tokens, 8 gen reqs", "decode 0/0 8/8"},
+      {"train_step", "train -/- -/-"},
+      {"Trainer.training_step", "train -/- -/-"},
+      {"## train_batch 12 ##", "train -/- -/-"},
       {"ProfilerStep#12", "unknown -/- -/-"},
       {"ProfilerStep*12", "unknown -/- -/-"},
   };
@@ -58,7 +66,7 @@ TEST_CASE("other annotations are no steps") {
        {"", "capture_32_FULL", "capture_8192_PIECEWISE", "## Call CompiledFxGraph fabc ##", "nccl:all_reduce",
         "DistributedDataParallel.forward", "attn(F)", "dispatch(B)", "1F1B", "execute_context", "execute_context_1",
         "my execute_context_1(2)_generation_0(0)", "execute_context_x(1)_generation_0(0)", "step[]",
-        "steps[DECODE bs=1]", "ProfilerStep", "decode[tok=1]", "Optimizer.step#SGD.step"}) {
+        "steps[DECODE bs=1]", "ProfilerStep", "decode[tok=1]", "retrain_stepper", "train_step_size", "execute_new_1_cached_x", "Optimizer.step#SGD.step"}) {
     CAPTURE(name);
     CHECK(parsed(name) == "none");
   }

@@ -1,0 +1,19 @@
+-- Steps by kind, and a row for the kernels in none. temp.phase_row: one row for each; :busy: time in which any ran.
+-- column: time_pct     | Time (%)         | percent | sum
+-- column: total_time   | Total Time       | ns      | sum
+-- column: instances    | Kernels          | count   | sum
+-- column: steps        | Steps            | count   | sum
+-- column: requests     | Med Requests     |         |
+-- column: tokens       | Tokens           | count   | sum
+-- column: busy         | Busy             | ns      |
+-- column: busy_pct     | Busy (%)         | percent |
+-- column: gpu_span     | Med GPU Span     | ns      |
+-- column: host         | Med Host         | ns      |
+-- column: period       | Med Period       | ns      |
+-- column: launch_lag   | Med Launch Lag   | ns      |
+-- column: tokens_per_s | Tokens/s         |         |
+-- column: phase        | Phase            | text    | label
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, kernels, steps, requests, tokens, busy,
+       100.0 * busy / nullif(:busy, 0), gpu_span, host, period, launch_lag, tokens_per_s, phase
+FROM temp.phase_row
+ORDER BY phase = '[no step]', total DESC, phase;

@@ -1,0 +1,22 @@
+-- Steps in time order, and a row for the kernels in none. temp.step_row: one row for each; times in ns.
+-- column: step                | Step        |       |
+-- column: phase               | Phase       | text  |
+-- column: context_requests    | Ctx Reqs    | count |
+-- column: context_tokens      | Ctx Tokens  | count | sum
+-- column: generation_requests | Gen Reqs    | count |
+-- column: generation_tokens   | Gen Tokens  | count | sum
+-- column: kernels             | Kernels     | count | sum
+-- column: total_time          | Kernel Time | ns    | sum
+-- column: gpu_span            | GPU Span    | ns    |
+-- column: gpu_busy            | GPU Busy    | ns    |
+-- column: host                | Host        | ns    |
+-- column: period              | Period      | ns    |
+-- column: launch_lag          | Launch Lag  | ns    |
+-- column: tokens_per_s        | Tokens/s    |       |
+-- column: steady              | Steady      | count | sum
+-- column: ts                  | Start       | ns    | min
+-- column: name                | Name        | text  | label
+SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
+       gpu_span, gpu_busy, host, period, launch_lag, tokens_per_s, steady, ts, name
+FROM temp.step_row
+ORDER BY step IS NULL, step;

@@ -1,0 +1,49 @@
+// Steps of a trace that does not mark them, from the rhythm of its kernels. Pure: spans in, steps out.
+//
+// Tried in this order, on the device with the most kernels:
+// 1. Training: the end of each optimizer step.
+// 2. Sequence models. Layers show by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
+//    between two of them, or, where no name shows those, where kernels come that recur every L layers only. A step must
+//    have the same number of layers as the others: confidence is the share of steps that have it. Within the gap between
+//    two steps the cut is where the device waits longest.
+// 3. Graph launches that hold most of the kernels, each with the same number of them.
+//
+// What is not whole at the ends of the trace is in no step. Kinds: by the class of the attention kernels; decode too
+// where they do not say but a graph was replayed, for servers capture graphs for decode.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "passes/kernel_traits.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+
+// Kernels in time order; ids as in EventColumns.
+struct KernelSequence {
+  std::span<const std::int64_t> ts, dur;
+  std::span<const std::uint32_t> name, stream, launch;
+  std::span<const std::uint32_t> device_of_stream;
+  const std::vector<Traits>& traits;         // by name
+  const std::vector<bool>& is_graph_launch;  // by launch
+  const std::vector<bool>& in_optimizer;     // by kernel; empty: not known
+};
+
+struct InferredStep {
+  StepKind kind = StepKind::kUnknown;
+  std::int64_t begin = 0, end = 0;  // starts of its first kernel and of the first one behind it
+};
+
+struct InferredSteps {
+  std::vector<InferredStep> steps;
+  std::vector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
+  double confidence = 0;
+  std::string reason;  // what they come from; why there are none
+};
+
+InferredSteps infer_steps(const KernelSequence& kernels);
+
+}  // namespace tracedb

@@ -1,0 +1,66 @@
+#include "passes/kernel_traits.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tracedb {
+namespace {
+
+struct ClassTraits {
+  std::string_view name;
+  Traits traits;
+};
+
+constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTrait},
+                                                      {"attention_prefill", kAttentionTrait | kPrefillTrait},
+                                                      {"attention_decode", kAttentionTrait | kDecodeTrait},
+                                                      {"ssm", kSsmTrait},
+                                                      {"dense_gemm", kGemmTrait},
+                                                      {"moe_gemm", kMoeTrait | kGemmTrait},
+                                                      {"moe_routing", kMoeTrait},
+                                                      {"moe_finalize", kMoeTrait},
+                                                      {"norm", kNormTrait},
+                                                      {"activation", kActivationTrait},
+                                                      {"sampling", kSamplingTrait},
+                                                      {"embedding", kEmbeddingTrait},
+                                                      {"optimizer", kOptimizerTrait},
+{"elementwise", kElementwiseTrait}}};
+constexpr std::array<std::string_view, 10> kPlain = {"rotary",      "quantise", "kv_cache",      "softmax",
+                                                     "reduce",   "sort",          "copy",
+                                                     "communication", "triton_fused", "convolution"};
+
+Traits traits_of_part(std::string_view part) {
+  const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),
+                                  [&](const ClassTraits& entry) { return entry.name == part; });
+  if (found != kMeaningful.end()) return found->traits;
+  const auto plain = std::find(kPlain.begin(), kPlain.end(), part);
+  if (plain == kPlain.end()) return kOtherTrait;
+  const Traits own = kFirstPlainTrait << static_cast<unsigned>(plain - kPlain.begin());
+  return part == "convolution" ? own | kConvolutionTrait : own;
+}
+
+}  // namespace
+
+Traits traits_of_class(std::string_view class_name) {
+  Traits traits = 0;
+  while (true) {
+    const std::size_t end = std::min(class_name.find('+'), class_name.size());
+    traits |= traits_of_part(class_name.substr(0, end));
+    if (end == class_name.size()) return traits;
+    class_name.remove_prefix(end + 1);
+  }
+}
+
+std::vector<Traits> kernel_traits(const Index& index) {
+  std::vector<Traits> traits;
+  Statement rows(index.database(),
+                 "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296");
+  while (rows.step()) {
+    const auto id = static_cast<std::size_t>(rows.int64(0));
+    if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
+    traits[id] = traits_of_class(rows.text(1));
+  }
+  return traits;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,287 @@
+#include "passes/layer_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "passes/mixer_runs.h"
+#include "passes/module_layers.h"
+#include "passes/step_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
+constexpr double kAgreement = 0.95;
+
+std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
+
+StackUse stack_use(const EventTables& events) {
+  StackUse use;
+  if (!events.kernels.has("stack_id")) return use;
+  const auto stacks = events.kernels.ids("stack_id");
+  const auto dur = events.kernels.times("dur");
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    const std::uint32_t stack = stacks[i];
+    if (stack == 0) continue;
+    if (stack >= use.time.size()) {
+      use.time.resize(std::size_t{stack} * 2 + 1, 0);
+      use.first_kernel.resize(use.time.size(), 0);
+    }
+    use.time[stack] += time_of(dur[i]) >> 8;  // shares are all that matters: no sum may overflow
+    if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);
+  }
+  return use;
+}
+
+// Rows of kernels by step, in time order within each: those of step s are [begin[s], begin[s + 1]).
+struct ByStep {
+  std::vector<std::uint32_t> rows;
+  std::vector<std::size_t> begin;
+
+  ByStep(std::span<const std::uint32_t> step, std::size_t steps) : rows(step.size()), begin(steps + 2, 0) {
+    for (const std::uint32_t s : step) ++begin[s + 1];
+    for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (std::uint32_t i = 0; i < step.size(); ++i) rows[next[step[i]]++] = i;
+  }
+  [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
+    return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
+  }
+};
+
+// Layers that modules or annotations tell, by kernel.
+class Hints {
+ public:
+  Hints(const Index& index, const EventTables& events)
+      : ids_(events.kernels.ids(events.kernels.has("stack_id") ? "stack_id" : "annotation_id")) {
+    if (events.kernels.has("stack_id")) {
+      modules_ = module_layers(index, stack_use(events));
+    } else {
+      by_annotation_ = annotation_layers(index);
+    }
+  }
+  [[nodiscard]] LayerSource source() const {
+    if (modules_.layers > 0) return LayerSource::kModules;
+    return by_annotation_.empty() ? LayerSource::kNone : LayerSource::kAnnotations;
+  }
+  [[nodiscard]] std::int32_t of(std::uint32_t kernel) const {
+    const std::uint32_t id = ids_[kernel];
+    const std::vector<std::int32_t>& layers = modules_.layers > 0 ? modules_.of_stack : by_annotation_;
+    return id < layers.size() ? layers[id] : kNoLayer;
+  }
+  [[nodiscard]] std::string text() const {
+    return modules_.layers > 0 ? fmt::format("{} modules {} in {}", modules_.layers, modules_.kinds, modules_.container)
+                               : "numbered annotations";
+  }
+
+ private:
+  std::span<const std::uint32_t> ids_;  // of stacks or annotations, by kernel
+  ModuleLayers modules_;
+  std::vector<std::int32_t> by_annotation_;
+};
+
+// The kernels of one step on one device.
+struct Piece {
+  std::size_t step = 0;  // place + 1; 0: no steps at all
+  std::span<const std::uint32_t> rows;
+  std::size_t layers = 0;
+  LayerSource source = LayerSource::kNone;
+};
+
+class Finder {
+ public:
+  Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits)
+      : events_(events),
+        steps_(steps),
+        hints_(index, events),
+        names_(events.kernels.ids("name_id")),
+        dur_(events.kernels.times("dur")),
+        all_traits_(traits),
+        ordered_(steps.of_kernel, steps.steps.size()),
+        devices_(events.device_of_stream) {
+    out_.of_kernel.assign(names_.size(), kNoLayer);
+  }
+
+  LayerSet run() {
+    const bool whole = steps_.steps.empty();
+    for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
+    for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
+    finish();
+    out_.by_step = std::move(ordered_.rows);
+    return std::move(out_);
+  }
+
+ private:
+  // Puts the kernels of each device together: within a step, nobody else looks at their order.
+  void split(std::size_t step, std::span<std::uint32_t> rows) {
+    if (devices_.count > 1) {
+      const auto stream = events_.kernels.ids("stream_id");
+      std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return devices_.of(stream[a]) < devices_.of(stream[b]);
+      });
+    }
+    for (std::size_t begin = 0; begin < rows.size();) {
+      const std::size_t end = end_of_device(rows, begin);
+      Piece piece{step, rows.subspan(begin, end - begin), 0, LayerSource::kNone};
+      find(piece);
+      pieces_.push_back(piece);
+      begin = end;
+    }
+  }
+
+  [[nodiscard]] std::size_t end_of_device(std::span<const std::uint32_t> rows, std::size_t begin) const {
+    const auto stream = events_.kernels.ids("stream_id");
+    if (devices_.count == 1) return rows.size();
+    std::size_t end = begin;
+    while (end < rows.size() && devices_.of(stream[rows[end]]) == devices_.of(stream[rows[begin]])) ++end;
+    return end;
+  }
+
+  [[nodiscard]] StepKind kind_of(const Piece& piece) const {
+    return piece.step == 0 ? StepKind::kUnknown : steps_.steps[piece.step - 1].info.kind;
+  }
+
+  void find(Piece& piece) {
+    if (hints_.source() != LayerSource::kNone && hinted(piece)) return;
+    const StepKind kind = kind_of(piece);
+    if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
+    if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
+    sequence_.clear();
+    for (const std::uint32_t row : piece.rows) sequence_.push_back(traits_of(traits_, names_[row]));
+    const LayerCuts cuts = layer_cuts(sequence_);
+    if (cuts.begin.empty()) return;
+    piece.layers = cuts.begin.size();
+    piece.source = LayerSource::kRhythm;
+    std::size_t layer = 0;
+    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+      while (layer < cuts.begin.size() && cuts.begin[layer] <= i) ++layer;
+      out_.of_kernel[piece.rows[i]] = i >= cuts.tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    }
+  }
+
+  // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels.
+  bool hinted(Piece& piece) {
+    std::size_t first = piece.rows.size();
+    std::size_t last = 0;
+    double inside = 0, total = 0;
+    std::vector<bool> seen;
+    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+      const auto time = static_cast<double>(time_of(dur_[piece.rows[i]]));
+      total += time;
+      const std::int32_t layer = hints_.of(piece.rows[i]);
+      if (layer < 0) continue;
+      inside += time;
+      first = std::min(first, i);
+      last = i;
+      const auto place = static_cast<std::size_t>(layer);
+      if (place >= seen.size()) seen.resize(place + 1);
+      seen[place] = true;
+    }
+    constexpr double kLeast = 0.2;
+    if (first == piece.rows.size() || inside < kLeast * total) return false;
+    piece.layers = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+    piece.source = hints_.source();
+    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+      out_.of_kernel[piece.rows[i]] = i < first ? kHead : i > last ? kTail : hints_.of(piece.rows[i]);
+    }
+    return true;
+  }
+
+  void clear(const Piece& piece) {
+    for (const std::uint32_t row : piece.rows) out_.of_kernel[row] = kNoLayer;
+  }
+
+  void accept(StepKind kind) {
+    std::map<std::size_t, std::size_t> counts;
+    PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, LayerSource::kNone};
+    for (const Piece& piece : pieces_) {
+      if (kind_of(piece) != kind) continue;
+      ++phase.steps;
+      ++counts[piece.layers];
+    }
+    if (phase.steps == 0) return;
+    const auto usual =
+        std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    phase.agreeing = usual->second;
+    const bool agreed = static_cast<double>(usual->second) >= kAgreement * static_cast<double>(phase.steps);
+    if (agreed) phase.layers = usual->first;
+    for (const Piece& piece : pieces_) {
+      if (kind_of(piece) != kind) continue;
+      if (phase.layers == 0 || piece.layers != phase.layers) clear(piece);
+      if (phase.layers > 0 && piece.layers == phase.layers) phase.source = std::max(phase.source, piece.source);
+    }
+    describe(phase, agreed, usual->first);
+    out_.layers = std::max(out_.layers, phase.layers);
+    out_.phases.push_back(phase);
+  }
+
+  void describe(const PhaseLayers& phase, bool agreed, std::size_t usual) {
+    const std::string what = phase.in_steps ? fmt::format("{} steps", to_string(phase.kind)) : "the trace";
+    if (!agreed) {
+      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} steps and devices agree on {} of them", what,
+                                       phase.agreeing, phase.steps, usual));
+    } else if (phase.layers == 0) {
+      out_.notes.push_back(fmt::format("{}: no layers found", what));
+    } else if (phase.agreeing < phase.steps) {
+      out_.notes.push_back(fmt::format("{}: {} of {} have another number of layers than {}, and get none", what,
+                                       phase.steps - phase.agreeing, phase.steps, phase.layers));
+    }
+  }
+
+  void finish() {
+    double inside = 0, total = 0;
+    for (std::size_t i = 0; i < dur_.size(); ++i) {
+      const auto time = static_cast<double>(time_of(dur_[i]));
+      total += time;
+      inside += out_.of_kernel[i] >= 0 ? time : 0;
+    }
+    out_.coverage = total > 0 ? inside / total : 0;
+    const bool by_hints = std::any_of(out_.phases.begin(), out_.phases.end(), [](const PhaseLayers& phase) {
+      return phase.source == LayerSource::kModules || phase.source == LayerSource::kAnnotations;
+    });
+    if (by_hints) out_.notes.push_back("layers from " + hints_.text());
+    for (const PhaseLayers& phase : out_.phases) {
+      if (phase.layers == 0 || phase.layers == out_.layers) continue;
+      out_.notes.push_back(fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers,
+                                       out_.layers));
+    }
+  }
+
+  const EventTables& events_;
+  const StepSet& steps_;
+  const Hints hints_;
+  std::span<const std::uint32_t> names_;
+  std::span<const std::int64_t> dur_;
+  const std::vector<Traits>& all_traits_;
+  std::vector<Traits> traits_;  // made when rhythm is first asked for
+  ByStep ordered_;
+  const DenseDevices devices_;
+  std::vector<Piece> pieces_;
+  std::vector<Traits> sequence_;
+  LayerSet out_;
+};
+
+}  // namespace
+
+std::string_view to_string(LayerSource source) {
+  constexpr std::string_view kNames[] = {"none", "modules", "annotations", "rhythm"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+std::vector<std::string_view> layer_columns(const Index& index) {
+  const bool modules =
+      index.database()
+          .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
+          .value_or(0) != 0;
+  if (modules) return {"stack_id"};
+  return {"annotation_id"};
+}
+
+LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
+                     const std::vector<Traits>& traits) {
+  return Finder(index, events, steps, traits).run();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,45 @@
+// The layer of every kernel: metrics F.8. Sources in this order, for each step and device: modules of the python stacks,
+// numbered annotations, the rhythm of the kernels (layers.h). What comes before the first layer of a step is its head,
+// what comes behind the last its tail; in between, and outside of steps, a kernel may have no layer.
+//
+// A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has none.
+// Steps of kinds train and other get layers from modules and annotations alone: a backward pass has no rhythm of its own,
+// and a step of diffusion holds several passes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "passes/layers.h"
+#include "passes/step_set.h"
+
+namespace tracedb {
+
+enum class LayerSource { kNone, kModules, kAnnotations, kRhythm };
+std::string_view to_string(LayerSource source);  // none, modules, annotations, rhythm
+
+struct PhaseLayers {
+  StepKind kind = StepKind::kUnknown;
+  bool in_steps = true;  // false: a trace without steps, taken as a whole
+  std::size_t steps = 0, agreeing = 0;
+  std::size_t layers = 0;  // 0: none, or not accepted
+  LayerSource source = LayerSource::kNone;
+};
+
+struct LayerSet {
+  std::vector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... or kNoLayer, kHead, kTail
+  std::size_t layers = 0;               // the most of any kind of steps
+  std::vector<PhaseLayers> phases;      // in the order of StepKind
+  double coverage = 0;                  // share of kernel time that is in a layer
+  std::vector<std::uint32_t> by_step;   // rows of kernels ordered by step (those in none first), in time order in each
+  std::vector<std::string> notes;
+};
+
+// What table kernel must be loaded with besides: EventTables(index, layer_columns(index)).
+std::vector<std::string_view> layer_columns(const Index& index);
+
+LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
+                     const std::vector<Traits>& traits);
+
+}  // namespace tracedb

@@ -1,0 +1,156 @@
+#include "passes/layer_tables.h"
+
+#include <algorithm>
+#include <map>
+
+#include "passes/group_stats.h"
+#include "passes/step_stats.h"
+#include "sql/temp_table.h"
+
+namespace tracedb {
+namespace {
+
+// The classes of kernel names, numbered; 0 stands for all where they are not asked for.
+struct Classes {
+  std::vector<std::uint32_t> of_name;
+  std::vector<std::string> names = {""};
+
+  Classes(const Index& index, LayerSplit split) {
+    if (split == LayerSplit::kNone) return;
+    std::map<std::string, std::uint32_t, std::less<>> numbers;
+    Statement rows(index.database(),
+                   "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296");
+    while (rows.step()) {
+      const auto id = static_cast<std::size_t>(rows.int64(0));
+      const auto [entry, is_new] = numbers.try_emplace(std::string(rows.text(1)), names.size());
+      if (is_new) names.push_back(entry->first);
+      if (id >= of_name.size()) of_name.resize(id * 2 + 1, 0);
+      of_name[id] = entry->second;
+    }
+  }
+  [[nodiscard]] std::uint32_t of(std::uint32_t name) const { return name < of_name.size() ? of_name[name] : 0; }
+};
+
+// Slots of layers: head, 0, 1, 2 ..., tail, none.
+class Slots {
+ public:
+  explicit Slots(const std::vector<std::int32_t>& layers) {
+    std::int32_t most = -1;
+    for (const std::int32_t layer : layers) most = std::max(most, layer);
+    layers_ = static_cast<std::size_t>(most + 1);
+  }
+  [[nodiscard]] std::size_t of(std::int32_t layer) const {
+    if (layer >= 0) return static_cast<std::size_t>(layer) + 1;
+    return layer == kHead ? 0 : layer == kTail ? layers_ + 1 : layers_ + 2;
+  }
+  [[nodiscard]] std::size_t count() const { return layers_ + 3; }
+  [[nodiscard]] std::string label(std::size_t slot) const {
+    if (slot == 0) return "[head]";
+    if (slot <= layers_) return std::to_string(slot - 1);
+    return slot == layers_ + 1 ? "[tail]" : "[no layer]";
+  }
+
+ private:
+  std::size_t layers_ = 0;
+};
+
+struct Group {
+  std::int64_t n = 0, known = 0, total = 0;
+  std::vector<std::int64_t> times, busy;  // by step that has it
+};
+
+// One step at a time: what is open is closed when the next one begins. Busy time is per device.
+class LayerSums {
+ public:
+  explicit LayerSums(std::size_t groups, std::size_t devices)
+      : groups_(groups), time_(groups), count_(groups), cells_(groups * devices), devices_(devices) {}
+
+  void add(std::size_t group, std::size_t device, std::int64_t ts, std::int64_t dur) {
+    Group& own = groups_[group];
+    if (count_[group]++ == 0) open_.push_back(group);
+    ++own.n;
+    if (dur == kNullCell) return;
+    ++own.known;
+    own.total = bounded_add(own.total, dur);
+    time_[group] = bounded_add(time_[group], dur);
+    Cell& cell = cells_[group * devices_ + device];
+    const std::int64_t end = bounded_add(ts, dur);
+    const std::int64_t begin = std::max(ts, cell.until);
+    if (end > begin) cell.busy += end - begin, cell.until = end;
+  }
+
+  void end_step() {
+    for (const std::size_t group : open_) {
+      std::int64_t busy = 0;
+      for (std::size_t device = 0; device < devices_; ++device) {
+        Cell& cell = cells_[group * devices_ + device];
+        busy = std::max(busy, cell.busy);
+        cell = {};
+      }
+      groups_[group].times.push_back(time_[group]);
+      groups_[group].busy.push_back(busy);
+      time_[group] = 0;
+      count_[group] = 0;
+    }
+    open_.clear();
+  }
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  struct Cell {
+    std::int64_t until = kNullCell, busy = 0;
+  };
+  std::vector<Group> groups_;
+  std::vector<std::int64_t> time_;
+  std::vector<std::uint32_t> count_;
+  std::vector<Cell> cells_;
+  std::vector<std::size_t> open_;
+  std::size_t devices_;
+};
+
+void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Classes& classes) {
+  TempTable table(index.database(), "layer_row",
+                  "place INTEGER, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, known INTEGER, "
+                  "step_time REAL, step_busy REAL",
+                  9);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
+    if (group.n == 0) continue;
+    const std::size_t slot = g / classes.names.size();
+    const std::size_t op = g % classes.names.size();
+    Statement& row = table.insert();
+    row.bind(1, static_cast<std::int64_t>(slot)).bind(2, std::string_view(slots.label(slot)));
+    if (op != 0) row.bind(3, std::string_view(classes.names[op]));
+    row.bind(4, static_cast<std::int64_t>(group.times.size())).bind(5, group.n).bind(6, group.total);
+    row.bind(7, group.known);
+    if (const auto time = median_of(group.times); time && group.known > 0) row.bind(8, *time);
+    if (const auto busy = median_of(group.busy); busy && group.known > 0) row.bind(9, *busy);
+    row.run();
+  }
+}
+
+}  // namespace
+
+void make_layer_table(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
+                      const EventFilter& filter, LayerSplit split) {
+  const Classes classes(index, split);
+  const Slots slots(layers.of_kernel);
+  const DenseDevices devices(events.device_of_stream);
+  LayerSums sums(slots.count() * classes.names.size(), devices.count);
+  const auto ts = events.kernels.times("ts");
+  const auto dur = events.kernels.times("dur");
+  const auto name = events.kernels.ids("name_id");
+  const auto stream = events.kernels.ids("stream_id");
+  std::uint32_t step = UINT32_MAX;
+  for (const std::uint32_t row : layers.by_step) {
+    if (!filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row)) continue;
+    if (steps.of_kernel[row] != step) sums.end_step();
+    step = steps.of_kernel[row];
+    const std::size_t group = slots.of(layers.of_kernel[row]) * classes.names.size() + classes.of(name[row]);
+    sums.add(group, devices.of(stream[row]), ts[row], dur[row]);
+  }
+  sums.end_step();
+  write(index, sums.groups(), slots, classes);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,65 @@
+// The steps of a trace as reports count them, and which kernels and copies are in which.
+//
+// Where steps come from, in this order: annotations a pattern of the user's knows; the step table of the index; or, where
+// that is empty, the rhythm of the kernels (inferred_steps.h), which gives steps marked as inferred. Steps that are not in
+// the index never get there.
+//
+// Step marks inside one another count once. A mark that says what is done (prefill, decode, mixed, train) takes in those
+// inside it, and the facts of the one among them that says more; one that does not (ProfilerStep around vLLM's steps)
+// gives way to those inside it that do, and what it holds beside them is in no step. A ProfilerStep in which an optimizer
+// stepped, or in a trace with autograd's work, is of kind train.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/event_columns.h"
+#include "passes/kernel_traits.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+
+enum class StepSource { kNone, kIndex, kPattern, kInferred };
+
+struct StepFacts {
+  StepInfo info;
+  std::string name;  // the annotation's text; "" where inferred
+  // Of the annotation, in ns; kNullCell: unknown. On the device's clock if on_device, else the host's.
+  std::int64_t ts = kNullCell, dur = kNullCell;
+  bool on_device = false;
+  std::uint32_t track = 0;  // thread, or stream if on_device: steps of one track follow each other
+};
+
+struct StepSet {
+  StepSource source = StepSource::kNone;
+  std::vector<StepFacts> steps;                    // in time order: the place of a step is its number
+  std::vector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
+  double confidence = 1;                           // below 1 where inferred
+  std::vector<std::string> notes;                  // what a reader must know: inferred, why there are none
+};
+
+struct StepOptions {
+  std::optional<std::string> pattern;  // see step_pattern.h
+};
+
+// What the step passes read of the events.
+struct EventTables {
+  EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
+  EventColumns memory;   // ts, dur, stream_id, step_id, annotation_id
+  std::vector<std::uint32_t> device_of_stream;
+  EventTables(const Index& index, const std::vector<std::string_view>& extra);
+};
+
+// The extra columns that load_steps() needs: none where the index has the steps.
+std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options);
+
+// `traits` as of kernel_traits(); may be empty if the index has steps. Error{kUsage} for a pattern that is none.
+StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
+                   const std::vector<Traits>& traits);
+
+std::string_view to_string(StepSource source);  // none, annotations, pattern, inferred
+
+}  // namespace tracedb

@@ -1,0 +1,29 @@
+#include "query_steps.h"
+
+#include <algorithm>
+
+namespace tracedb {
+
+LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
+                       std::vector<std::string_view> extra, bool traits) {
+  const StepOptions options{line.text("step-regex")};
+  const std::vector<std::string_view> own = step_columns(index, options);
+  const bool classified = traits || std::find(own.begin(), own.end(), "launch_id") != own.end();
+  for (const std::string_view column : own) {
+    if (std::find(extra.begin(), extra.end(), column) == extra.end()) extra.push_back(column);
+  }
+  if (classified) rules.apply(index);
+  LoadedSteps out{EventTables(index, extra), classified ? kernel_traits(index) : std::vector<Traits>{}, {}};
+  out.set = load_steps(index, options, out.events, out.traits);
+  return out;
+}
+
+std::string steps_recipe(const CommandLine& line) {
+  if (const auto pattern = line.text("step-regex")) {
+    return "steps: annotations that match " + *pattern + " (src/passes/pattern_steps.h)";
+  }
+  return "steps: table step, marks inside one another counted once; where it is empty, inferred from the rhythm of the "
+         "kernels (src/passes/step_set.h)";
+}
+
+}  // namespace tracedb
