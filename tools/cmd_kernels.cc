@@ -44,8 +44,9 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
   const auto make = [&](const Index& index) {
     TraceReport result;
     if (classes) rules.apply(index);
-    const std::int64_t busy = selection.names_steps() ? group_by_place(line, index, rules, selection, by, result.warnings)
-                                                      : make_kernel_group_table(index, selection, by);
+    const std::int64_t busy = selection.names_steps()
+                                  ? group_by_place(line, index, rules, selection, by, result.warnings)
+                                  : make_kernel_group_table(index, selection, by);
     result.report = run_report(index.database(), name, {{"busy", busy}});
     for (std::string& reason : why_empty(index, result.report, selection)) result.warnings.push_back(std::move(reason));
     return result;
@@ -54,14 +55,15 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
 }
 
 int run_kernels(std::span<const std::string> args) {
-  CommandLine line(kKernelsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kKernelsCommand,
+                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "kernels", GroupBy::kName) : 0;
 }
 
 int run_ops(std::span<const std::string> args) {
-  CommandLine line(kOpsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
-                                 OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kOpsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                 OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "ops", GroupBy::kClass) : 0;
 }
 

@@ -14,7 +14,8 @@ std::vector<std::string> notes_of(const LoadedSteps& loaded, const LayerSet& lay
   std::vector<std::string> notes = loaded.set.notes;
   notes.insert(notes.end(), layers.notes.begin(), layers.notes.end());
   if (layers.layers > 0) {
-    notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", layers.layers, 100 * layers.coverage));
+    notes.push_back(
+        fmt::format("{} layers; {:.1f} % of the kernel time is in one", layers.layers, 100 * layers.coverage));
   }
   if (loaded.events.kernels.size() == 0) {
     notes.emplace_back("the trace has no kernels");
@@ -25,23 +26,26 @@ std::vector<std::string> notes_of(const LoadedSteps& loaded, const LayerSet& lay
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kLayersCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kLayersCommand,
+                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
   const bool per_op = line.has("per-op");
   const std::string script = per_op ? "layer_ops" : "layers";
-  const Recipe recipe{"reports/" + script,
-                      {rules.recipe(), steps_recipe(line),
-                       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations or the rhythm "
-                       "of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
+  const Recipe recipe{
+      "reports/" + script,
+      {rules.recipe(), steps_recipe(line),
+       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations or the rhythm "
+       "of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
   const auto make = [&](const Index& index) {
     const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
     const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
     const EventFilter filter(index, selection, &loaded.set, &layers.of_kernel);
-    make_layer_table(index, loaded.events, loaded.set, layers, filter, per_op ? LayerSplit::kByClass : LayerSplit::kNone);
+    make_layer_table(index, loaded.events, loaded.set, layers, filter,
+                     per_op ? LayerSplit::kByClass : LayerSplit::kNone);
     TraceReport result{run_report(index.database(), script, {}), {}};
     result.warnings = notes_of(loaded, layers, result.report, selection);
     return result;

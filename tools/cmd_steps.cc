@@ -8,11 +8,12 @@
 namespace tracedb {
 namespace {
 
-constexpr auto kGroups = {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+constexpr auto kGroups = {OptionGroup::kSteps,  OptionGroup::kRules,   OptionGroup::kRows,
                           OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput};
 
 void add_steady(CommandLine& line) {
-  line.add("steady", OptionKind::kFlag, "only the longest run of steps whose requests in decode are within 5 % of the most");
+  line.add("steady", OptionKind::kFlag,
+           "only the longest run of steps whose requests in decode are within 5 % of the most");
 }
 
 StepChoice choice_of(const CommandLine& line) { return line.has("steady") ? StepChoice::kSteady : StepChoice::kAll; }
@@ -39,8 +40,8 @@ int run_steps(std::span<const std::string> args) {
     TraceReport result{run_report(index.database(), "steps", {}), {}};
     explain_empty(line, loaded, result);
     if (steady.last - steady.first > 1) {
-      result.warnings.push_back(fmt::format("steady state: steps {} to {} of {}", steady.first, steady.last - 1,
-                                            loaded.set.steps.size()));
+      result.warnings.push_back(
+          fmt::format("steady state: steps {} to {} of {}", steady.first, steady.last - 1, loaded.set.steps.size()));
     }
     return result;
   };
@@ -65,12 +66,13 @@ int run_phases(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kStepsCommand = {"steps", "the steps of the workload: kind, requests, tokens, time on host and device",
-                               "steps [options] TRACE|INDEX...",
-                               "  trace-query steps trace.json.gz\n"
-                               "  trace-query steps trace.json.gz --steady --csv\n"
-                               "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
-                               run_steps};
+const Command kStepsCommand = {
+    "steps", "the steps of the workload: kind, requests, tokens, time on host and device",
+    "steps [options] TRACE|INDEX...",
+    "  trace-query steps trace.json.gz\n"
+    "  trace-query steps trace.json.gz --steady --csv\n"
+    "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
+    run_steps};
 
 const Command kPhasesCommand = {"phases", "steps by kind: prefill, decode, mixed, train, ...",
                                 "phases [options] TRACE|INDEX...", "  trace-query phases trace.json.gz", run_phases};

@@ -19,8 +19,8 @@ enum class CallKind : std::uint32_t { kUnknown, kLaunch, kGraphLaunch, kCopy, kS
 
 class EventColumns {
  public:
-  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id (as
-  // a number), and ids (name_id, stream_id, step_id ...).
+  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id
+  // (as a number), and ids (name_id, stream_id, step_id ...).
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }

@@ -24,10 +24,10 @@ constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTr
                                                       {"sampling", kSamplingTrait},
                                                       {"embedding", kEmbeddingTrait},
                                                       {"optimizer", kOptimizerTrait},
-{"elementwise", kElementwiseTrait}}};
-constexpr std::array<std::string_view, 10> kPlain = {"rotary",      "quantise", "kv_cache",      "softmax",
-                                                     "reduce",   "sort",          "copy",
-                                                     "communication", "triton_fused", "convolution"};
+                                                      {"elementwise", kElementwiseTrait}}};
+constexpr std::array<std::string_view, 10> kPlain = {"rotary",       "quantise",   "kv_cache", "softmax",
+                                                     "reduce",       "sort",       "copy",     "communication",
+                                                     "triton_fused", "convolution"};
 
 Traits traits_of_part(std::string_view part) {
   const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),

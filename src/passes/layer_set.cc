@@ -148,16 +148,38 @@ class Finder {
     const StepKind kind = kind_of(piece);
     if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
     if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
-    sequence_.clear();
-    for (const std::uint32_t row : piece.rows) sequence_.push_back(traits_of(traits_, names_[row]));
+    choose_sequence(piece.rows);
     const LayerCuts cuts = layer_cuts(sequence_);
     if (cuts.begin.empty()) return;
     piece.layers = cuts.begin.size();
     piece.source = LayerSource::kRhythm;
+    const std::size_t tail = cuts.tail < places_.size() ? places_[cuts.tail] : piece.rows.size();
     std::size_t layer = 0;
     for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      while (layer < cuts.begin.size() && cuts.begin[layer] <= i) ++layer;
-      out_.of_kernel[piece.rows[i]] = i >= cuts.tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+      while (layer < cuts.begin.size() && places_[cuts.begin[layer]] <= i) ++layer;
+      out_.of_kernel[piece.rows[i]] = i >= tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    }
+  }
+
+  // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
+  void choose_sequence(std::span<const std::uint32_t> rows) {
+    const auto stream = events_.kernels.ids("stream_id");
+    std::map<std::uint32_t, std::size_t> mixers;  // by stream
+    std::size_t all = 0;
+    for (const std::uint32_t row : rows) {
+      if ((traits_of(traits_, names_[row]) & kMixerTraits) == 0) continue;
+      ++mixers[stream[row]];
+      ++all;
+    }
+    const auto most = std::max_element(mixers.begin(), mixers.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool one = most != mixers.end() && static_cast<double>(most->second) >= kAgreement * static_cast<double>(all);
+    sequence_.clear();
+    places_.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (one && stream[rows[i]] != most->first) continue;
+      sequence_.push_back(traits_of(traits_, names_[rows[i]]));
+      places_.push_back(i);
     }
   }
 
@@ -202,8 +224,8 @@ class Finder {
       ++counts[piece.layers];
     }
     if (phase.steps == 0) return;
-    const auto usual =
-        std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto usual = std::max_element(counts.begin(), counts.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     phase.agreeing = usual->second;
     const bool agreed = static_cast<double>(usual->second) >= kAgreement * static_cast<double>(phase.steps);
     if (agreed) phase.layers = usual->first;
@@ -244,8 +266,8 @@ class Finder {
     if (by_hints) out_.notes.push_back("layers from " + hints_.text());
     for (const PhaseLayers& phase : out_.phases) {
       if (phase.layers == 0 || phase.layers == out_.layers) continue;
-      out_.notes.push_back(fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers,
-                                       out_.layers));
+      out_.notes.push_back(
+          fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers, out_.layers));
     }
   }
 
@@ -259,7 +281,8 @@ class Finder {
   ByStep ordered_;
   const DenseDevices devices_;
   std::vector<Piece> pieces_;
-  std::vector<Traits> sequence_;
+  std::vector<Traits> sequence_;     // of the step at hand,
+  std::vector<std::size_t> places_;  // and where its kernels are among the step's
   LayerSet out_;
 };
 

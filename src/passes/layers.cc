@@ -107,8 +107,13 @@ LayerCuts layer_cuts(std::span<const Traits> sequence) {
 }
 
 std::string_view to_string(Architecture architecture) {
-  constexpr std::string_view kNames[] = {"unknown", "transformer",        "transformer, MoE",       "SSM",
-                                         "SSM, MoE", "hybrid (attention and SSM)", "hybrid (attention and SSM), MoE",
+  constexpr std::string_view kNames[] = {"unknown",
+                                         "transformer",
+                                         "transformer, MoE",
+                                         "SSM",
+                                         "SSM, MoE",
+                                         "hybrid (attention and SSM)",
+                                         "hybrid (attention and SSM), MoE",
                                          "convolutional"};
   return kNames[static_cast<std::size_t>(architecture)];
 }

@@ -2,8 +2,8 @@
 //
 // A layer begins with its first norm, and the residual addition right before it (so that it makes no difference whether
 // the two are fused), and holds one run of mixers (mixer_runs.h). How many kernels lie between the two
-// follows from what the first layers have in common before their mixers: the head of the step ends there. The last layer
-// is as long behind its mixers as the others; what follows is the tail.
+// follows from what the first layers have in common before their mixers: the head of the step ends there. The last
+// layer is as long behind its mixers as the others; what follows is the tail.
 #pragma once
 
 #include <cstddef>

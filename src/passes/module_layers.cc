@@ -34,9 +34,10 @@ std::string_view kind_of(std::string_view name) {
 Modules read_modules(const Index& index) {
   Modules modules;
   std::map<std::string, std::uint32_t, std::less<>> kinds;
-  Statement rows(index.database(),
-                 "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
-                 "s.value < 'nn.Module:!' AND f.id > 0 AND f.id < 4294967296 ORDER BY f.id");
+  Statement rows(
+      index.database(),
+      "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
+      "s.value < 'nn.Module:!' AND f.id > 0 AND f.id < 4294967296 ORDER BY f.id");
   while (rows.step()) {
     const std::string_view name = rows.text(1).substr(kModule.size());
     const auto [entry, is_new] = kinds.try_emplace(std::string(kind_of(name)), modules.kinds.size());
@@ -194,8 +195,8 @@ std::optional<std::int32_t> layer_number(std::string_view name) {
       if (begin < text.size() && std::string_view("._ #:[/").find(text[begin]) != std::string_view::npos) ++begin;
       std::int32_t number = 0;
       const auto end = std::from_chars(text.data() + begin, text.data() + text.size(), number);
-      const bool ends = end.ptr == text.data() + text.size() ||
-                        std::string_view("._ #:]/)").find(*end.ptr) != std::string_view::npos;
+      const bool ends =
+          end.ptr == text.data() + text.size() || std::string_view("._ #:]/)").find(*end.ptr) != std::string_view::npos;
       constexpr std::int32_t kMost = 10000;
       if (end.ec == std::errc{} && ends && number >= 0 && number < kMost) return number;
     }
