@@ -11,7 +11,7 @@ struct ClassTraits {
   Traits traits;
 };
 
-constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTrait},
+constexpr std::array<ClassTraits, 16> kMeaningful = {{{"attention", kAttentionTrait},
                                                       {"attention_prefill", kAttentionTrait | kPrefillTrait},
                                                       {"attention_decode", kAttentionTrait | kDecodeTrait},
                                                       {"ssm", kSsmTrait},
@@ -24,10 +24,11 @@ constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTr
                                                       {"sampling", kSamplingTrait},
                                                       {"embedding", kEmbeddingTrait},
                                                       {"optimizer", kOptimizerTrait},
-                                                      {"elementwise", kElementwiseTrait}}};
-constexpr std::array<std::string_view, 10> kPlain = {"rotary",       "quantise",   "kv_cache", "softmax",
-                                                     "reduce",       "sort",       "copy",     "communication",
-                                                     "triton_fused", "convolution"};
+                                                      {"elementwise", kElementwiseTrait},
+{"communication", kCommunicationTrait},
+                                                      {"triton_fused", kGeneratedTrait}}};
+constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_cache",      "softmax",    "reduce",
+                                                    "sort",   "copy",     "convolution"};
 
 Traits traits_of_part(std::string_view part) {
   const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),

@@ -121,6 +121,7 @@ std::string_view to_string(Architecture architecture) {
 Architecture architecture_of(std::span<const ClassTime> times) {
   double total = 0, attention = 0, ssm = 0, moe = 0, convolution = 0;
   for (const ClassTime& entry : times) {
+    if (entry.traits == kCommunicationTrait) continue;  // much of it waits for other ranks
     const auto time = static_cast<double>(entry.time);
     total += time;
     attention += (entry.traits & kAttentionTrait) != 0 ? time : 0;

@@ -100,6 +100,7 @@ TEST_CASE("the architecture goes by kernel time, not by one name") {
   CHECK(of("GGSS") == "SSM");
   CHECK(of("GSA") == "hybrid (attention and SSM)");
   CHECK(of("VVVN") == "convolutional");
+  CHECK(of("GVV" + times(90, "C")) == "convolutional");
   CHECK(of("GGX") == "unknown");
   CHECK(of("") == "unknown");
   CHECK(of(times(300, "G") + "A") == "unknown");  // a stray name
