@@ -100,10 +100,11 @@ class LayerRhythm {
 
   // Names in gaps that are a fixed number of layers apart; the most names decide.
   [[nodiscard]] std::vector<std::size_t> recurring_gaps() const {
-    const std::uint32_t largest = *std::max_element(track_.name.begin(), track_.name.end());
-    std::vector<Recurrence> names(std::size_t{largest} + 1);
+    std::vector<Recurrence> names(kernels_.traits.size());
     for (std::size_t g = 0; g + 1 < runs_.size(); ++g) {
-      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) note(names[track_.name[i]], g);
+      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) {
+        if (track_.name[i] < names.size()) note(names[track_.name[i]], g);
+      }
     }
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> votes;  // by spacing and place in it
     for (const Recurrence& seen : names) {

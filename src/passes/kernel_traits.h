@@ -26,7 +26,7 @@ inline constexpr Traits kOptimizerTrait = 1U << 10;
 inline constexpr Traits kConvolutionTrait = 1U << 11;
 inline constexpr Traits kOtherTrait = 1U << 12;  // nothing recognised
 inline constexpr Traits kElementwiseTrait = 1U << 13;
-inline constexpr Traits kGeneratedTrait = 1U << 14;   // by a compiler, nothing recognised
+inline constexpr Traits kGeneratedTrait = 1U << 14;  // by a compiler, nothing recognised
 inline constexpr Traits kCommunicationTrait = 1U << 15;
 inline constexpr Traits kFirstPlainTrait = 1U << 16;  // further classes, told apart and nothing more
 

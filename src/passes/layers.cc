@@ -106,6 +106,24 @@ LayerCuts layer_cuts(std::span<const Traits> sequence) {
   return Cutter(sequence, std::move(runs)).cut();
 }
 
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence) {
+  std::vector<std::size_t> begins = {0};
+  const std::vector<MixerRun> runs = mixer_runs(sequence);
+  for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+    std::optional<std::size_t> begin;
+    for (std::size_t i = runs[r].last + 1; i < runs[r + 1].first; ++i) {
+      if ((sequence[i] & kSamplingTrait) != 0) begin = i + 1;
+      if ((sequence[i] & kEmbeddingTrait) == 0) continue;
+      begin = i;
+      break;
+    }
+    if (begin) begins.push_back(*begin);
+  }
+  // An embedding in every layer is part of the layer.
+  if (begins.size() * 2 > runs.size()) begins.resize(1);
+  return begins;
+}
+
 std::string_view to_string(Architecture architecture) {
   constexpr std::string_view kNames[] = {"unknown",
                                          "transformer",

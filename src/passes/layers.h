@@ -27,6 +27,10 @@ struct LayerCuts {
 };
 LayerCuts layer_cuts(std::span<const Traits> sequence);
 
+// Where passes through the model begin in a sequence that may hold several (a profiler step around generated tokens):
+// where an embedding, or the end of sampling, comes between two layers. At least one, at 0; in order.
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence);
+
 // What kernel time says a model is.
 enum class Architecture { kUnknown, kTransformer, kMoeTransformer, kSsm, kMoeSsm, kHybrid, kMoeHybrid, kConvolutional };
 std::string_view to_string(Architecture architecture);

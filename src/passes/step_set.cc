@@ -70,7 +70,7 @@ class IndexedSteps {
                     "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, "
                     "st.generation_requests, st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', "
                     "coalesce(a.thread_id, a.stream_id), t.value FROM step st LEFT JOIN annotation a ON a.id = "
-                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id WHERE st.id > 0 AND st.id < 4294967296 "
+                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id WHERE st.id > 0 AND st.id < 134217728 "
                     "ORDER BY st.id");
     while (steps.step()) {
       StepFacts facts;
@@ -175,7 +175,7 @@ void find_training(const Index& index, StepSet& set) {
 std::vector<bool> optimizer_kernels(const Index& index, const EventTables& events) {
   std::vector<bool> marked;
   Statement rows(index.database(),
-                 "SELECT id FROM annotation WHERE id < 4294967296 AND name_id IN (SELECT id FROM string WHERE value >= "
+                 "SELECT id FROM annotation WHERE id < 134217728 AND name_id IN (SELECT id FROM string WHERE value >= "
                  "'Optimizer.step#' AND value < 'Optimizer.step$')");
   while (rows.step()) {
     const auto id = static_cast<std::size_t>(rows.int64(0));

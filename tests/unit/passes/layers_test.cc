@@ -70,6 +70,17 @@ TEST_CASE("no layers: none, one, or no mixers at all") {
   }
 }
 
+TEST_CASE("several passes in one step") {
+  const auto begins = [](std::string_view letters) { return pass_begins(traits_of_letters(letters)); };
+  using Places = std::vector<std::size_t>;
+  const std::string pass = "E" + times(3, "NGAGnGXG") + "nGs";
+  CHECK(begins(pass) == Places{0});
+  CHECK(begins(pass + "c" + pass + pass) == Places{0, pass.size() + 1, 2 * pass.size() + 1});
+  CHECK(begins(times(2, times(3, "NGAGnGXG") + "nGsc")) == Places{0, 27});
+  CHECK(begins(times(4, "ENGAGnGXG")) == Places{0});  // an embedding in every layer
+  CHECK(begins("") == Places{0});
+}
+
 TEST_CASE("cuts are in order and inside, whatever the sequence") {
   constexpr std::string_view kLetters = "APDSGMTNnXEsRKCcr+?";
   std::uint32_t state = 7;
