@@ -149,7 +149,8 @@ constexpr std::string_view kTrainingMarks =
 bool has_autograd(Database& database) {
   return database
       .query_int64(
-          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value < "
+          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value "
+          "< "
           "'autograd::engine:;') LIMIT 1")
       .has_value();
 }
@@ -204,9 +205,9 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   const std::vector<bool> graphs = graph_launches(index);
   const std::vector<bool> optimizer = optimizer_kernels(index, events);
   const EventColumns& kernels = events.kernels;
-  InferredSteps found = infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"),
-                                     kernels.ids("stream_id"), kernels.ids("launch_id"), events.device_of_stream, traits,
-                                     graphs, optimizer});
+  InferredSteps found =
+      infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
+                   kernels.ids("launch_id"), events.device_of_stream, traits, graphs, optimizer});
   StepSet set;
   set.of_memory.resize(events.memory.size());
   set.of_kernel = std::move(found.of_kernel);
@@ -244,7 +245,7 @@ EventTables::EventTables(const Index& index, const std::vector<std::string_view>
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
-      memory(index, "memory_op", {"ts", "dur", "stream_id", "step_id", "annotation_id"}),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id"}),
       device_of_stream(devices_of_streams(index)) {}
 
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
