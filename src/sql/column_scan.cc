@@ -1,6 +1,7 @@
 #include "sql/column_scan.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 
@@ -170,32 +172,16 @@ std::uint64_t content_size(std::uint64_t type) {
   return type < kContentSizes.size() ? kContentSizes[type] : (type - 12) / 2;
 }
 
+// Integers are big-endian, 1 to 8 bytes; 8 bytes can be read wherever one of them is (kSlack).
+constexpr std::size_t kSlack = 8;
+
 std::int64_t number_of(std::uint64_t type, const std::byte* content) {
-  const auto signed_of = [&](int bytes) {
-    std::uint64_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(content[i]);
-    const int unused = 64 - 8 * bytes;
-    return static_cast<std::int64_t>(value << unused) >> unused;
-  };
-  switch (type) {
-    case 1:
-      return signed_of(1);
-    case 2:
-      return signed_of(2);
-    case 3:
-      return signed_of(3);
-    case 4:
-      return signed_of(4);
-    case 5:
-      return signed_of(6);
-    case 6:
-      return signed_of(8);
-    case 8:
-    case 9:
-      return static_cast<std::int64_t>(type) - 8;
-    default:
-      return kNullCell;
-  }
+  constexpr std::array<std::uint8_t, 7> kUnused = {0, 56, 48, 40, 32, 16, 0};  // bits, by serial type
+  if (type == 0 || type > 9 || type == 7) return kNullCell;
+  if (type > 6) return static_cast<std::int64_t>(type) - 8;
+  std::uint64_t value = 0;
+  std::memcpy(&value, content, sizeof(value));
+  return static_cast<std::int64_t>(__builtin_bswap64(value)) >> kUnused[type];
 }
 
 std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
@@ -237,14 +223,15 @@ class LeafParser {
 
   // The rows found, which are consecutive.
   [[nodiscard]] RowRange parse(std::span<const LeafRun> runs) const {
-    std::vector<std::byte> buffer;
+    const std::size_t most = kPagesAtOnce * pages_.page_size();
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(most + kSlack);
     RowRange range;
     for (const LeafRun& run : runs) {
-      buffer.resize(run.pages * pages_.page_size());
+      const std::span<std::byte> buffer(memory.get(), run.pages * pages_.page_size());
       pages_.read_pages(run.first, buffer);
       for (std::size_t i = 0; i < run.pages; ++i) {
-        parse_page(std::span(buffer).subspan(i * pages_.page_size(), pages_.page_size()),
-                   run.first + i == 1 ? kFileHeader : 0, range);
+        parse_page(buffer.subspan(i * pages_.page_size(), pages_.page_size()), run.first + i == 1 ? kFileHeader : 0,
+                   range);
       }
     }
     return range;
@@ -342,6 +329,16 @@ ScannedColumns scan(Database& database, std::string_view table, std::span<const 
 }
 
 }  // namespace
+
+void* column_memory(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const bool large = bytes >= kHugePage;
+  const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = large ? std::aligned_alloc(kHugePage, rounded) : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice: no harm where it is not taken
+  return memory;
+}
 
 ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
   std::optional<ScannedColumns> values;
