@@ -245,7 +245,7 @@ EventTables::EventTables(const Index& index, const std::vector<std::string_view>
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
-      memory(index, "memory_op", {"ts", "dur", "stream_id", "step_id", "annotation_id"}),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id"}),
       device_of_stream(devices_of_streams(index)) {}
 
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
