@@ -166,12 +166,12 @@ class Emit {
   void kernel(const DeviceRecord& event, const Origin& origin) {
     const KernelKind kind = kind_of(event);
     cover(event, origin);
-    const std::uint32_t id = rows_.row(
-        EventTable::kKernel, event.args,
-        {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
-         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-         event.graph_id_or_bytes, event.graph_node_id, cell(event.config), first_of_launch(origin),
-         static_cast<std::int64_t>(kind)});
+    const std::uint32_t id =
+        rows_.row(EventTable::kKernel, event.args,
+                  {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation,
+                   event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack),
+                   cell(origin.annotation), cell(origin.step), event.graph_id_or_bytes, event.graph_node_id,
+                   cell(event.config), first_of_launch(origin), static_cast<std::int64_t>(kind)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
     if (origin.step != 0) {

@@ -53,8 +53,8 @@ class IndexWriter {
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);
 
-  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the size.
-  // The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the
+  // size. The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
   std::uint64_t publish(timespec as_of, const std::function<void()>& before_sync = {});
 
  private:

@@ -88,6 +88,18 @@ TEST_CASE("sorting") {
   CHECK_THROWS_AS(parse_sort_key("name:up"), Error);
 }
 
+TEST_CASE("columns of choice") {
+  Fixture fixture;
+  Report report = kernels(fixture);
+  choose_columns(report, "name,Instances");
+  REQUIRE(report.columns.size() == 2);
+  CHECK(report.columns[1].key == "instances");
+  CHECK(is(at(report, 0, "name"), "ncclAllReduce"));
+  CHECK(report.rows[1] == Row{std::string("gemm<float>"), std::int64_t{2}});
+  CHECK_THROWS_AS(choose_columns(report, "name,"), Error);
+  CHECK_THROWS_AS(choose_columns(report, "min"), Error);
+}
+
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
   make_tables(fixture.index);
