@@ -103,6 +103,7 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   graph_id ANY,                  -- as in the trace
   graph_node_id ANY,             -- as in the trace
   launch_config_id INTEGER,
+  first_of_launch INTEGER,       -- 1: the first kernel of its launch; 0: a later one, of a graph; NULL: no launch
   kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel)
 ) STRICT;
 

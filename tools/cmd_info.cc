@@ -1,6 +1,14 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
 #include "base/duration_text.h"
+#include "passes/layer_set.h"
+#include "passes/model_facts.h"
 #include "query_command.h"
 #include "query_run.h"
+#include "query_steps.h"
 #include "report/cell_text.h"
 
 namespace tracedb {
@@ -26,12 +34,94 @@ void merge_units(Report& report, TimeUnit time_unit) {
   }
 }
 
+// A pass over every kernel is worth it up to here: info is the answer of an instant.
+constexpr std::int64_t kFewKernels = 250'000;
+
+Row fact(const char* section, std::string item, Cell value, const char* unit) {
+  return {std::string(section), std::move(item), std::move(value), std::string(unit)};
+}
+
+void add_steps(const StepSet& set, std::vector<Row>& rows) {
+  std::map<StepKind, std::int64_t> counts;
+  for (const StepFacts& step : set.steps) ++counts[step.info.kind];
+  const char* how = set.source == StepSource::kInferred ? " (inferred)" : "";
+  for (const auto& [kind, count] : counts) {
+    rows.push_back(fact("steps", std::string(to_string(kind)) + how, count, "count"));
+  }
+  if (counts.empty()) rows.push_back(fact("steps", "none", std::string("no annotation names a step"), "text"));
+}
+
+double share_in_steps(const LoadedSteps& loaded) {
+  double inside = 0, total = 0;
+  const auto dur = loaded.events.kernels.times("dur");
+  for (std::size_t i = 0; i < dur.size(); ++i) {
+    if (dur[i] == kNullCell) continue;
+    total += static_cast<double>(dur[i]);
+    inside += loaded.set.of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
+  }
+  return total > 0 ? inside / total : 0;
+}
+
+void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
+  std::string text;
+  for (const PhaseLayers& phase : layers.phases) {
+    if (phase.layers == 0) continue;
+    const std::string where = phase.in_steps ? std::string(to_string(phase.kind)) : "all";
+    text += fmt::format("{}{} ({}, by {})", text.empty() ? "" : ", ", phase.layers, where, to_string(phase.source));
+  }
+  rows.push_back(fact("model", "layers", text.empty() ? "not known" : text, "text"));
+  if (layers.layers > 0) rows.push_back(fact("coverage", "kernel time in a layer", 100 * layers.coverage, "percent"));
+}
+
+// What the passes find: opinions, where the script has the facts of the index.
+std::vector<Row> findings(const Index& index, const CommandLine& line, const RulesInForce& rules) {
+  std::vector<Row> rows;
+  rules.apply(index);
+  const ModelFacts model = model_facts(index, kernel_traits(index));
+  rows.push_back(fact("model", "architecture", std::string(to_string(model.architecture)), "text"));
+  rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
+  if (index.meta_int64("kernels").value_or(0) > kFewKernels) {
+    rows.push_back(fact("model", "layers", std::string("many kernels: see trace-query layers"), "text"));
+    return rows;
+  }
+  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+  add_steps(loaded.set, rows);
+  if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {
+    const std::string item = fmt::format("kernel time in a step ({})", to_string(loaded.set.source));
+    rows.push_back(fact("coverage", item, 100 * share_in_steps(loaded), "percent"));
+  }
+  add_layers(find_layers(index, loaded.events, loaded.set, loaded.traits), rows);
+  return rows;
+}
+
+// Puts rows behind those of their section, a section "model" behind the steps; steps replace those of the script.
+void merge(Report& report, std::vector<Row> rows) {
+  const auto section = [](const Row& row) { return std::get<std::string>(row[0]); };
+  const auto is = [&](const char* name) { return [&section, name](const Row& row) { return section(row) == name; }; };
+  const auto steps = std::find_if(report.rows.begin(), report.rows.end(), is("steps"));
+  auto place = static_cast<std::size_t>(steps - report.rows.begin());
+  if (std::any_of(rows.begin(), rows.end(), is("steps"))) std::erase_if(report.rows, is("steps"));
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto rank = [&](const Row& row) { return section(row) == "steps" ? 0 : section(row) == "model" ? 1 : 2; };
+    return rank(a) < rank(b);
+  });
+  for (Row& row : rows) {
+    const bool coverage = section(row) == "coverage";
+    while (coverage && place < report.rows.size() && section(report.rows[place]) != "issues") ++place;
+    while (!coverage && place < report.rows.size() && section(report.rows[place]) == "steps") ++place;
+    report.rows.insert(report.rows.begin() + static_cast<std::ptrdiff_t>(place++), std::move(row));
+  }
+}
+
 int run(std::span<const std::string> args) {
-  CommandLine line(kInfoCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
+  const RulesInForce rules(line);
   const bool people = line.renderer().audience == Audience::kPeople;
   return run_trace_reports(line, "info", [&](const Index& index) {
     TraceReport result{run_report(index.database(), "info", {}), {}};
+    if (index.database().query_int64("SELECT id FROM kernel LIMIT 1"))
+      merge(result.report, findings(index, line, rules));
     if (people) merge_units(result.report, line.time_unit());
     if (!index.database().query_int64("SELECT id FROM kernel LIMIT 1")) {
       result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");

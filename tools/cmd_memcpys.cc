@@ -1,13 +1,15 @@
 #include "passes/memory_groups.h"
 #include "query_command.h"
+#include "query_rules.h"
 #include "query_run.h"
 #include "query_selection.h"
+#include "query_steps.h"
 
 namespace tracedb {
 namespace {
 
-TraceReport memcpys(const Index& index, const Selection& selection) {
-  make_memory_group_table(index, selection);
+TraceReport memcpys(const Index& index, const Selection& selection, const DevicePlaces* places) {
+  make_memory_group_table(index, selection, places == nullptr ? nullptr : &places->steps);
   TraceReport result{run_report(index.database(), "memcpys", {}), {}};
   if (!result.report.rows.empty()) return result;
   if (!selection.empty() && index.database().query_int64("SELECT id FROM memory_op LIMIT 1")) {
@@ -19,16 +21,20 @@ TraceReport memcpys(const Index& index, const Selection& selection) {
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kMemcpysCommand, {OptionGroup::kPlaces, OptionGroup::kRows, OptionGroup::kOutput,
-                                     OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kMemcpysCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
-  const Recipe recipe{
-      "reports/memcpys",
-      {"temp.memory_group: from columns ts, dur, kind, direction, bytes, stream_id and step_id of table "
-       "memory_op (src/passes/memory_groups.h)"}};
-  return run_trace_reports(
-      line, "memcpys", [&](const Index& index) { return memcpys(index, selection); }, recipe);
+  const RulesInForce rules(line);
+  Recipe recipe{"reports/memcpys",
+                {"temp.memory_group: from columns ts, dur, kind, direction, bytes, stream_id and step_id of table "
+                 "memory_op (src/passes/memory_groups.h)"}};
+  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  const auto make = [&](const Index& index) {
+    const SelectedPlaces places(index, line, rules, selection);
+    return with_notes(memcpys(index, selection, places.get()), places.notes());
+  };
+  return run_trace_reports(line, "memcpys", make, recipe);
 }
 
 }  // namespace

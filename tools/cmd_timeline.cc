@@ -7,6 +7,7 @@
 #include "query_rules.h"
 #include "query_run.h"
 #include "query_selection.h"
+#include "query_steps.h"
 
 namespace tracedb {
 namespace {
@@ -33,14 +34,20 @@ Asked asked(const CommandLine& line) {
   return out;
 }
 
-std::vector<std::string> why_empty(const Index& index, const Selection& selection) {
-  const bool any = index.database().query_int64("SELECT id FROM kernel LIMIT 1") ||
-                   index.database().query_int64("SELECT id FROM memory_op LIMIT 1");
-  if (any && !selection.empty()) return {"nothing that ran on a device matches the selection"};
-  return {"the trace has no kernels, copies or fills"};
+constexpr const char* kNoDeviceWork = "the trace has no kernels, copies or fills";
+
+bool has_device_work(const Index& index) {
+  return index.database().query_int64("SELECT id FROM kernel LIMIT 1") ||
+         index.database().query_int64("SELECT id FROM memory_op LIMIT 1");
 }
 
-Recipe recipe_of(const std::string& script, const std::string& table, const Asked& asked, const RulesInForce& rules) {
+std::vector<std::string> why_empty(const Index& index, const Selection& selection) {
+  if (has_device_work(index) && !selection.empty()) return {"nothing that ran on a device matches the selection"};
+  return {kNoDeviceWork};
+}
+
+Recipe recipe_of(const std::string& script, const std::string& table, const Asked& asked, const RulesInForce& rules,
+                 const CommandLine& line) {
   Recipe recipe{
       script,
       {table + ": events of the selection, from columns ts, dur, kind, stream_id, launch_id (name_id, step_id) "
@@ -48,6 +55,7 @@ Recipe recipe_of(const std::string& script, const std::string& table, const Aske
        fmt::format("kernel_wait: gaps below {} ns; micro idle: gaps below {} ns", asked.options.kernel_wait,
                    asked.options.micro_idle)}};
   if (asked.selection.op) recipe.tables.push_back(rules.recipe());
+  if (asked.selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
   return recipe;
 }
 
@@ -60,8 +68,8 @@ void remove_column(Report& report, std::string_view key) {
   report.columns.erase(found);
 }
 
-TraceReport timeline(const Index& index, const Asked& asked) {
-  make_timeline_table(index, asked.selection, asked.by, asked.options);
+TraceReport timeline(const Index& index, const Asked& asked, const SelectedPlaces& places) {
+  make_timeline_table(index, asked.selection, asked.by, asked.options, places.get());
   TraceReport result{run_report(index.database(), "timeline", {{"micro_idle_limit", asked.options.micro_idle}}), {}};
   if (asked.by == LaneBy::kDevice) remove_column(result.report, "stream");
   if (result.report.rows.empty()) result.warnings = why_empty(index, asked.selection);
@@ -74,18 +82,19 @@ TraceReport timeline(const Index& index, const Asked& asked) {
 }
 
 int run_timeline(std::span<const std::string> args) {
-  CommandLine line(kTimelineCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
-                                      OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kTimelineCommand,
+                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   add_options(line);
   line.add("micro-idle", OptionKind::kValue, "gaps below this time are micro idle (default: 10us)");
   if (!line.parse(args)) return 0;
   const Asked what = asked(line);
   const RulesInForce rules(line);
   const auto make = [&](const Index& index) {
-    if (what.selection.op) rules.apply(index);
-    return timeline(index, what);
+    const SelectedPlaces places(index, line, rules, what.selection);
+    return with_notes(timeline(index, what, places), places.notes());
   };
-  return run_trace_reports(line, "timeline", make, recipe_of("reports/timeline", "temp.timeline", what, rules));
+  return run_trace_reports(line, "timeline", make, recipe_of("reports/timeline", "temp.timeline", what, rules, line));
 }
 
 // The gaps beyond the limit, as limit_rows() would show them.
@@ -102,9 +111,9 @@ Row other_gaps(const Report& report, const GapSums& all) {
   return row;
 }
 
-TraceReport gaps(const Index& index, const Asked& asked, const CommandLine& line) {
+TraceReport gaps(const Index& index, const Asked& asked, const SelectedPlaces& places, const CommandLine& line) {
   const std::size_t limit = line.has("sort") ? 0 : row_limit(line);  // the longest are not the first in another order
-  const GapSums all = make_gap_table(index, asked.selection, asked.by, asked.options, limit);
+  const GapSums all = make_gap_table(index, asked.selection, asked.by, asked.options, limit, places.get());
   TraceReport result{run_report(index.database(), "gaps", {{"total", all.total}}), {}};
   if (all.count > static_cast<std::int64_t>(result.report.rows.size())) {
     result.report.footer.push_back(other_gaps(result.report, all));
@@ -115,25 +124,23 @@ TraceReport gaps(const Index& index, const Asked& asked, const CommandLine& line
   }
   if (asked.by == LaneBy::kDevice) remove_column(result.report, "stream");
   if (all.count > 0) return result;
-  result.warnings = why_empty(index, asked.selection);
-  if (index.database().query_int64("SELECT 1 FROM kernel LIMIT 1") && asked.selection.empty()) {
-    result.warnings = {"no device stood idle between its first and its last work"};
-  }
+  result.warnings = {has_device_work(index) ? "no device stood idle between two events that match the selection"
+                                            : kNoDeviceWork};
   return result;
 }
 
 int run_gaps(std::span<const std::string> args) {
-  CommandLine line(kGapsCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
+  CommandLine line(kGapsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                                   OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   add_options(line);
   if (!line.parse(args)) return 0;
   const Asked what = asked(line);
   const RulesInForce rules(line);
   const auto make = [&](const Index& index) {
-    if (what.selection.op) rules.apply(index);
-    return gaps(index, what, line);
+    const SelectedPlaces places(index, line, rules, what.selection, SelectedPlaces::Steps::kIfKnown);
+    return with_notes(gaps(index, what, places, line), places.notes());
   };
-  return run_trace_reports(line, "gaps", make, recipe_of("reports/gaps", "temp.gap", what, rules));
+  return run_trace_reports(line, "gaps", make, recipe_of("reports/gaps", "temp.gap", what, rules, line));
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("limit", OptionKind::kValue,
             "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)");
         add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
+        add("columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name");
         break;
       case OptionGroup::kSelection:
         add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");

@@ -17,7 +17,7 @@ namespace tracedb {
 
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
-  kRows,       // --limit --sort
+  kRows,       // --limit --sort --columns
   kSelection,  // --device --stream --step --phase --op --name --from --to
   kPlaces,     // of these, what needs no kernel names: all but --op --name
   kRules,      // --rules

@@ -88,6 +88,7 @@ void Output::arrange(Report& report) const {
   }
   std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
   report.footer.clear();
+  if (line_.knows("columns") && line_.has("columns")) choose_columns(report, *line_.text("columns"));
 }
 
 void Output::note(const std::string& text) const {

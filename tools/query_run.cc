@@ -23,6 +23,11 @@ void explain(Output& output, const CommandLine& line, const std::string& name, c
 
 }  // namespace
 
+TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes) {
+  report.warnings.insert(report.warnings.begin(), notes.begin(), notes.end());
+  return report;
+}
+
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make, const Recipe& recipe) {
   return run_trace_reports(line, line.inputs(), name, make, recipe);

@@ -17,6 +17,9 @@ struct TraceReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
+// The same report with these notes before its own.
+TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes);
+
 // What a report is made of, printed by --explain.
 struct Recipe {
   std::string script;               // "reports/kernels"

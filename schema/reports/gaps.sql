@@ -10,7 +10,7 @@
 -- column: cause     | Cause     | text    |
 -- column: before    | Before    | text    |
 -- column: next      | Next      | text    | label
-SELECT 100.0 * g.dur / nullif(:total, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, st.sequence,
+SELECT 100.0 * g.dur / nullif(:total, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
        g.cause, coalesce(bn.short_name, bs.value), coalesce(an.short_name, a_s.value)
 FROM temp.gap g
 LEFT JOIN device d ON d.id = g.device_id
@@ -23,5 +23,4 @@ LEFT JOIN kernel ak ON ak.id = g.after_kernel_id
 LEFT JOIN kernel_name an ON an.id = ak.name_id
 LEFT JOIN memory_op am ON am.id = g.after_memory_op_id
 LEFT JOIN string a_s ON a_s.id = am.name_id
-LEFT JOIN step st ON st.id = coalesce(ak.step_id, am.step_id)
 ORDER BY g.dur DESC, g.ts, g.device_id, g.stream_id;

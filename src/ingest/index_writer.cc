@@ -81,6 +81,7 @@ std::vector<TableLayout> layouts() {
         {"graph_id"},
         {"graph_node_id"},
         {"launch_config_id"},
+        {"first_of_launch"},
         {"kind", kKernelKinds}}},
       {"memory_op",
        {{"ts"},

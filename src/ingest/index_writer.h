@@ -45,7 +45,7 @@ class IndexWriter {
   void write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
   void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
   void write_steps(const CpuLinks& cpu);
-  void write_kernel_sums(const DeviceLinks& devices);
+  void write_kernel_sums(DeviceLinks& devices);
   void write_collectives(const TraceStore& store, const DeviceLinks& devices);
   void write_counts(const TraceStore& store);
   void write_issues(const IssueLog& issues);

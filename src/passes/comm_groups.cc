@@ -121,8 +121,8 @@ void write_row(Statement& row, const Collective& what, const GroupStats& stats, 
 
 }  // namespace
 
-void make_comm_group_table(const Index& index, const Selection& selection) {
-  const DeviceColumns columns(index, selection, LaneBy::kDevice, Times::kOfStart, KernelNames::kRead);
+void make_comm_group_table(const Index& index, const Selection& selection, const DevicePlaces* places) {
+  const DeviceColumns columns(index, selection, LaneBy::kDevice, Times::kOfStart, places, KernelNames::kRead);
   const Collectives all(index, columns);
   const DeviceWork work = columns.work();
   const GroupedEvents events{work.kernels.ts, work.kernels.dur, work.kernels.stream, work.lane_of_stream,

@@ -14,27 +14,26 @@ Selection meant(Selection selection, Times times) {
 }
 
 // Names and steps are read only where a selection asks for them.
-EventColumns kernel_columns(const Index& index, bool all, KernelNames names) {
+std::optional<EventColumns> kernel_columns(const Index& index, bool all, KernelNames names) {
   if (all && names == KernelNames::kIfSelected) {
-    return {index, "kernel", {"ts", "dur", "stream_id", "launch_id", "kind"}};
+    return EventColumns(index, "kernel", {"ts", "dur", "stream_id", "launch_id", "kind"});
   }
-  if (all) return {index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "kind"}};
-  return {index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "step_id", "kind"}};
+  if (all) return EventColumns(index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "kind"});
+  return EventColumns(index, "kernel", {"ts", "dur", "name_id", "stream_id", "launch_id", "step_id", "kind"});
 }
-EventColumns memory_columns(const Index& index, bool all) {
-  if (all) return {index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id"}};
-  return {index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id"}};
+std::optional<EventColumns> memory_columns(const Index& index, bool all) {
+  if (all) return EventColumns(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id"});
+  return EventColumns(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id"});
 }
 
 enum class Names { kOfKernels, kNone };
 
-std::vector<std::uint8_t> left_out(const EventColumns& columns, const EventFilter& filter, Names names) {
-  if (filter.keeps_all()) return {};
+std::vector<std::uint8_t> left_out(const EventColumns& columns, const EventFilter& filter, Names names,
+                                   std::span<const std::uint32_t> step) {
   std::vector<std::uint8_t> out(columns.size());
   const auto ts = columns.times("ts");
   const auto name = names == Names::kOfKernels ? columns.ids("name_id") : std::span<const std::uint32_t>();
   const auto stream = columns.ids("stream_id");
-  const auto step = columns.ids("step_id");
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = filter.keeps(ts[i], name.empty() ? 0 : name[i], stream[i], step[i]) ? 0 : 1;
   }
@@ -58,15 +57,24 @@ constexpr std::array<Work, 4> kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCo
 
 }  // namespace
 
-DeviceColumns::DeviceColumns(const Index& index, const Selection& selection, LaneBy by, Times times, KernelNames names)
-    : DeviceColumns(index, EventFilter(index, meant(selection, times)), by, names) {}
+DeviceColumns::DeviceColumns(const Index& index, const Selection& selection, LaneBy by, Times times,
+                             const DevicePlaces* places, KernelNames names)
+    : DeviceColumns(index, EventFilter(index, meant(selection, times), places == nullptr ? nullptr : &places->steps),
+                    by, places, names) {}
 
-DeviceColumns::DeviceColumns(const Index& index, const EventFilter& filter, LaneBy by, KernelNames names)
-    : kernels_(kernel_columns(index, filter.keeps_all(), names)),
-      memory_ops_(memory_columns(index, filter.keeps_all())),
+DeviceColumns::DeviceColumns(const Index& index, const EventFilter& filter, LaneBy by, const DevicePlaces* places,
+                             KernelNames names)
+    : own_kernels_(places == nullptr ? kernel_columns(index, filter.keeps_all(), names) : std::nullopt),
+      own_memory_ops_(places == nullptr ? memory_columns(index, filter.keeps_all()) : std::nullopt),
+      kernels_(places == nullptr ? &*own_kernels_ : &places->events.kernels),
+      memory_ops_(places == nullptr ? &*own_memory_ops_ : &places->events.memory),
       lane_of_stream_(devices_of_streams(index)) {
-  kernels_left_out_ = left_out(kernels_, filter, Names::kOfKernels);
-  memory_ops_left_out_ = left_out(memory_ops_, filter, Names::kNone);
+  if (!filter.keeps_all()) {
+    kernels_left_out_ = left_out(*kernels_, filter, Names::kOfKernels,
+                                 places == nullptr ? kernels_->ids("step_id") : places->steps.of_kernel);
+    memory_ops_left_out_ = left_out(*memory_ops_, filter, Names::kNone,
+                                    places == nullptr ? memory_ops_->ids("step_id") : places->steps.of_memory);
+  }
   if (by == LaneBy::kStream) std::iota(lane_of_stream_.begin(), lane_of_stream_.end(), 0U);
   lane_ids_ = lane_of_stream_;  // sorted, each once, so that lanes have no gaps whatever the ids
   std::sort(lane_ids_.begin(), lane_ids_.end());
@@ -78,7 +86,7 @@ DeviceColumns::DeviceColumns(const Index& index, const EventFilter& filter, Lane
 }
 
 DeviceWork DeviceColumns::work() const {
-  return {events(kernels_, kKernelWork, kernels_left_out_), events(memory_ops_, kMemoryWork, memory_ops_left_out_),
+  return {events(*kernels_, kKernelWork, kernels_left_out_), events(*memory_ops_, kMemoryWork, memory_ops_left_out_),
           lane_of_stream_, lane_ids_.size()};
 }
 

@@ -27,8 +27,8 @@ enum class StoredCallKind : std::uint32_t {
 
 class EventColumns {
  public:
-  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id (as
-  // a number), ids (name_id, stream_id, step_id ...), and bytes and direction of memory_op.
+  // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id
+  // (as a number), ids (name_id, stream_id, step_id ...), and bytes and direction of memory_op.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }

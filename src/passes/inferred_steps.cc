@@ -100,18 +100,19 @@ class LayerRhythm {
 
   // Names in gaps that are a fixed number of layers apart; the most names decide.
   [[nodiscard]] std::vector<std::size_t> recurring_gaps() const {
-    const std::uint32_t largest = *std::max_element(track_.name.begin(), track_.name.end());
-    std::vector<Recurrence> names(std::size_t{largest} + 1);
+    std::vector<Recurrence> names(kernels_.traits.size());
     for (std::size_t g = 0; g + 1 < runs_.size(); ++g) {
-      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) note(names[track_.name[i]], g);
+      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) {
+        if (track_.name[i] < names.size()) note(names[track_.name[i]], g);
+      }
     }
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> votes;  // by spacing and place in it
     for (const Recurrence& seen : names) {
       if (seen.regular && seen.count > 1 && seen.spacing > 1) ++votes[{seen.spacing, seen.latest % seen.spacing}];
     }
     std::vector<std::size_t> gaps;
-    const auto best = std::max_element(votes.begin(), votes.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best =
+        std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     constexpr std::size_t kEnough = 3;  // layers that alternate differ in a name or two
     if (best == votes.end() || best->second < kEnough) return gaps;
     for (std::size_t g = best->first.second; g + 1 < runs_.size(); g += best->first.first) gaps.push_back(g);
@@ -130,9 +131,8 @@ class LayerRhythm {
   }
 
   [[nodiscard]] Pieces pieces(const std::vector<std::size_t>& gaps, const std::string& reason) const {
-    const bool around = std::any_of(track_.traits.begin(), track_.traits.end(), [](Traits traits) {
-      return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0;
-    });
+    const bool around = std::any_of(track_.traits.begin(), track_.traits.end(),
+                                    [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
     if (gaps.empty() && !around) return {};
     std::vector<std::size_t> layers;  // of each piece
     for (std::size_t i = 0; i <= gaps.size(); ++i) {
@@ -277,7 +277,8 @@ StepKind kind_of(const KernelSequence& kernels, const Track& track, const Piece&
     replayed += from_graph(kernels, track.kernel[i]) ? 1 : 0;
   }
   if ((all & kPrefillTrait) != 0) return (all & kDecodeTrait) != 0 ? StepKind::kMixed : StepKind::kPrefill;
-  if ((all & kDecodeTrait) != 0 || replayed * 2 > products) return StepKind::kDecode;
+  const bool mixes = (all & kMixerTraits) != 0;
+  if ((all & kDecodeTrait) != 0 || (mixes && replayed * 2 > products)) return StepKind::kDecode;
   return StepKind::kUnknown;
 }
 
@@ -316,8 +317,8 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   out.reason = found.reason;
   for (const Piece& piece : found.steps) {
     const bool last = piece.end == track.kernel.size();
-    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, piece), kernels.ts[track.kernel[piece.begin]],
-                         last ? kForever : kernels.ts[track.kernel[piece.end]]});
+    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, piece),
+                         kernels.ts[track.kernel[piece.begin]], last ? kForever : kernels.ts[track.kernel[piece.end]]});
   }
   assign(kernels, out);
   return out;

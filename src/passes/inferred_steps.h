@@ -4,8 +4,8 @@
 // 1. Training: the end of each optimizer step.
 // 2. Sequence models. Layers show by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
 //    between two of them, or, where no name shows those, where kernels come that recur every L layers only. A step must
-//    have the same number of layers as the others: confidence is the share of steps that have it. Within the gap between
-//    two steps the cut is where the device waits longest.
+//    have the same number of layers as the others: confidence is the share of steps that have it. Within the gap
+//    between two steps the cut is where the device waits longest.
 // 3. Graph launches that hold most of the kernels, each with the same number of them.
 //
 // What is not whole at the ends of the trace is in no step. Kinds: by the class of the attention kernels; decode too

@@ -23,7 +23,8 @@ enum class GroupBy {
 // Returns the busy time of all kernels of the selection: their union per device, added up over devices.
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by);
 
-// The same with steps that are not, or not all, those of table step, and with layers, where the selection asks for them.
+// The same with steps that are not, or not all, those of table step, and with layers, where the selection asks for
+// them.
 struct KernelPlaces {
   const EventTables& events;
   const StepSet& steps;

@@ -11,7 +11,7 @@ struct ClassTraits {
   Traits traits;
 };
 
-constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTrait},
+constexpr std::array<ClassTraits, 16> kMeaningful = {{{"attention", kAttentionTrait},
                                                       {"attention_prefill", kAttentionTrait | kPrefillTrait},
                                                       {"attention_decode", kAttentionTrait | kDecodeTrait},
                                                       {"ssm", kSsmTrait},
@@ -24,10 +24,11 @@ constexpr std::array<ClassTraits, 14> kMeaningful = {{{"attention", kAttentionTr
                                                       {"sampling", kSamplingTrait},
                                                       {"embedding", kEmbeddingTrait},
                                                       {"optimizer", kOptimizerTrait},
-{"elementwise", kElementwiseTrait}}};
-constexpr std::array<std::string_view, 10> kPlain = {"rotary",      "quantise", "kv_cache",      "softmax",
-                                                     "reduce",   "sort",          "copy",
-                                                     "communication", "triton_fused", "convolution"};
+                                                      {"elementwise", kElementwiseTrait},
+                                                      {"communication", kCommunicationTrait},
+                                                      {"triton_fused", kGeneratedTrait}}};
+constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_cache", "softmax",
+                                                    "reduce", "sort",     "copy",     "convolution"};
 
 Traits traits_of_part(std::string_view part) {
   const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),
@@ -54,7 +55,7 @@ Traits traits_of_class(std::string_view class_name) {
 std::vector<Traits> kernel_traits(const Index& index) {
   std::vector<Traits> traits;
   Statement rows(index.database(),
-                 "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296");
+                 "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 134217728");
   while (rows.step()) {
     const auto id = static_cast<std::size_t>(rows.int64(0));
     if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);

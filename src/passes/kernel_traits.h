@@ -24,9 +24,11 @@ inline constexpr Traits kSamplingTrait = 1U << 8;
 inline constexpr Traits kEmbeddingTrait = 1U << 9;
 inline constexpr Traits kOptimizerTrait = 1U << 10;
 inline constexpr Traits kConvolutionTrait = 1U << 11;
-inline constexpr Traits kOtherTrait = 1U << 12;       // nothing recognised
+inline constexpr Traits kOtherTrait = 1U << 12;  // nothing recognised
 inline constexpr Traits kElementwiseTrait = 1U << 13;
-inline constexpr Traits kFirstPlainTrait = 1U << 14;  // further classes, told apart and nothing more
+inline constexpr Traits kGeneratedTrait = 1U << 14;  // by a compiler, nothing recognised
+inline constexpr Traits kCommunicationTrait = 1U << 15;
+inline constexpr Traits kFirstPlainTrait = 1U << 16;  // further classes, told apart and nothing more
 
 inline constexpr Traits kMixerTraits = kAttentionTrait | kSsmTrait;  // what every layer of a sequence model has once
 

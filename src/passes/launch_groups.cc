@@ -86,8 +86,8 @@ void write(const Index& index, const Launches& launches, const std::vector<std::
 
 }  // namespace
 
-void make_launch_group_table(const Index& index, const Selection& selection) {
-  const DeviceColumns columns(index, selection, LaneBy::kStream, Times::kOfStart);
+void make_launch_group_table(const Index& index, const Selection& selection, const DevicePlaces* places) {
+  const DeviceColumns columns(index, selection, LaneBy::kStream, Times::kOfStart, places);
   const NamedCalls calls(index);
   write(index, launch_stats(columns.work(), calls.calls(), calls.names().size()), calls.names());
 }

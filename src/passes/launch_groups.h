@@ -9,10 +9,11 @@
 #pragma once
 
 #include "index/index.h"
-#include "passes/selection.h"
+#include "passes/device_columns.h"
 
 namespace tracedb {
 
-void make_launch_group_table(const Index& index, const Selection& selection);
+// `places` may be null: steps are those of the index then.
+void make_launch_group_table(const Index& index, const Selection& selection, const DevicePlaces* places = nullptr);
 
 }  // namespace tracedb

@@ -17,14 +17,16 @@ constexpr double kAgreement = 0.95;
 
 std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
-StackUse stack_use(const EventTables& events) {
+StackUse stack_use(const Index& index, const EventTables& events) {
   StackUse use;
   if (!events.kernels.has("stack_id")) return use;
+  const auto stacks_there = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(index.database().query_int64("SELECT max(id) FROM stack").value_or(0), 0));
   const auto stacks = events.kernels.ids("stack_id");
   const auto dur = events.kernels.times("dur");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::uint32_t stack = stacks[i];
-    if (stack == 0) continue;
+    if (stack == 0 || stack > stacks_there) continue;
     if (stack >= use.time.size()) {
       use.time.resize(std::size_t{stack} * 2 + 1, 0);
       use.first_kernel.resize(use.time.size(), 0);
@@ -57,7 +59,7 @@ class Hints {
   Hints(const Index& index, const EventTables& events)
       : ids_(events.kernels.ids(events.kernels.has("stack_id") ? "stack_id" : "annotation_id")) {
     if (events.kernels.has("stack_id")) {
-      modules_ = module_layers(index, stack_use(events));
+      modules_ = module_layers(index, stack_use(index, events));
     } else {
       by_annotation_ = annotation_layers(index);
     }
@@ -148,16 +150,54 @@ class Finder {
     const StepKind kind = kind_of(piece);
     if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
     if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
-    sequence_.clear();
-    for (const std::uint32_t row : piece.rows) sequence_.push_back(traits_of(traits_, names_[row]));
-    const LayerCuts cuts = layer_cuts(sequence_);
-    if (cuts.begin.empty()) return;
-    piece.layers = cuts.begin.size();
+    choose_sequence(piece.rows);
+    const std::vector<std::size_t> begins = pass_begins(sequence_);
+    std::vector<LayerCuts> passes;
+    for (std::size_t p = 0; p < begins.size(); ++p) {
+      const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : sequence_.size();
+      passes.push_back(layer_cuts(std::span(sequence_).subspan(begins[p], end - begins[p])));
+      piece.layers = std::max(piece.layers, passes.back().begin.size());
+    }
+    if (piece.layers == 0) return;
     piece.source = LayerSource::kRhythm;
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+      // A shorter pass is another model's: one that drafts tokens, say.
+      if (passes[p].begin.size() != piece.layers) continue;
+      const std::size_t end = p + 1 < begins.size() ? places_[begins[p + 1]] : piece.rows.size();
+      number_layers(piece.rows, passes[p], begins[p], end);
+    }
+  }
+
+  // Gives the kernels of a pass their layers. It begins at `begin` of the sequence and ends before row `end` of `rows`.
+  void number_layers(std::span<const std::uint32_t> rows, const LayerCuts& cuts, std::size_t begin, std::size_t end) {
+    const auto place = [&](std::size_t i) { return begin + i < places_.size() ? places_[begin + i] : rows.size(); };
+    const std::size_t tail = place(cuts.tail);
     std::size_t layer = 0;
-    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      while (layer < cuts.begin.size() && cuts.begin[layer] <= i) ++layer;
-      out_.of_kernel[piece.rows[i]] = i >= cuts.tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    for (std::size_t i = begin == 0 ? 0 : places_[begin]; i < end; ++i) {
+      while (layer < cuts.begin.size() && place(cuts.begin[layer]) <= i) ++layer;
+      out_.of_kernel[rows[i]] = i >= tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    }
+  }
+
+  // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
+  void choose_sequence(std::span<const std::uint32_t> rows) {
+    const auto stream = events_.kernels.ids("stream_id");
+    std::map<std::uint32_t, std::size_t> mixers;  // by stream
+    std::size_t all = 0;
+    for (const std::uint32_t row : rows) {
+      if ((traits_of(traits_, names_[row]) & kMixerTraits) == 0) continue;
+      ++mixers[stream[row]];
+      ++all;
+    }
+    const auto most = std::max_element(mixers.begin(), mixers.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const bool one = most != mixers.end() && static_cast<double>(most->second) >= kAgreement * static_cast<double>(all);
+    sequence_.clear();
+    places_.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (one && stream[rows[i]] != most->first) continue;
+      sequence_.push_back(traits_of(traits_, names_[rows[i]]));
+      places_.push_back(i);
     }
   }
 
@@ -202,8 +242,8 @@ class Finder {
       ++counts[piece.layers];
     }
     if (phase.steps == 0) return;
-    const auto usual =
-        std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto usual = std::max_element(counts.begin(), counts.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     phase.agreeing = usual->second;
     const bool agreed = static_cast<double>(usual->second) >= kAgreement * static_cast<double>(phase.steps);
     if (agreed) phase.layers = usual->first;
@@ -244,8 +284,8 @@ class Finder {
     if (by_hints) out_.notes.push_back("layers from " + hints_.text());
     for (const PhaseLayers& phase : out_.phases) {
       if (phase.layers == 0 || phase.layers == out_.layers) continue;
-      out_.notes.push_back(fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers,
-                                       out_.layers));
+      out_.notes.push_back(
+          fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers, out_.layers));
     }
   }
 
@@ -259,7 +299,8 @@ class Finder {
   ByStep ordered_;
   const DenseDevices devices_;
   std::vector<Piece> pieces_;
-  std::vector<Traits> sequence_;
+  std::vector<Traits> sequence_;     // of the step at hand,
+  std::vector<std::size_t> places_;  // and where its kernels are among the step's
   LayerSet out_;
 };
 

@@ -1,10 +1,10 @@
-// The layer of every kernel: metrics F.8. Sources in this order, for each step and device: modules of the python stacks,
-// numbered annotations, the rhythm of the kernels (layers.h). What comes before the first layer of a step is its head,
-// what comes behind the last its tail; in between, and outside of steps, a kernel may have no layer.
+// The layer of every kernel: metrics F.8. Sources in this order, for each step and device: modules of the python
+// stacks, numbered annotations, the rhythm of the kernels (layers.h). What comes before the first layer of a step is
+// its head, what comes behind the last its tail; in between, and outside of steps, a kernel may have no layer.
 //
-// A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has none.
-// Steps of kinds train and other get layers from modules and annotations alone: a backward pass has no rhythm of its own,
-// and a step of diffusion holds several passes.
+// A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has
+// none. Steps of kinds train and other get layers from modules and annotations alone: a backward pass has no rhythm of
+// its own, and a step of diffusion holds several passes.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct Classes {
     if (split == LayerSplit::kNone) return;
     std::map<std::string, std::uint32_t, std::less<>> numbers;
     Statement rows(index.database(),
-                   "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296");
+                   "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 134217728");
     while (rows.step()) {
       const auto id = static_cast<std::size_t>(rows.int64(0));
       const auto [entry, is_new] = numbers.try_emplace(std::string(rows.text(1)), names.size());

@@ -106,9 +106,32 @@ LayerCuts layer_cuts(std::span<const Traits> sequence) {
   return Cutter(sequence, std::move(runs)).cut();
 }
 
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence) {
+  std::vector<std::size_t> begins = {0};
+  const std::vector<MixerRun> runs = mixer_runs(sequence);
+  for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+    std::optional<std::size_t> begin;
+    for (std::size_t i = runs[r].last + 1; i < runs[r + 1].first; ++i) {
+      if ((sequence[i] & kSamplingTrait) != 0) begin = i + 1;
+      if ((sequence[i] & kEmbeddingTrait) == 0) continue;
+      begin = i;
+      break;
+    }
+    if (begin) begins.push_back(*begin);
+  }
+  // An embedding in every layer is part of the layer.
+  if (begins.size() * 2 > runs.size()) begins.resize(1);
+  return begins;
+}
+
 std::string_view to_string(Architecture architecture) {
-  constexpr std::string_view kNames[] = {"unknown", "transformer",        "transformer, MoE",       "SSM",
-                                         "SSM, MoE", "hybrid (attention and SSM)", "hybrid (attention and SSM), MoE",
+  constexpr std::string_view kNames[] = {"unknown",
+                                         "transformer",
+                                         "transformer, MoE",
+                                         "SSM",
+                                         "SSM, MoE",
+                                         "hybrid (attention and SSM)",
+                                         "hybrid (attention and SSM), MoE",
                                          "convolutional"};
   return kNames[static_cast<std::size_t>(architecture)];
 }
@@ -116,6 +139,7 @@ std::string_view to_string(Architecture architecture) {
 Architecture architecture_of(std::span<const ClassTime> times) {
   double total = 0, attention = 0, ssm = 0, moe = 0, convolution = 0;
   for (const ClassTime& entry : times) {
+    if (entry.traits == kCommunicationTrait) continue;  // much of it waits for other ranks
     const auto time = static_cast<double>(entry.time);
     total += time;
     attention += (entry.traits & kAttentionTrait) != 0 ? time : 0;

@@ -2,8 +2,8 @@
 //
 // A layer begins with its first norm, and the residual addition right before it (so that it makes no difference whether
 // the two are fused), and holds one run of mixers (mixer_runs.h). How many kernels lie between the two
-// follows from what the first layers have in common before their mixers: the head of the step ends there. The last layer
-// is as long behind its mixers as the others; what follows is the tail.
+// follows from what the first layers have in common before their mixers: the head of the step ends there. The last
+// layer is as long behind its mixers as the others; what follows is the tail.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,10 @@ struct LayerCuts {
   std::size_t tail = 0;
 };
 LayerCuts layer_cuts(std::span<const Traits> sequence);
+
+// Where passes through the model begin in a sequence that may hold several (a profiler step around generated tokens):
+// where an embedding, or the end of sampling, comes between two layers. At least one, at 0; in order.
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence);
 
 // What kernel time says a model is.
 enum class Architecture { kUnknown, kTransformer, kMoeTransformer, kSsm, kMoeSsm, kHybrid, kMoeHybrid, kConvolutional };

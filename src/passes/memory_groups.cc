@@ -23,14 +23,14 @@ struct Groups {
   std::vector<Sizes> sizes;            // by group
 };
 
-Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::size_t directions) {
+Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::span<const std::uint32_t> step,
+                 std::size_t directions) {
   const auto ts = columns.times("ts");
   const auto dur = columns.times("dur");
   const auto bytes = columns.times("bytes");
   const auto kind = columns.ids("kind");
   const auto direction = columns.ids("direction");
   const auto stream = columns.ids("stream_id");
-  const auto step = columns.ids("step_id");
   Groups out{std::vector<GroupId>(ts.size(), kNoGroup), std::vector<GroupId>(ts.size(), kNoGroup),
              std::vector<Sizes>(kKinds * directions)};
   for (std::size_t i = 0; i < ts.size(); ++i) {
@@ -59,10 +59,11 @@ void write_row(Statement& row, const GroupStats& stats, const GroupStats& measur
 
 }  // namespace
 
-void make_memory_group_table(const Index& index, const Selection& selection) {
+void make_memory_group_table(const Index& index, const Selection& selection, const StepSet* steps) {
   const EventColumns columns(index, "memory_op", {"ts", "dur", "kind", "direction", "bytes", "stream_id", "step_id"});
   const std::size_t directions = copy_directions().size() + 1;
-  const Groups groups = groups_of(columns, EventFilter(index, selection), directions);
+  const Groups groups = groups_of(columns, EventFilter(index, selection, steps),
+                                  steps == nullptr ? columns.ids("step_id") : steps->of_memory, directions);
   const std::vector<std::uint32_t> devices = devices_of_streams(index);
   const auto stats_of = [&](const std::vector<GroupId>& group) {
     return group_stats({columns.times("ts"), columns.times("dur"), columns.ids("stream_id"), devices, group},

@@ -13,6 +13,7 @@
 
 namespace tracedb {
 
-void make_memory_group_table(const Index& index, const Selection& selection);
+// `steps` may be null: those of the index.
+void make_memory_group_table(const Index& index, const Selection& selection, const StepSet* steps = nullptr);
 
 }  // namespace tracedb

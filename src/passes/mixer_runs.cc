@@ -37,7 +37,8 @@ std::vector<MixerRun> mixer_runs(std::span<const Traits> sequence) {
     }
     if ((traits & kGemmTrait) != 0) any_product = true;
     if ((traits & kGemmTrait) != 0) ++products;
-    if ((traits & (kNormTrait | kActivationTrait | kMoeTrait | kSamplingTrait | kEmbeddingTrait)) != 0 || products >= 3) {
+    if ((traits & (kNormTrait | kActivationTrait | kMoeTrait | kSamplingTrait | kEmbeddingTrait)) != 0 ||
+        products >= 3) {
       separated = true;
     }
   }

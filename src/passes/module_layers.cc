@@ -34,9 +34,10 @@ std::string_view kind_of(std::string_view name) {
 Modules read_modules(const Index& index) {
   Modules modules;
   std::map<std::string, std::uint32_t, std::less<>> kinds;
-  Statement rows(index.database(),
-                 "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
-                 "s.value < 'nn.Module:!' AND f.id > 0 AND f.id < 4294967296 ORDER BY f.id");
+  Statement rows(
+      index.database(),
+      "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
+      "s.value < 'nn.Module:!' AND f.id > 0 AND f.id < 134217728 ORDER BY f.id");
   while (rows.step()) {
     const std::string_view name = rows.text(1).substr(kModule.size());
     const auto [entry, is_new] = kinds.try_emplace(std::string(kind_of(name)), modules.kinds.size());
@@ -59,15 +60,16 @@ class StackTrie {
       : stacks_(index, "stack", {"parent_id", "frame_id"}), modules_(modules) {
     const auto parents = stacks_.ids("parent_id");
     const auto frames = stacks_.ids("frame_id");
-    const std::uint32_t largest = frames.empty() ? 0 : *std::max_element(frames.begin(), frames.end());
+    std::uint32_t largest = 0;
+    for (const auto& [frame, module] : modules.by_frame) largest = std::max(largest, frame);
     std::vector<bool> is_module(std::size_t{largest} + 1);
-    for (const auto& [frame, module] : modules.by_frame) {
-      if (frame <= largest) is_module[frame] = true;
-    }
+    for (const auto& [frame, module] : modules.by_frame) is_module[frame] = true;
     innermost_.resize(stacks_.size() + 1, 0);
     for (std::size_t i = 0; i < stacks_.size(); ++i) {
       const bool sound = parents[i] <= i;  // a parent comes before its children
-      innermost_[i + 1] = is_module[frames[i]] ? static_cast<std::uint32_t>(i + 1) : sound ? innermost_[parents[i]] : 0;
+      innermost_[i + 1] = frames[i] <= largest && is_module[frames[i]] ? static_cast<std::uint32_t>(i + 1)
+                          : sound                                      ? innermost_[parents[i]]
+                                                                       : 0;
     }
   }
 
@@ -194,8 +196,8 @@ std::optional<std::int32_t> layer_number(std::string_view name) {
       if (begin < text.size() && std::string_view("._ #:[/").find(text[begin]) != std::string_view::npos) ++begin;
       std::int32_t number = 0;
       const auto end = std::from_chars(text.data() + begin, text.data() + text.size(), number);
-      const bool ends = end.ptr == text.data() + text.size() ||
-                        std::string_view("._ #:]/)").find(*end.ptr) != std::string_view::npos;
+      const bool ends =
+          end.ptr == text.data() + text.size() || std::string_view("._ #:]/)").find(*end.ptr) != std::string_view::npos;
       constexpr std::int32_t kMost = 10000;
       if (end.ec == std::errc{} && ends && number >= 0 && number < kMost) return number;
     }
@@ -207,11 +209,13 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   const EventColumns annotations(index, "annotation", {"name_id", "parent_id"});
   const auto names = annotations.ids("name_id");
   const auto parents = annotations.ids("parent_id");
-  std::vector<std::int32_t> of_name;  // -2: not looked at
+  constexpr std::uint32_t kMostNames = 1U << 27;  // ids of a damaged index may be anything
+  std::vector<std::int32_t> of_name;              // -2: not looked at
   Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
   std::vector<std::int32_t> out(annotations.size() + 1, -1);
   bool any = false;
   for (std::size_t i = 0; i < annotations.size(); ++i) {
+    if (names[i] >= kMostNames) continue;
     if (names[i] >= of_name.size()) of_name.resize(std::size_t{names[i]} * 2 + 1, -2);
     std::int32_t& layer = of_name[names[i]];
     if (layer == -2) {

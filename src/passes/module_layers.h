@@ -14,7 +14,8 @@
 namespace tracedb {
 
 // Layers by modules: the module under which the most kernel time is in modules of repeated kinds is taken to hold the
-// layers, its children of those kinds, in the order in which they first launch a kernel. Hybrid models have several kinds.
+// layers, its children of those kinds, in the order in which they first launch a kernel. Hybrid models have several
+// kinds.
 struct ModuleLayers {
   std::vector<std::int32_t> of_stack;  // by id of stack: layer, or -1
   std::size_t layers = 0;

@@ -1,6 +1,6 @@
-// Steps by a pattern of the user's over the names of annotations, made anew for each query. A kernel is in the outermost
-// matching annotation around its launch; where no annotation on a thread has that name, in the one on its stream around
-// its start.
+// Steps by a pattern of the user's over the names of annotations, made anew for each query. A kernel is in the
+// outermost matching annotation around its launch; where no annotation on a thread has that name, in the one on its
+// stream around its start.
 #pragma once
 
 #include <string_view>

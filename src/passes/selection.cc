@@ -79,7 +79,8 @@ std::optional<LayerRange> layer_range(std::string_view text) {
 }
 
 bool Selection::empty() const {
-  return !(device || stream || first_step || last_step || phase || layer || op || name_glob || name_regex || from || to);
+  return !(device || stream || first_step || last_step || phase || layer || op || name_glob || name_regex || from ||
+           to);
 }
 
 EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps,

@@ -1,9 +1,9 @@
 // A user's own step marks: a POSIX extended regular expression (with \d, \w, \s) over the names of annotations.
 //
 // What a match says comes from its groups: by name, (?<kind>...), (?<context_requests>...), (?<context_tokens>...),
-// (?<generation_requests>...), (?<generation_tokens>...), where context and generation are short for the tokens; or, when
-// none has a name, by place: kind, context tokens, generation tokens. A kind is one of the words of the step table, in
-// any case; without one it follows from the numbers. A pattern without groups marks steps of unknown kind.
+// (?<generation_requests>...), (?<generation_tokens>...), where context and generation are short for the tokens; or,
+// when none has a name, by place: kind, context tokens, generation tokens. A kind is one of the words of the step
+// table, in any case; without one it follows from the numbers. A pattern without groups marks steps of unknown kind.
 #pragma once
 
 #include <memory>

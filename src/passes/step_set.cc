@@ -70,7 +70,7 @@ class IndexedSteps {
                     "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, "
                     "st.generation_requests, st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', "
                     "coalesce(a.thread_id, a.stream_id), t.value FROM step st LEFT JOIN annotation a ON a.id = "
-                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id WHERE st.id > 0 AND st.id < 4294967296 "
+                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id WHERE st.id > 0 AND st.id < 134217728 "
                     "ORDER BY st.id");
     while (steps.step()) {
       StepFacts facts;
@@ -149,7 +149,8 @@ constexpr std::string_view kTrainingMarks =
 bool has_autograd(Database& database) {
   return database
       .query_int64(
-          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value < "
+          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value "
+          "< "
           "'autograd::engine:;') LIMIT 1")
       .has_value();
 }
@@ -174,7 +175,7 @@ void find_training(const Index& index, StepSet& set) {
 std::vector<bool> optimizer_kernels(const Index& index, const EventTables& events) {
   std::vector<bool> marked;
   Statement rows(index.database(),
-                 "SELECT id FROM annotation WHERE id < 4294967296 AND name_id IN (SELECT id FROM string WHERE value >= "
+                 "SELECT id FROM annotation WHERE id < 134217728 AND name_id IN (SELECT id FROM string WHERE value >= "
                  "'Optimizer.step#' AND value < 'Optimizer.step$')");
   while (rows.step()) {
     const auto id = static_cast<std::size_t>(rows.int64(0));
@@ -204,9 +205,9 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   const std::vector<bool> graphs = graph_launches(index);
   const std::vector<bool> optimizer = optimizer_kernels(index, events);
   const EventColumns& kernels = events.kernels;
-  InferredSteps found = infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"),
-                                     kernels.ids("stream_id"), kernels.ids("launch_id"), events.device_of_stream, traits,
-                                     graphs, optimizer});
+  InferredSteps found =
+      infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
+                   kernels.ids("launch_id"), events.device_of_stream, traits, graphs, optimizer});
   StepSet set;
   set.of_memory.resize(events.memory.size());
   set.of_kernel = std::move(found.of_kernel);
@@ -244,7 +245,7 @@ EventTables::EventTables(const Index& index, const std::vector<std::string_view>
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
-      memory(index, "memory_op", {"ts", "dur", "stream_id", "step_id", "annotation_id"}),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id"}),
       device_of_stream(devices_of_streams(index)) {}
 
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {

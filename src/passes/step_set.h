@@ -1,13 +1,13 @@
 // The steps of a trace as reports count them, and which kernels and copies are in which.
 //
-// Where steps come from, in this order: annotations a pattern of the user's knows; the step table of the index; or, where
-// that is empty, the rhythm of the kernels (inferred_steps.h), which gives steps marked as inferred. Steps that are not in
-// the index never get there.
+// Where steps come from, in this order: annotations a pattern of the user's knows; the step table of the index; or,
+// where that is empty, the rhythm of the kernels (inferred_steps.h), which gives steps marked as inferred. Steps that
+// are not in the index never get there.
 //
-// Step marks inside one another count once. A mark that says what is done (prefill, decode, mixed, train) takes in those
-// inside it, and the facts of the one among them that says more; one that does not (ProfilerStep around vLLM's steps)
-// gives way to those inside it that do, and what it holds beside them is in no step. A ProfilerStep in which an optimizer
-// stepped, or in a trace with autograd's work, is of kind train.
+// Step marks inside one another count once. A mark that says what is done (prefill, decode, mixed, train) takes in
+// those inside it, and the facts of the one among them that says more; one that does not (ProfilerStep around vLLM's
+// steps) gives way to those inside it that do, and what it holds beside them is in no step. A ProfilerStep in which an
+// optimizer stepped, or in a trace with autograd's work, is of kind train.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ struct StepFacts {
 
 struct StepSet {
   StepSource source = StepSource::kNone;
-  std::vector<StepFacts> steps;                    // in time order: the place of a step is its number
+  std::vector<StepFacts> steps;                     // in time order: the place of a step is its number
   std::vector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
-  double confidence = 1;                           // below 1 where inferred
-  std::vector<std::string> notes;                  // what a reader must know: inferred, why there are none
+  double confidence = 1;                            // below 1 where inferred
+  std::vector<std::string> notes;                   // what a reader must know: inferred, why there are none
 };
 
 struct StepOptions {
@@ -48,7 +48,7 @@ struct StepOptions {
 // What the step passes read of the events.
 struct EventTables {
   EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
-  EventColumns memory;   // ts, dur, stream_id, step_id, annotation_id
+  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id
   std::vector<std::uint32_t> device_of_stream;
   EventTables(const Index& index, const std::vector<std::string_view>& extra);
 };

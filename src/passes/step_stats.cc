@@ -51,15 +51,18 @@ class Collector {
   std::vector<Extent> extents_;  // by step, then device
 };
 
+// Devices beyond these, of which no trace of one machine has as many, count for the last of them.
+constexpr std::size_t kMostDevices = 1024;
+
 }  // namespace
 
 DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) : of_stream(device_of_stream.size(), 0) {
   std::map<std::uint32_t, std::uint32_t> numbers;
   for (std::size_t stream = 1; stream < device_of_stream.size(); ++stream) {
-    const auto next = static_cast<std::uint32_t>(numbers.size());
+    const auto next = static_cast<std::uint32_t>(std::min(numbers.size(), kMostDevices - 1));
     of_stream[stream] = numbers.try_emplace(device_of_stream[stream], next).first->second;
   }
-  count = std::max<std::size_t>(numbers.size(), 1);
+  count = std::clamp<std::size_t>(numbers.size(), 1, kMostDevices);
 }
 
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,

@@ -55,9 +55,7 @@ std::optional<double> per_second(std::int64_t tokens, std::int64_t ns) {
   return 1e9 * static_cast<double>(tokens) / static_cast<double>(ns);
 }
 
-std::optional<std::int64_t> known(std::int64_t time) {
-  return time == kNoTime ? std::nullopt : std::optional(time);
-}
+std::optional<std::int64_t> known(std::int64_t time) { return time == kNoTime ? std::nullopt : std::optional(time); }
 
 std::optional<std::int64_t> launch_lag(const StepFacts& step, const StepStats& stats) {
   std::int64_t lag = 0;
@@ -152,7 +150,8 @@ std::array<Phase, kKinds> phases_of(const StepSet& set, const Measured& measured
     }
     const std::size_t before = entry->second;
     const StepKind kind = set.steps[before].info.kind;
-    if (kind == step.info.kind) Phase::push(phases[static_cast<std::size_t>(kind)].periods, known(measured.period[before]));
+    if (kind == step.info.kind)
+      Phase::push(phases[static_cast<std::size_t>(kind)].periods, known(measured.period[before]));
     entry->second = i;
   }
   return phases;
@@ -162,7 +161,10 @@ void write_phase(Statement& row, std::string_view name, const Phase& phase, cons
   RowBinder binder(row);
   binder.add(name).add(phase.steps).add(median_of(phase.requests)).add(phase.tokens);
   binder.add(stats.count).add(stats.total).add(stats.known).add(stats.busy);
-  binder.add(median_of(phase.spans)).add(median_of(phase.hosts)).add(median_of(phase.periods)).add(median_of(phase.lags));
+  binder.add(median_of(phase.spans))
+      .add(median_of(phase.hosts))
+      .add(median_of(phase.periods))
+      .add(median_of(phase.lags));
   binder.add(per_second(phase.timed_tokens, phase.timed_tokens > 0 ? phase.timed : 0));
   row.run();
 }
@@ -194,8 +196,8 @@ std::int64_t make_phase_table(const Index& index, const StepSet& steps, const Ev
   }
   std::vector<GroupId> groups(steps.of_kernel.size());
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
-  const GroupedEvents grouped{events.kernels.times("ts"), events.kernels.times("dur"),
-                              events.kernels.ids("stream_id"), events.device_of_stream, groups};
+  const GroupedEvents grouped{events.kernels.times("ts"), events.kernels.times("dur"), events.kernels.ids("stream_id"),
+                              events.device_of_stream, groups};
   const std::vector<GroupStats> stats = group_stats(grouped, kKinds + 1);
   TempTable table(index.database(), "phase_row",
                   "phase TEXT, steps INTEGER, requests REAL, tokens INTEGER, kernels INTEGER, total INTEGER, known "

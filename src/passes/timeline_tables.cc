@@ -30,11 +30,17 @@ void bind_event(Statement& row, int first, const EventRef& event) {
   if (event.id != 0) row.bind(first + (event.is_memory_op ? 1 : 0), std::int64_t{event.id});
 }
 
+// As in StepSet: 0 is none.
+std::uint32_t step_of(const StepSet& steps, const EventRef& event) {
+  return (event.is_memory_op ? steps.of_memory : steps.of_kernel)[event.id - 1];
+}
+
 }  // namespace
 
-void make_timeline_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options) {
+void make_timeline_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options,
+                         const DevicePlaces* places) {
   options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by, Times::kWindow);
+  const DeviceColumns columns(index, selection, by, Times::kWindow, places);
   const LaunchColumns launches(index);
   const std::vector<LaneTimeline> lanes = timelines(columns.work(), launches.calls(), options);
   const LaneIds ids(index, columns, by);
@@ -62,23 +68,26 @@ void make_timeline_table(const Index& index, const Selection& selection, LaneBy 
 }
 
 GapSums make_gap_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options,
-                       std::size_t limit) {
+                       std::size_t limit, const DevicePlaces* places) {
   options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by, Times::kWindow);
+  const DeviceColumns columns(index, selection, by, Times::kWindow, places);
   const LaunchColumns launches(index);
   const Gaps gaps = idle_gaps(columns.work(), launches.calls(), options, limit);
   const LaneIds ids(index, columns, by);
   TempTable table(
       index.database(), "gap",
       "device_id INTEGER, stream_id INTEGER, ts INTEGER, dur INTEGER, cause TEXT, before_kernel_id INTEGER, "
-      "before_memory_op_id INTEGER, after_kernel_id INTEGER, after_memory_op_id INTEGER",
-      9);
+      "before_memory_op_id INTEGER, after_kernel_id INTEGER, after_memory_op_id INTEGER, step INTEGER",
+      10);
   for (const Gap& gap : gaps.longest) {
     Statement& row = table.insert();
     ids.bind(row, gap.lane);
     row.bind(3, gap.ts).bind(4, gap.dur).bind(5, to_string(gap.cause));
     bind_event(row, 6, gap.before);
     bind_event(row, 8, gap.after);
+    if (const std::uint32_t step = places == nullptr ? 0 : step_of(places->steps, gap.after)) {
+      row.bind(10, std::int64_t{step} - 1);
+    }
     row.run();
   }
   return {gaps.count, gaps.total};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@
 namespace tracedb {
 namespace {
 
-std::size_t column_index(const Report& report, const std::string& name) {
+std::size_t column_index(const Report& report, std::string_view option, const std::string& name) {
   std::string known;
   for (std::size_t c = 0; c < report.columns.size(); ++c) {
     const Column& column = report.columns[c];
@@ -24,7 +25,7 @@ std::size_t column_index(const Report& report, const std::string& name) {
       return c;
     known += (known.empty() ? "" : ", ") + column.key;
   }
-  throw Error(ErrorCode::kUsage, fmt::format("--sort: no column '{}'; there are {}", name, known));
+  throw Error(ErrorCode::kUsage, fmt::format("{}: no column '{}'; there are {}", option, name, known));
 }
 
 // Unknown before numbers before text, as SQLite orders them.
@@ -139,7 +140,7 @@ SortKey parse_sort_key(std::string_view text) {
 }
 
 void sort_rows(Report& report, const SortKey& key) {
-  const std::size_t column = column_index(report, key.column);
+  const std::size_t column = column_index(report, "--sort", key.column);
   std::stable_sort(report.rows.begin(), report.rows.end(), [&](const Row& a, const Row& b) {
     if (is_unknown(a[column]) || is_unknown(b[column])) return !is_unknown(a[column]) && is_unknown(b[column]);
     return key.ascending ? less(a[column], b[column]) : less(b[column], a[column]);
@@ -165,6 +166,22 @@ void add_extremes(Report& report) {
     footer[2].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMax));
   }
   report.footer.insert(report.footer.end(), footer.begin(), footer.end());
+}
+
+void choose_columns(Report& report, std::string_view names) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    chosen.push_back(column_index(report, "--columns", std::string(names.substr(begin, end - begin))));
+    begin = end + 1;
+  }
+  const auto pick = [&](auto& all) {
+    std::remove_reference_t<decltype(all)> out;
+    for (const std::size_t column : chosen) out.push_back(all[column]);
+    all = std::move(out);
+  };
+  pick(report.columns);
+  for (Row& row : report.rows) pick(row);
 }
 
 }  // namespace tracedb

@@ -51,6 +51,10 @@ void limit_rows(Report& report, std::size_t limit);
 // nothing there.
 void add_extremes(Report& report);
 
+// Keeps the columns named (keys or heads, in any case, separated by commas), in that order. Error{kUsage} as
+// sort_rows().
+void choose_columns(Report& report, std::string_view names);
+
 // Prints the report.
 void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
             TableRenderer& renderer);

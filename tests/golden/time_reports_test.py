@@ -109,6 +109,16 @@ def check_windows(index, timeline):
         check_identity(half)
 
 
+def check_selections(index):
+    """A selection means the same in every report, also of steps that are inferred."""
+    for selection in (("--phase", "decode"), ("--phase", "none"), ("--step", "0..1")):
+        kernels = total(rows("kernels", index, *selection), "instances")
+        equal(total(devices_of(rows("timeline", index, *selection)), "kernels"), kernels, f"timeline {selection}")
+        equal(total(rows("launches", index, *selection), "kernels"), kernels, f"launches {selection}")
+    for row in devices_of(rows("timeline", index, "--step", "0")):
+        check_identity(row)
+
+
 def check_trace(trace, folder):
     index = ingest(trace, folder / "index.tracedb")
     database = open_index(index)
@@ -118,6 +128,7 @@ def check_trace(trace, folder):
     check_launches(index, oracle, database.execute("SELECT count(*) FROM kernel").fetchone()[0])
     check_sums(index, database, timeline)
     check_windows(index, timeline)
+    check_selections(index)
     for command in COMMANDS:
         run("trace-query", command, index)
     database.close()
@@ -185,7 +196,7 @@ def check_frame(index):
         recipe = run("trace-query", command, "--explain", index).stdout
         require("-- temp." in recipe and "SELECT" in recipe, f"{command} --explain: {recipe}")
         empty = run("trace-query", command, "--phase", "decode", index)
-        require("matches the selection" in empty.stderr, f"{command} does not say why it is empty: {empty.stderr}")
+        require("the selection" in empty.stderr, f"{command} does not say why it is empty: {empty.stderr}")
     require("[others]" in run("trace-query", "launches", "--limit", "1", index).stdout, "no [others]")
 
 

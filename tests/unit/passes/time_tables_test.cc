@@ -94,6 +94,29 @@ TEST_CASE("gaps of the small index") {
   CHECK(fixture.rows("SELECT stream_id, ts, dur FROM gap ORDER BY ts") == "1 200 260; 1 500 100");
 }
 
+TEST_CASE("steps other than those of the index") {
+  const Fixture fixture;
+  const EventTables events(fixture.index, {std::begin(kPlaceColumns), std::end(kPlaceColumns)});
+  StepSet steps;
+  steps.steps.resize(2);
+  steps.steps[1].info.kind = StepKind::kDecode;
+  steps.of_kernel = {1, 2, 2};
+  steps.of_memory = {2};
+  const DevicePlaces places{events, steps};
+  const Selection decode = only([](Selection& s) { s.phase = "decode"; });
+  make_timeline_table(fixture.index, decode, LaneBy::kDevice, {}, &places);
+  CHECK(fixture.rows("SELECT kernels, memory_ops, span, computation, exposed_comm, idle FROM timeline") ==
+        "2 1 500 50 300 110");
+  make_gap_table(fixture.index, {}, LaneBy::kDevice, {}, 0, &places);
+  CHECK(fixture.rows("SELECT ts, step FROM gap ORDER BY ts") == "450 1; 500 1");
+  make_launch_group_table(fixture.index, decode, &places);
+  CHECK(fixture.rows("SELECT call, kernels FROM launch_group") == "[no launch] 2");
+  make_comm_group_table(fixture.index, decode, &places);
+  CHECK(fixture.rows("SELECT n FROM comm_group") == "1");
+  make_memory_group_table(fixture.index, decode, &steps);
+  CHECK(fixture.rows("SELECT n FROM memory_group") == "1");
+}
+
 TEST_CASE("launches of the small index") {
   const Fixture fixture;
   CHECK(fixture.launches() == "hipLaunchKernel 1 1 30 50 50; [no launch] - 2 - - -");

@@ -64,7 +64,7 @@ TEST_CASE("the kinds of steps in the comments are those the grammar yields") {
   for (int kind = 0; kind <= static_cast<int>(StepKind::kUnknown); ++kind) {
     kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<StepKind>(kind)));
   }
-  CHECK(kinds == "prefill, decode, mixed, other, unknown");
+  CHECK(kinds == "prefill, decode, mixed, train, other, unknown");
   CHECK(schema_comments(script("core"))[{"step", "kind"}] == kinds);
   CHECK(schema_comments(script("views"))[{"steps", "phase"}] == kinds);
 }

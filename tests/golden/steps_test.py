@@ -1,0 +1,79 @@
+"""Steps and layers of real traces: reviewed figures, and closure on every trace there is."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import TRACES, Cases, equal, ingest, kineto_traces, run, scratch_folder, skip_without_traces  # noqa: E402
+
+# Trace: layers of the model, and its steps by kind. Layers from the model's own module names or its published size.
+EXPECTED = {
+    "llama_tp4_vllm_mi300x.pt.trace.json.gz": (80, {"mixed": 1, "decode": 9}),
+    "llama_tp4_vllm_h100.pt.trace.json.gz": (80, {"unknown": 1, "decode": 9}),
+    "qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz": (48, {"decode": 1}),
+    "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz": (48, {"decode": 1}),
+    "qwen15_05b_hf_mi300x.json.gz": (24, {"unknown": 1}),
+    "qwen15_05b_hf_h100.json.gz": (24, {"unknown": 1}),
+    "qwen3_8b_sglang_prefill_mi300x.json.gz": (36, {"prefill": 1}),
+    "bert_small_hf_mi300x.json.gz": (4, {"unknown": 1}),
+    "bert_small_hf_h100.json.gz": (4, {"unknown": 1}),
+    "timesformer_hf_mi300x.json.gz": (12, {"unknown": 1}),
+    "timesformer_hf_h100.json.gz": (12, {"unknown": 1}),
+    "gpt_oss_vllm_prefill_b200.json.gz": (36, {"prefill": 1}),
+    "gpt_oss_vllm_decode_graph_mi300x.json.gz": (24, {"decode": 1}),
+    "flux1_xdit_mi300x.json.gz": (0, {"other": 1}),
+    "deepseek_v3_train_h800.json": (0, {"train": 1}),
+    "linear_2080ti.json.gz": (0, {"train": 39}),
+    "gpu_user_annotation_gp100.json.gz": (0, {"train": 4}),
+    "nccl_args_a100.json.gz": (0, {"train": 3}),
+    "trace_diff_control_a100.json.gz": (0, {"train": 6}),
+    "gpu_only_mi210.json.gz": (0, {}),
+    "old_resnet50_workers0_v100.json.gz": (0, {}),
+}
+
+
+def rows(command, index, *options):
+    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+
+
+def check_closure(index):
+    totals = {command: [sum(row["total_time"] for row in found), sum(row[count] for row in found)]
+              for command, count in (("kernels", "instances"), ("steps", "kernels"), ("phases", "instances"),
+                                     ("layers", "instances"))
+              for found in [rows(command, index)]}
+    for command, total in totals.items():
+        equal(total, totals["kernels"], f"kernel time and kernels of {command}")
+
+
+def check_expected(index, layers, steps):
+    equal(sum(row["layer"].isdigit() for row in rows("layers", index)), layers, "layers")
+    found = {row["phase"]: row["steps"] for row in rows("phases", index) if row["steps"]}
+    equal(found, steps, "steps")
+
+
+def check_every_layer_alike(index):
+    """The layers of a decoder have the same number of kernels, but for some at its ends."""
+    counts = [row["instances"] for row in rows("layers", index, "--phase", "decode") if row["layer"].isdigit()]
+    usual = max(set(counts), key=counts.count)
+    equal([count for count in counts[1:-1] if count != usual], [], "layers that differ in their number of kernels")
+
+
+def main():
+    cases = Cases()
+    if skip_without_traces(cases, TRACES / "kineto"):
+        cases.finish()
+    for trace in kineto_traces():
+        with scratch_folder() as folder:
+            index = cases.run(f"ingest {trace.name}", ingest, trace, folder / "index.tracedb")
+            if index is None:
+                continue
+            cases.run(f"closure {trace.name}", check_closure, index)
+            if trace.name in EXPECTED:
+                cases.run(f"expected {trace.name}", check_expected, index, *EXPECTED[trace.name])
+            if "llama_tp4" in trace.name:
+                cases.run(f"alike {trace.name}", check_every_layer_alike, index)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
