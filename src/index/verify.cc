@@ -56,29 +56,31 @@ bool same(std::span<const T> a, std::span<const T> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// What is wrong with the packed copy of a column of table kernel; empty: nothing.
-std::string packed_fault(const Index& index, const ScanColumn& column) {
+// What is wrong with the packed copy of a column; empty: nothing.
+std::string packed_fault(const Index& index, std::string_view table, const ScanColumn& column) {
   const std::span<const ScanColumn> wanted(&column, 1);
   bool equal = false;
   const std::optional<Error> failure = failure_of([&] {
-    const ScannedColumns copy = read_columns(index.database(), "kernel", wanted);
-    const ScannedColumns table = scan_columns(index.database(), "kernel", wanted);
-    equal = same(copy.columns[0].numbers.span(), table.columns[0].numbers.span()) &&
-            same(copy.columns[0].ids.span(), table.columns[0].ids.span());
+    const ScannedColumns copy = read_columns(index.database(), table, wanted);
+    const ScannedColumns own = scan_columns(index.database(), table, wanted);
+    equal = same(copy.columns[0].numbers.span(), own.columns[0].numbers.span()) &&
+            same(copy.columns[0].ids.span(), own.columns[0].ids.span());
   });
   if (failure) return failure->what();
-  return equal ? "" : fmt::format("the packed copy of kernel.{} is not as in the table", column.name);
+  return equal ? "" : fmt::format("the packed copy of {}.{} is not as in the table", table, column.name);
 }
 
 // Reports read the packed copies of columns, where there are some: they must be the columns.
 void check_packed_columns(const Index& index, std::vector<VerifyFinding>& findings) {
   int sound = 0;
   int faults = 0;
-  for (const ScanColumn& column : packed_kernel_columns()) {
-    if (!is_packed(index.database(), "kernel", column.name)) continue;
-    std::string fault = packed_fault(index, column);
-    ++(fault.empty() ? sound : faults);
-    if (!fault.empty()) findings.push_back({"columns", Outcome::kFailed, std::move(fault)});
+  for (const PackedTable& table : packed_tables()) {
+    for (const ScanColumn& column : table.columns) {
+      if (!is_packed(index.database(), table.name, column.name)) continue;
+      std::string fault = packed_fault(index, table.name, column);
+      ++(fault.empty() ? sound : faults);
+      if (!fault.empty()) findings.push_back({"columns", Outcome::kFailed, std::move(fault)});
+    }
   }
   if (faults == 0)
     findings.push_back({"columns", Outcome::kPassed, fmt::format("{} packed columns as in the table", sound)});

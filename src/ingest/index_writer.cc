@@ -125,14 +125,15 @@ std::uint32_t root_of(Database& database, const TableLayout& table) {
   return static_cast<std::uint32_t>(root.value());
 }
 
-ColumnPacker kernel_packer(const TableLayout& kernel) {
+ColumnPacker packer_of(const PackedTable& packed, const TableLayout& table) {
   std::vector<PackedColumn> columns;
-  for (const ScanColumn& column : packed_kernel_columns()) {
-    const auto found = std::find_if(kernel.columns.begin(), kernel.columns.end(),
+  for (const ScanColumn& column : packed.columns) {
+    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
                                     [&](const Column& ours) { return ours.name == column.name; });
-    columns.push_back({column.name, static_cast<std::size_t>(found - kernel.columns.begin()), column.type});
+    if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", table.name, column.name));
+    columns.push_back({column.name, static_cast<std::size_t>(found - table.columns.begin()), column.type});
   }
-  return {kernel.name, std::move(columns), kernel.columns.size()};
+  return {table.name, std::move(columns), table.columns.size()};
 }
 
 using Roots = std::array<std::uint32_t, kEventTables>;
@@ -151,10 +152,7 @@ Roots create_schema(const std::filesystem::path& path, const std::vector<TableLa
 }  // namespace
 
 IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
-    : index_(index),
-      cancel_(cancel),
-      partial_(index),
-      packed_kernels_(kernel_packer(layouts()[static_cast<std::size_t>(EventTable::kKernel)])) {
+    : index_(index), cancel_(cancel), partial_(index) {
   const std::vector<TableLayout> tables = layouts();
   const Roots roots = create_schema(partial_.path(), tables);
   pages_ = std::make_unique<PageFile>(partial_.path());
@@ -163,12 +161,16 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& num
     for (const Column& column : tables[i].columns) texts.push_back(column.texts);
     tables_[i] = std::make_unique<TableBuilder>(*pages_, roots[i], std::move(texts),
                                                 [&numbers](std::uint32_t id) { return numbers.text(id); });
+    for (const PackedTable& packed : packed_tables()) {
+      if (packed.name == tables[i].name) packers_[i].emplace(packer_of(packed, tables[i]));
+    }
   }
 }
 
 void IndexWriter::add(const RowBlock& block) {
-  tables_[static_cast<std::size_t>(block.table)]->insert(block.cells);
-  if (block.table == EventTable::kKernel) packed_kernels_.add(block.cells);
+  const auto table = static_cast<std::size_t>(block.table);
+  tables_[table]->insert(block.cells);
+  if (packers_[table]) packers_[table]->add(block.cells);
 }
 
 void IndexWriter::finish_rows() {
@@ -181,7 +183,10 @@ void IndexWriter::finish_rows() {
   database_ = open_for_writing(partial_.path(), Database::Mode::kReadWrite);
   database_->interrupt_on(cancel_);
   meta_ = std::make_unique<Statement>(*database_, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
-  packed_kernels_.write(*database_);
+  for (auto& packer : packers_) {
+    if (packer) packer->write(*database_);
+    packer.reset();
+  }
 }
 
 void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,8 @@ class IndexWriter {
   PartialFile partial_;              // goes last, after all that have it open
   std::unique_ptr<PageFile> pages_;  // until finish_rows()
   std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
-  ColumnPacker packed_kernels_;
-  std::unique_ptr<Database> database_;  // from finish_rows() on
+  std::array<std::optional<ColumnPacker>, kEventTables> packers_;  // until finish_rows()
+  std::unique_ptr<Database> database_;                             // from finish_rows() on
   std::unique_ptr<Statement> meta_;
 };
 

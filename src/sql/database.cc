@@ -80,6 +80,12 @@ int append_error(const std::filesystem::path& path) {
   return error;
 }
 
+// What SQLite says on its first line: of a schema it cannot parse it quotes all the rest.
+std::string message_of(sqlite3* handle) {
+  const std::string_view text = sqlite3_errmsg(handle);
+  return std::string(text.substr(0, text.find_first_of("\r\n")));
+}
+
 }  // namespace
 
 std::string database_name(const std::filesystem::path& path) {
@@ -145,7 +151,7 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
   const bool corrupt = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
   if (corrupt && is_being_built()) {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
-                                                  path_.string(), sqlite3_errmsg(handle_)));
+                                                  path_.string(), message_of(handle_)));
   }
   // Our own statements on an index that others may have touched: a table or column that is not there, a text of a
   // gigabyte.
@@ -153,7 +159,7 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
   if (corrupt || unlike_ours) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
-                            sqlite3_errmsg(handle_)));
+                            message_of(handle_)));
   }
   const bool write_failed = sqlite3_extended_errcode(handle_) == SQLITE_IOERR_WRITE;
   if (kind == SQLITE_FULL || (write_failed && is_no_space(append_error(path_)))) {
@@ -163,7 +169,7 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
                                    std::strerror(kind == SQLITE_FULL ? ENOSPC : append_error(path_))),
                        unknown ? 0 : written);
   }
-  throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, sqlite3_errmsg(handle_)));
+  throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, message_of(handle_)));
 }
 
 void Database::execute(std::string_view sql) {

@@ -16,17 +16,21 @@ namespace tracedb {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKernelKinds = {"compute", "comm", "copy_kernel"};
-constexpr std::array<ScanColumn, 9> kKernelColumns = {{
-    {"ts"},
-    {"dur"},
-    {"name_id", ScanType::kId, {}},
-    {"stream_id", ScanType::kId, {}},
-    {"launch_id", ScanType::kId, {}},
-    {"stack_id", ScanType::kId, {}},
-    {"annotation_id", ScanType::kId, {}},
-    {"step_id", ScanType::kId, {}},
-    {"kind", ScanType::kChoice, kKernelKinds},
-}};
+constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
+
+constexpr std::array<ScanColumn, 9> kKernelColumns = {{{"ts"},
+                                                       {"dur"},
+                                                       {"name_id", ScanType::kId, {}},
+                                                       {"stream_id", ScanType::kId, {}},
+                                                       {"launch_id", ScanType::kId, {}},
+                                                       {"stack_id", ScanType::kId, {}},
+                                                       {"annotation_id", ScanType::kId, {}},
+                                                       {"step_id", ScanType::kId, {}},
+                                                       {"kind", ScanType::kChoice, kKernelKinds}}};
+constexpr std::array<ScanColumn, 4> kCallColumns = {
+    {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKinds}}};
+
+constexpr std::array<PackedTable, 2> kTables = {{{"kernel", kKernelColumns}, {"runtime_call", kCallColumns}}};
 
 [[noreturn]] void fail_damaged(const Database& database, std::string_view table, std::string_view column) {
   throw Error(ErrorCode::kInput, fmt::format("{}: packed column {} of table {} is damaged: build the index again "
@@ -88,7 +92,7 @@ class Reader {
 
 }  // namespace
 
-std::span<const ScanColumn> packed_kernel_columns() { return kKernelColumns; }
+std::span<const PackedTable> packed_tables() { return kTables; }
 
 bool is_packed(Database& database, std::string_view table, std::string_view column) {
   Statement any(database, "SELECT 1 FROM packed_column WHERE event_table = ? AND name = ? LIMIT 1");

@@ -15,8 +15,12 @@ namespace tracedb {
 // As scan_columns(). Throws std::logic_error for a column that neither is packed nor in the table.
 ScannedColumns read_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns);
 
-// The columns of table kernel that ingest packs. A kChoice is packed as its place in the list of texts, plus 1.
-std::span<const ScanColumn> packed_kernel_columns();
+// The columns that ingest packs, by table. A kChoice is packed as its place in the list of texts, plus 1.
+struct PackedTable {
+  std::string_view name;
+  std::span<const ScanColumn> columns;
+};
+std::span<const PackedTable> packed_tables();
 
 // Whether read_columns() takes this column from a copy.
 bool is_packed(Database& database, std::string_view table, std::string_view column);

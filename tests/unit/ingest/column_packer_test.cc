@@ -168,9 +168,11 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
   const auto path = ingested.directory() / "index";
   {
     const Index index = Index::open(path);
-    const auto wanted = packed_kernel_columns();
-    for (const ScanColumn& column : wanted) CHECK(is_packed(index.database(), "kernel", column.name));
-    const ScannedColumns columns = read_columns(index.database(), "kernel", wanted);
+    for (const PackedTable& table : packed_tables()) {
+      for (const ScanColumn& column : table.columns) CHECK(is_packed(index.database(), table.name, column.name));
+    }
+    REQUIRE(packed_tables()[0].name == "kernel");
+    const ScannedColumns columns = read_columns(index.database(), "kernel", packed_tables()[0].columns);
     REQUIRE(columns.rows == 3);
     const auto dur = columns.columns[1].numbers.span();
     CHECK(std::vector<std::int64_t>(dur.begin(), dur.end()) == std::vector<std::int64_t>{9000, 3125, kNullCell});
@@ -180,7 +182,9 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
   CHECK(failures(path).empty());
   const auto change = [&](const char* sql) { Database(path, Database::Mode::kReadWrite).execute(sql); };
   SUBCASE("another value") {
-    change("UPDATE packed_column SET data = (SELECT data FROM packed_column WHERE name = 'ts') WHERE name = 'dur'");
+    change(
+        "UPDATE packed_column SET data = (SELECT data FROM packed_column WHERE event_table = 'kernel' AND "
+        "name = 'ts') WHERE event_table = 'kernel' AND name = 'dur'");
     CHECK(failures(path) == std::vector<std::string>{"columns"});
   }
   SUBCASE("another table") {
@@ -188,7 +192,7 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
     CHECK(failures(path) == std::vector<std::string>{"columns"});
   }
   SUBCASE("no copy at all") {
-    change("UPDATE packed_column SET data = x'00' WHERE name IN ('ts', 'kind')");
+    change("UPDATE packed_column SET data = x'00' WHERE event_table = 'kernel' AND name IN ('ts', 'kind')");
     CHECK(failures(path) == std::vector<std::string>{"columns", "columns"});
   }
 }
