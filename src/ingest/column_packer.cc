@@ -9,7 +9,8 @@ namespace {
 
 // Differences for what mostly ascends in small steps, or mostly stays.
 ColumnCoding coding_of(std::string_view name) {
-  const bool differences = name == "ts" || name == "launch_id" || name == "annotation_id" || name == "step_id";
+  const bool differences =
+      name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" || name == "step_id";
   return differences ? ColumnCoding::kDifferences : ColumnCoding::kValues;
 }
 

@@ -96,7 +96,7 @@ std::int64_t busy_time(const GroupedEvents& events) {
   return busy;
 }
 
-std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups) {
+std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t groups) {
   std::vector<GroupStats> stats(groups);
   Cover cover(groups, events.device_of_stream);
   for (std::size_t i = 0; i < events.group.size(); ++i) {
@@ -109,6 +109,11 @@ std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t gro
     own.total = bounded_add(own.total, events.dur[i]);
     own.busy = bounded_add(own.busy, cover.add(group, events.stream[i], events.ts[i], events.dur[i]));
   }
+  return stats;
+}
+
+std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups) {
+  std::vector<GroupStats> stats = group_totals(events, groups);
   std::vector<std::size_t> end(groups + 1, 0);
   for (std::size_t g = 0; g < groups; ++g) end[g + 1] = end[g] + static_cast<std::size_t>(stats[g].known);
   ColumnArray<std::int64_t> memory(end[groups]);

@@ -36,6 +36,9 @@ struct GroupedEvents {
 // By group id, `groups` of them. Two passes over the events and a selection in each group: linear.
 std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups);
 
+// The same without what takes the second pass: count, known, total and busy.
+std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t groups);
+
 // Union of the intervals of all events that are in a group, per device, added up over devices.
 std::int64_t busy_time(const GroupedEvents& events);
 

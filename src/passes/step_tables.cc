@@ -198,7 +198,7 @@ std::int64_t make_phase_table(const Index& index, const StepSet& steps, const Ev
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
   const GroupedEvents grouped{events.kernels.times("ts"), events.kernels.times("dur"), events.kernels.ids("stream_id"),
                               events.device_of_stream, groups};
-  const std::vector<GroupStats> stats = group_stats(grouped, kKinds + 1);
+  const std::vector<GroupStats> stats = group_totals(grouped, kKinds + 1);
   TempTable table(index.database(), "phase_row",
                   "phase TEXT, steps INTEGER, requests REAL, tokens INTEGER, kernels INTEGER, total INTEGER, known "
                   "INTEGER, busy INTEGER, gpu_span REAL, host REAL, period REAL, launch_lag REAL, tokens_per_s REAL",
