@@ -30,27 +30,36 @@ unsigned stored_width(std::uint64_t code) {
   return width > kWidestPart ? kWhole : width;
 }
 
-// The best width above `base`: what needs more, or is below, becomes a patch.
-Choice with_patches(std::span<const std::uint64_t> codes, std::uint64_t base) {
+// The best width above `base`, by a sample: what needs more, or is below, becomes a patch.
+Choice estimate(std::span<const std::uint64_t> codes, std::uint64_t base) {
   std::array<std::uint16_t, kWhole + 1> count{};
-  for (const std::uint64_t code : codes) ++count[static_cast<std::size_t>(std::bit_width(code - base))];
+  std::size_t sampled = 0;
+  for (std::size_t i = 0; i < codes.size(); i += 4 + sampled++ % 9) {  // steps unlike those of any pattern in the data
+    ++count[static_cast<std::size_t>(std::bit_width(codes[i] - base))];
+  }
   Choice best{base, kWhole, 0};
   std::size_t above = 0;
   for (unsigned width = kWhole; width-- > 0;) {
     above += count[width + 1];
-    const Choice choice{base, width, above};
+    const Choice choice{base, width, above * codes.size() / sampled};
     if (width <= kWidestPart && choice.bits(codes.size()) < best.bits(codes.size())) best = choice;
   }
   return best;
+}
+
+std::size_t count_patches(std::span<const std::uint64_t> codes, const Choice& choice) {
+  if (choice.width == kWhole) return 0;
+  std::size_t count = 0;
+  for (const std::uint64_t code : codes) count += ((code - choice.base) >> choice.width) != 0 ? 1 : 0;
+  return count;
 }
 
 // A base above a few odd low values: from a sample, of which it is nearly the least.
 std::uint64_t low_value(std::span<const std::uint64_t> codes) {
   constexpr std::size_t kSample = 64, kRank = 3;
   std::array<std::int64_t, kSample> sample{};
-  const std::size_t step = std::max<std::size_t>(codes.size() / kSample, 1);
   std::size_t count = 0;
-  for (std::size_t i = 0; i < codes.size() && count < kSample; i += step) {
+  for (std::size_t i = 0; i < codes.size() && count < kSample; i += 8 + count % 17) {
     sample[count++] = static_cast<std::int64_t>(codes[i]);
   }
   const auto place = sample.begin() + static_cast<std::ptrdiff_t>(std::min(kRank, count - 1));
@@ -63,11 +72,11 @@ Choice choose(std::span<const std::uint64_t> codes, std::int64_t least, std::int
   const auto base = static_cast<std::uint64_t>(least);
   Choice best{base, stored_width(static_cast<std::uint64_t>(most) - base), 0};
   if (best.width <= kNarrow) return best;
-  for (const std::uint64_t candidate : {base, low_value(codes)}) {
-    const Choice choice = with_patches(codes, candidate);
-    if (choice.bits(codes.size()) < best.bits(codes.size())) best = choice;
-  }
-  return best;
+  Choice patched = estimate(codes, base);
+  const Choice other = estimate(codes, low_value(codes));
+  if (other.bits(codes.size()) < patched.bits(codes.size())) patched = other;
+  patched.patches = count_patches(codes, patched);
+  return patched.bits(codes.size()) < best.bits(codes.size()) ? patched : best;
 }
 
 void put_little64(std::byte* to, std::uint64_t value) {
@@ -96,6 +105,7 @@ void put_codes(std::byte* to, std::span<const std::uint64_t> codes, const Choice
     for (const std::uint64_t code : codes) put_little64(std::exchange(to, to + kWord), code - choice.base);
     return;
   }
+  if (choice.width == 0) return;
   std::uint64_t open = 0;  // bits not yet written for good
   unsigned bits = 0;
   for (const std::uint64_t value : codes) {
@@ -222,7 +232,7 @@ bool unpack(std::span<const std::byte> block, std::span<T> values) {
 }  // namespace
 
 void append_frame(std::vector<std::byte>& block, ColumnCoding coding, std::span<const std::int64_t> values) {
-  std::array<std::uint64_t, kFrameRows> memory;  // values or differences
+  std::array<std::uint64_t, kFrameRows> memory{};  // values or differences
   const std::span<std::uint64_t> codes = std::span(memory).first(values.size());
   // The first difference is 0 at first: replaced by one that costs nothing.
   auto before = static_cast<std::uint64_t>(values.front());
