@@ -222,7 +222,7 @@ bool unpack(std::span<const std::byte> block, std::span<T> values) {
 }  // namespace
 
 void append_frame(std::vector<std::byte>& block, ColumnCoding coding, std::span<const std::int64_t> values) {
-  std::array<std::uint64_t, kFrameRows> memory;  // values or differences
+  std::array<std::uint64_t, kFrameRows> memory{};  // values or differences
   const std::span<std::uint64_t> codes = std::span(memory).first(values.size());
   // The first difference is 0 at first: replaced by one that costs nothing.
   auto before = static_cast<std::uint64_t>(values.front());
