@@ -21,7 +21,7 @@ std::vector<std::string> why_empty(const Index& index, const Report& report, con
 std::int64_t group_by_place(const CommandLine& line, const Index& index, const RulesInForce& rules,
                             const Selection& selection, GroupBy by, std::vector<std::string>& notes) {
   if (!selection.layer) {
-    const LoadedSteps loaded = load_steps(index, line, rules);
+    const LoadedSteps loaded = load_steps(index, line, rules, {"name_id"});
     notes = loaded.set.notes;
     return make_kernel_group_table(index, selection, by, {loaded.events, loaded.set, nullptr});
   }

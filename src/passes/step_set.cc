@@ -241,7 +241,7 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
 EventTables::EventTables(const Index& index, const std::vector<std::string_view>& extra)
     : kernels(index, "kernel",
               [&] {
-                std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id", "step_id"};
+                std::vector<std::string_view> columns = {"ts", "dur", "stream_id", "step_id"};
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
@@ -251,7 +251,7 @@ EventTables::EventTables(const Index& index, const std::vector<std::string_view>
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
   if (options.pattern) return {"annotation_id"};
   if (index.database().query_int64("SELECT id FROM step LIMIT 1")) return {};
-  return {"annotation_id", "launch_id"};
+  return {"name_id", "annotation_id", "launch_id"};
 }
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,

@@ -47,7 +47,7 @@ struct StepOptions {
 
 // What the step passes read of the events.
 struct EventTables {
-  EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
+  EventColumns kernels;  // ts, dur, stream_id, step_id, and `extra` ones
   EventColumns memory;   // ts, dur, stream_id, step_id, annotation_id
   std::vector<std::uint32_t> device_of_stream;
   EventTables(const Index& index, const std::vector<std::string_view>& extra);
