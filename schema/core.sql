@@ -103,6 +103,7 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   graph_id ANY,                  -- as in the trace
   graph_node_id ANY,             -- as in the trace
   launch_config_id INTEGER,
+  first_of_launch INTEGER,       -- 1: the first kernel of its launch; 0: a later one, of a graph; NULL: no launch
   kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel)
 ) STRICT;
 
@@ -295,4 +296,14 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   median REAL,                   -- mean of the middle one or two
   p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
   known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
+) STRICT;
+
+CREATE TABLE packed_column (     -- second copies of columns of the event tables, for whoever wants all rows at once
+  event_table TEXT NOT NULL,     -- kernel
+  name TEXT NOT NULL,            -- of the column: ts, dur, name_id, stream_id, step_id, launch_id, stack_id,
+                                 -- annotation_id (0: unknown), kind (1 compute, 2 comm, 3 copy_kernel)
+  block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
+  n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
+  data BLOB NOT NULL,            -- their values, packed as src/sql/column_codec.h says
+  PRIMARY KEY (event_table, name, block)
 ) STRICT;

@@ -115,8 +115,7 @@ SELECT
   k.ts AS kernel_ts,
   k.dur AS kernel_dur,
   k.ts - (r.ts + r.dur) AS launch_delay,  -- from the call's return to the kernel's start; negative if it started earlier
-  CASE WHEN k.id = (SELECT min(f.id) FROM kernel f WHERE f.launch_id = r.id)
-       THEN max(0, k.ts - (r.ts + r.dur)) END
+  CASE WHEN k.first_of_launch = 1 THEN max(0, k.ts - (r.ts + r.dur)) END
     AS queue_delay,                  -- launch_delay, at least 0; NULL for the later kernels of a graph launch
   k.ts - r.ts AS end_to_end,         -- from the call's start to the kernel's start
   p.pid AS pid,

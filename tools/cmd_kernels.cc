@@ -21,7 +21,7 @@ std::vector<std::string> why_empty(const Index& index, const Report& report, con
 std::int64_t group_by_place(const CommandLine& line, const Index& index, const RulesInForce& rules,
                             const Selection& selection, GroupBy by, std::vector<std::string>& notes) {
   if (!selection.layer) {
-    const LoadedSteps loaded = load_steps(index, line, rules, {"name_id"});
+    const LoadedSteps loaded = load_steps(index, line, rules);
     notes = loaded.set.notes;
     return make_kernel_group_table(index, selection, by, {loaded.events, loaded.set, nullptr});
   }
@@ -56,14 +56,15 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
 
 int run_kernels(std::span<const std::string> args) {
   CommandLine line(kKernelsCommand,
-                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
+                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "kernels", GroupBy::kName) : 0;
 }
 
 int run_ops(std::span<const std::string> args) {
-  CommandLine line(kOpsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                 OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kOpsCommand,
+                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
+                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "ops", GroupBy::kClass) : 0;
 }
 

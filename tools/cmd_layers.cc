@@ -27,8 +27,8 @@ std::vector<std::string> notes_of(const LoadedSteps& loaded, const LayerSet& lay
 
 int run(std::span<const std::string> args) {
   CommandLine line(kLayersCommand,
-                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
+                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);

@@ -1,24 +1,48 @@
+#include "passes/memory_groups.h"
 #include "query_command.h"
+#include "query_rules.h"
 #include "query_run.h"
+#include "query_selection.h"
+#include "query_steps.h"
 
 namespace tracedb {
 namespace {
 
-TraceReport memcpys(const Index& index) {
+TraceReport memcpys(const Index& index, const Selection& selection, const DevicePlaces* places) {
+  make_memory_group_table(index, selection, places == nullptr ? nullptr : &places->steps);
   TraceReport result{run_report(index.database(), "memcpys", {}), {}};
-  if (result.report.rows.empty()) result.warnings.emplace_back("the trace has no copies or fills");
+  if (!result.report.rows.empty()) return result;
+  if (!selection.empty() && index.database().query_int64("SELECT id FROM memory_op LIMIT 1")) {
+    result.warnings.emplace_back("no copy or fill matches the selection");
+  } else {
+    result.warnings.emplace_back("the trace has no copies or fills");
+  }
   return result;
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kMemcpysCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kMemcpysCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
-  return run_trace_reports(line, "memcpys", memcpys);
+  const Selection selection = selection_of(line);
+  const RulesInForce rules(line);
+  Recipe recipe{"reports/memcpys",
+                {"temp.memory_group: from columns ts, dur, kind, direction, bytes, stream_id and step_id of table "
+                 "memory_op (src/passes/memory_groups.h)"}};
+  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  const auto make = [&](const Index& index) {
+    const SelectedPlaces places(index, line, rules, selection);
+    return with_notes(memcpys(index, selection, places.get()), places.notes());
+  };
+  return run_trace_reports(line, "memcpys", make, recipe);
 }
 
 }  // namespace
 
 const Command kMemcpysCommand = {"memcpys", "copies and fills by direction: count, bytes, time, bandwidth",
-                                 "memcpys [options] TRACE|INDEX...", "  trace-query memcpys trace.json.gz", run};
+                                 "memcpys [options] TRACE|INDEX...",
+                                 "  trace-query memcpys trace.json.gz\n"
+                                 "  trace-query memcpys trace.json.gz --phase decode --csv",
+                                 run};
 
 }  // namespace tracedb

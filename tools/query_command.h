@@ -19,10 +19,17 @@ struct Command {
 extern const Command kInfoCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
+extern const Command kTimelineCommand;
+extern const Command kGapsCommand;
+extern const Command kLaunchesCommand;
+extern const Command kCommsCommand;
 extern const Command kPhasesCommand;
 extern const Command kStepsCommand;
 extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
+extern const Command kStacksCommand;
+extern const Command kSequencesCommand;
+extern const Command kWarningsCommand;
 extern const Command kIssuesCommand;
 extern const Command kRulesCommand;
 extern const Command kSqlCommand;

@@ -49,22 +49,28 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("limit", OptionKind::kValue,
             "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)");
         add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
+        add("columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name");
         break;
       case OptionGroup::kSelection:
+        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
+        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
+        [[fallthrough]];
+      case OptionGroup::kPlaces:
         add("device", OptionKind::kValue, "only this device number");
         add("stream", OptionKind::kValue, "only this stream");
         add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
         add("phase", OptionKind::kValue,
             "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
             "none: in no step");
-        add("layer", OptionKind::kValue, "only layer A, or layers A..B, A.., ..B; head, tail: around the layers; none");
-        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
-        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
-        add("from", OptionKind::kValue, "only what starts at or after this time: 12345 (ns), 1.5ms, 2s");
-        add("to", OptionKind::kValue, "only what starts before this time");
+        add("from", OptionKind::kValue,
+            "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there");
+        add("to", OptionKind::kValue, "only what starts before this time; timeline and gaps cut work off there");
         break;
       case OptionGroup::kRules:
         add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");
+        break;
+      case OptionGroup::kLayers:
+        add("layer", OptionKind::kValue, "only layer A, or layers A..B, A.., ..B; head, tail: around the layers; none");
         break;
       case OptionGroup::kSteps:
         add("step-regex", OptionKind::kValue,

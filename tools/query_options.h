@@ -17,9 +17,11 @@ namespace tracedb {
 
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
-  kRows,       // --limit --sort
-  kSelection,  // --device --stream --step --phase --layer --op --name --from --to
+  kRows,       // --limit --sort --columns
+  kSelection,  // --device --stream --step --phase --op --name --from --to
+  kPlaces,     // of these, what needs no kernel names: all but --op --name
   kRules,      // --rules
+  kLayers,     // --layer
   kSteps,      // --step-regex
   kExplain,    // --explain
   kInput,      // --no-ingest

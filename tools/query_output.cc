@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -23,6 +24,12 @@ std::size_t terminal_width() {
 }
 
 }  // namespace
+
+std::size_t row_limit(const CommandLine& line) {
+  if (!line.knows("limit")) return 0;
+  const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
+  return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
+}
 
 Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
   const auto path = line.text("output");
@@ -74,18 +81,14 @@ void Output::add(const std::string& name, InputReport report) {
 void Output::arrange(Report& report) const {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
-  const std::size_t limit = row_limit();
+  const std::size_t limit = row_limit(line_);
   limit_rows(report, limit);
   if (!line_.has("limit") && report.rows.size() < rows) {
     note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
   }
-}
-
-// Files and machines get everything, a terminal what can be taken in.
-std::size_t Output::row_limit() const {
-  if (!line_.knows("limit")) return 0;
-  const bool for_reading = !file_ && line_.renderer().name == "table";
-  return static_cast<std::size_t>(line_.number("limit").value_or(for_reading ? kUsualRows : 0));
+  std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
+  report.footer.clear();
+  if (line_.knows("columns") && line_.has("columns")) choose_columns(report, *line_.text("columns"));
 }
 
 void Output::note(const std::string& text) const {

@@ -20,6 +20,9 @@ struct InputReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
+// How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
+std::size_t row_limit(const CommandLine& line);
+
 class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
@@ -41,7 +44,6 @@ class Output {
  private:
   void arrange(Report& report) const;
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
-  [[nodiscard]] std::size_t row_limit() const;
 
   const CommandLine& line_;
   std::ostream* standard_;

@@ -23,6 +23,11 @@ void explain(Output& output, const CommandLine& line, const std::string& name, c
 
 }  // namespace
 
+TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes) {
+  report.warnings.insert(report.warnings.begin(), notes.begin(), notes.end());
+  return report;
+}
+
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make, const Recipe& recipe) {
   return run_trace_reports(line, line.inputs(), name, make, recipe);
@@ -40,6 +45,18 @@ int run_trace_reports(const CommandLine& line, std::span<const std::string> inpu
     TraceReport result = make(trace.index);
     result.warnings.insert(result.warnings.begin(), trace.notes.begin(), trace.notes.end());
     output.add(name, {input, std::move(result.report), std::move(result.warnings)});
+  }
+  output.finish();
+  return 0;
+}
+
+int run_trace_texts(const CommandLine& line,
+                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print) {
+  Output output(line);
+  for (const std::string& input : line.inputs()) {
+    const OpenedTrace trace = open_trace(input, line);
+    for (const std::string& text : trace.notes) output.note(text);
+    for (const std::string& text : print(trace.index, output.stream())) output.note(text);
   }
   output.finish();
   return 0;

@@ -17,6 +17,9 @@ struct TraceReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
+// The same report with these notes before its own.
+TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes);
+
 // What a report is made of, printed by --explain.
 struct Recipe {
   std::string script;               // "reports/kernels"
@@ -30,5 +33,9 @@ int run_trace_reports(const CommandLine& line, const std::string& name,
 // The same for inputs that are not all of the positional arguments.
 int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
+
+// For answers that are lines of text: `print` writes them for each input and returns the warnings.
+int run_trace_texts(const CommandLine& line,
+                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print);
 
 }  // namespace tracedb

@@ -1,8 +1,14 @@
 #include "query_steps.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tracedb {
+namespace {
+
+bool has_steps(const Index& index) { return index.database().query_int64("SELECT id FROM step LIMIT 1").has_value(); }
+
+}  // namespace
 
 LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
                        std::vector<std::string_view> extra, bool traits) {
@@ -16,6 +22,20 @@ LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesI
   LoadedSteps out{EventTables(index, extra), classified ? kernel_traits(index) : std::vector<Traits>{}, {}};
   out.set = load_steps(index, options, out.events, out.traits);
   return out;
+}
+
+SelectedPlaces::SelectedPlaces(const Index& index, const CommandLine& line, const RulesInForce& rules,
+                               const Selection& selection, Steps steps)
+    : named_(selection.names_steps()) {
+  if (selection.op) rules.apply(index);
+  const bool known = steps == Steps::kIfKnown && (line.has("step-regex") || has_steps(index));
+  if (!named_ && !known) return;
+  loaded_.emplace(load_steps(index, line, rules, {std::begin(kPlaceColumns), std::end(kPlaceColumns)}));
+  places_.emplace(DevicePlaces{loaded_->events, loaded_->set});
+}
+
+std::vector<std::string> SelectedPlaces::notes() const {
+  return named_ ? loaded_->set.notes : std::vector<std::string>();
 }
 
 std::string steps_recipe(const CommandLine& line) {

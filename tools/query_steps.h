@@ -1,6 +1,12 @@
 // The steps of an index as the options of a command want them: --step-regex.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "passes/device_columns.h"
+#include "passes/selection.h"
 #include "passes/step_set.h"
 #include "query_options.h"
 #include "query_rules.h"
@@ -17,6 +23,26 @@ struct LoadedSteps {
 // temp.kernel_class.
 LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
                        std::vector<std::string_view> extra = {}, bool traits = false);
+
+// What a selection needs of an index before the passes over devices can run: its classes, and its steps if it names
+// some.
+class SelectedPlaces {
+ public:
+  enum class Steps { kIfNamed, kIfKnown };  // kIfKnown: also where the index has steps and the selection names none
+
+  SelectedPlaces(const Index& index, const CommandLine& line, const RulesInForce& rules, const Selection& selection,
+                 Steps steps = Steps::kIfNamed);
+  SelectedPlaces(const SelectedPlaces&) = delete;
+  SelectedPlaces& operator=(const SelectedPlaces&) = delete;
+
+  [[nodiscard]] const DevicePlaces* get() const { return places_ ? &*places_ : nullptr; }  // null: not needed
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  std::optional<LoadedSteps> loaded_;
+  std::optional<DevicePlaces> places_;
+  bool named_;
+};
 
 std::string steps_recipe(const CommandLine& line);  // for --explain
 

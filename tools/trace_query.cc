@@ -24,8 +24,10 @@ namespace {
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,    &kOpsCommand,    &kKernelsCommand, &kPhasesCommand, &kStepsCommand,  &kLayersCommand,
-    &kMemcpysCommand, &kIssuesCommand, &kRulesCommand,   &kSqlCommand,    &kSchemaCommand, &kVerifyCommand,
+    &kInfoCommand,    &kOpsCommand,      &kKernelsCommand,   &kPhasesCommand,   &kStepsCommand,
+    &kLayersCommand,  &kTimelineCommand, &kGapsCommand,      &kLaunchesCommand, &kCommsCommand,
+    &kMemcpysCommand, &kStacksCommand,   &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
+    &kRulesCommand,   &kSqlCommand,      &kSchemaCommand,    &kVerifyCommand,
 };
 
 std::string help_text() {

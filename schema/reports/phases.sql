@@ -14,6 +14,6 @@
 -- column: tokens_per_s | Tokens/s         |         |
 -- column: phase        | Phase            | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, kernels, steps, requests, tokens, busy,
-       100.0 * busy / nullif(:busy, 0), gpu_span, host, period, launch_lag, tokens_per_s, phase
+       100.0 * busy / nullif(:busy, 0), gpu_span, host, period, launch_lag, round(tokens_per_s, 1), phase
 FROM temp.phase_row
 ORDER BY phase = '[no step]', total DESC, phase;

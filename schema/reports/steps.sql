@@ -17,6 +17,6 @@
 -- column: ts                  | Start       | ns    | min
 -- column: name                | Name        | text  | label
 SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
-       gpu_span, gpu_busy, host, period, launch_lag, tokens_per_s, steady, ts, name
+       gpu_span, gpu_busy, host, period, launch_lag, round(tokens_per_s, 1), steady, ts, name
 FROM temp.step_row
 ORDER BY step IS NULL, step;

@@ -1,6 +1,15 @@
 #include "index/verify.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/failure.h"
 #include "index/validity.h"
+#include "sql/packed_columns.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
@@ -42,6 +51,39 @@ void check_numbers(const Index& index, std::vector<VerifyFinding>& findings) {
   }
 }
 
+template <class T>
+bool same(std::span<const T> a, std::span<const T> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// What is wrong with the packed copy of a column of table kernel; empty: nothing.
+std::string packed_fault(const Index& index, const ScanColumn& column) {
+  const std::span<const ScanColumn> wanted(&column, 1);
+  bool equal = false;
+  const std::optional<Error> failure = failure_of([&] {
+    const ScannedColumns copy = read_columns(index.database(), "kernel", wanted);
+    const ScannedColumns table = scan_columns(index.database(), "kernel", wanted);
+    equal = same(copy.columns[0].numbers.span(), table.columns[0].numbers.span()) &&
+            same(copy.columns[0].ids.span(), table.columns[0].ids.span());
+  });
+  if (failure) return failure->what();
+  return equal ? "" : fmt::format("the packed copy of kernel.{} is not as in the table", column.name);
+}
+
+// Reports read the packed copies of columns, where there are some: they must be the columns.
+void check_packed_columns(const Index& index, std::vector<VerifyFinding>& findings) {
+  int sound = 0;
+  int faults = 0;
+  for (const ScanColumn& column : packed_kernel_columns()) {
+    if (!is_packed(index.database(), "kernel", column.name)) continue;
+    std::string fault = packed_fault(index, column);
+    ++(fault.empty() ? sound : faults);
+    if (!fault.empty()) findings.push_back({"columns", Outcome::kFailed, std::move(fault)});
+  }
+  if (faults == 0)
+    findings.push_back({"columns", Outcome::kPassed, fmt::format("{} packed columns as in the table", sound)});
+}
+
 }  // namespace
 
 std::string_view to_string(VerifyFinding::Outcome outcome) {
@@ -63,6 +105,7 @@ std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::pat
   if (findings.back().outcome == Outcome::kFailed) return findings;  // numbers of a broken file mean nothing
   findings.push_back(check_source(index, source, cancel));
   check_numbers(index, findings);
+  check_packed_columns(index, findings);
   return findings;
 }
 

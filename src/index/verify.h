@@ -1,4 +1,5 @@
-// The slow, complete check of an index: its structure, its trace by full hash, and whether its numbers add up.
+// The slow, complete check of an index: its structure, its trace by full hash, whether its numbers add up, and
+// whether packed columns are as in their tables.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace tracedb {
 
 struct VerifyFinding {
   enum class Outcome { kPassed, kFailed, kNotChecked };
-  std::string check;  // integrity, source, conservation, rows, totals, references
+  std::string check;  // integrity, source, conservation, rows, totals, references, columns
   Outcome outcome;
   std::string detail;
 };

@@ -10,8 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <semaphore>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/deadline.h"
@@ -57,6 +59,7 @@ class Batch {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t most = std::max<std::size_t>(1, waiting_.size());
     jobs_ = static_cast<unsigned>(std::min<std::size_t>(options.jobs > 0 ? options.jobs : cores, most));
+    slots_.release(jobs_);
     IngestOptions& ingest = options_.ensure.ingest;
     // Alone, a trace gets as many workers as are of use to it.
     if (ingest.threads == 0 && jobs_ > 1) ingest.threads = std::clamp(cores / jobs_, 1U, 3U);
@@ -88,6 +91,22 @@ class Batch {
     bool second_time;
   };
 
+  // One of the jobs that may compute at once. A trace that only waits for the disk gives its own to the next one.
+  class Slot {
+   public:
+    explicit Slot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
+    ~Slot() { release(); }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    void release() {
+      if (std::exchange(held_, false)) slots_.release();
+    }
+
+   private:
+    std::counting_semaphore<>& slots_;
+    bool held_ = true;
+  };
+
   [[nodiscard]] bool cancelled() const {
     return options_.ensure.ingest.cancel != nullptr && options_.ensure.ingest.cancel->load();
   }
@@ -95,7 +114,8 @@ class Batch {
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
     static_cast<void>(failure_of([&] {
-      for (unsigned job = 1; job < jobs_; ++job) {
+      const unsigned workers = jobs_ == 1 ? 1 : 2 * jobs_;
+      for (unsigned worker = 1; worker < workers; ++worker) {
         tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
       }
     }));
@@ -104,8 +124,12 @@ class Batch {
   }
 
   void work() {
-    while (std::optional<Item> item = next()) {
-      const TraceRecord record = treat(item->trace);
+    while (true) {
+      Slot slot(slots_);
+      const std::optional<Item> item = next();
+      if (!item) return;
+      const TraceRecord record = treat(item->trace, slot);
+      slot.release();
       const bool again = record.code == ErrorCode::kTransient && !item->second_time && !cancelled();
       if (again) {
         put_off(item->trace);
@@ -142,12 +166,12 @@ class Batch {
     observer_.finished(record);
   }
 
-  TraceRecord treat(const fs::path& trace) {
+  TraceRecord treat(const fs::path& trace, Slot& slot) {
     const Clock::time_point start = Clock::now();
     const FileState before(trace);
     const Deadline deadline(options_.timeout, options_.ensure.ingest.cancel);
     TraceRecord record{.trace = trace, .index = {}};
-    if (const std::optional<Error> error = failure_of([&] { build(record, deadline); })) {
+    if (const std::optional<Error> error = failure_of([&] { build(record, deadline, slot); })) {
       note_failure(record, *error, before);
       if (deadline.expired() && error->code() == ErrorCode::kInterrupted && !cancelled()) note_timeout(record);
     }
@@ -179,9 +203,10 @@ class Batch {
                                printable_path(record.trace), std::chrono::duration<double>(options_.timeout).count());
   }
 
-  void build(TraceRecord& record, const Deadline& deadline) {
+  void build(TraceRecord& record, const Deadline& deadline, Slot& slot) {
     EnsureOptions options = options_.ensure;
     options.ingest.cancel = deadline.flag();
+    options.ingest.before_sync = [&slot] { slot.release(); };
     options.ingest.progress = [&](const IngestProgress& progress) {
       const std::lock_guard lock(mutex_);
       observer_.progress(record.trace, progress);
@@ -270,6 +295,7 @@ class Batch {
   BatchOptions options_;
   BatchObserver& observer_;
   unsigned jobs_ = 1;
+  std::counting_semaphore<> slots_{0};
   std::mutex mutex_;  // all below, and calls of the observer
   std::deque<Item> waiting_;
   BatchResult result_;

@@ -133,6 +133,12 @@ std::string_view trim_separators(std::string_view text) {
   return text;
 }
 
+// Of the event that `text` begins with, in which there is no other; else of its first byte.
+std::size_t sound_length(std::string_view text) {
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  return text.starts_with('{') && check.shape == Shape::kWhole && check.has_phase ? check.end : 1;
+}
+
 }  // namespace
 
 struct ChunkParser::Json {
@@ -206,7 +212,7 @@ void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, 
 void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const EventSearch next = find_event(text, at + 1, More::kNo);
+    const EventSearch next = find_event(text, at + sound_length(text.substr(at)), More::kNo);
     const std::size_t end = std::min(next.at, text.size());
     const std::string_view piece = text.substr(at, end - at);
     const std::string_view trimmed = trim_separators(piece);

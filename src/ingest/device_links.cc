@@ -166,11 +166,12 @@ class Emit {
   void kernel(const DeviceRecord& event, const Origin& origin) {
     const KernelKind kind = kind_of(event);
     cover(event, origin);
-    const std::uint32_t id = rows_.row(
-        EventTable::kKernel, event.args,
-        {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
-         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-         event.graph_id_or_bytes, event.graph_node_id, cell(event.config), static_cast<std::int64_t>(kind)});
+    const std::uint32_t id =
+        rows_.row(EventTable::kKernel, event.args,
+                  {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation,
+                   event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack),
+                   cell(origin.annotation), cell(origin.step), event.graph_id_or_bytes, event.graph_node_id,
+                   cell(event.config), first_of_launch(origin), static_cast<std::int64_t>(kind)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
     if (origin.step != 0) {
@@ -180,6 +181,15 @@ class Emit {
       row.last_kernel = id;
     }
     out_.sums.add({event.name, step_kind, event.stream}, event.dur);
+  }
+
+  // A graph launch starts many kernels.
+  std::int64_t first_of_launch(const Origin& origin) {
+    if (origin.call == 0) return kUnset;
+    if (origin.call >= has_kernel_.size()) has_kernel_.resize(2 * std::size_t{origin.call} + 1);
+    if (has_kernel_[origin.call]) return 0;
+    has_kernel_[origin.call] = true;
+    return 1;
   }
 
   void cover(const DeviceRecord& event, const Origin& origin) {
@@ -227,6 +237,7 @@ class Emit {
   CpuLinks& cpu_;
   DeviceLinks& out_;
   std::vector<OpenIntervals<std::uint32_t>> open_steps_;
+  std::vector<bool> has_kernel_;  // by call
   std::size_t next_interval_ = 0;
   std::unordered_map<std::uint32_t, KernelKind> kinds_;
 };

@@ -184,14 +184,15 @@ void IndexWriter::write_steps(const CpuLinks& cpu) {
   }
 }
 
-void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
+void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
+  const KernelSumTables sums = devices.sums.finish();
   Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto bind_spread = [](Statement& insert, int first, const KernelSum& sum) {
     const bool known = sum.known > 0;
     int index = first;
     for (const std::int64_t value : {sum.p50, sum.p90, sum.p99}) bind_number(insert, index++, known ? value : kUnset);
   };
-  for (const KernelSum& sum : devices.sums.by_group()) {
+  for (const KernelSum& sum : sums.by_group) {
     group.bind(1, std::int64_t{sum.group.name});
     bind_text(group, 2, sum.group.step_kind == 0 ? "" : to_string(static_cast<StepKind>(sum.group.step_kind - 1)));
     group.bind(3, std::int64_t{sum.group.stream}).bind(4, sum.n).bind(5, sum.total);
@@ -202,7 +203,7 @@ void IndexWriter::write_kernel_sums(const DeviceLinks& devices) {
     group.bind(12, sum.known).run();
   }
   Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const KernelSum& sum : devices.sums.by_name()) {
+  for (const KernelSum& sum : sums.by_name) {
     name.bind(1, std::int64_t{sum.group.name}).bind(2, sum.n).bind(3, sum.total);
     bind_number(name, 4, sum.known > 0 ? sum.min : kUnset);
     bind_number(name, 5, sum.known > 0 ? sum.max : kUnset);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "sql/index_format.h"
+#include "sql/packed_columns.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
@@ -79,6 +81,7 @@ std::vector<TableLayout> layouts() {
         {"graph_id"},
         {"graph_node_id"},
         {"launch_config_id"},
+        {"first_of_launch"},
         {"kind", kKernelKinds}}},
       {"memory_op",
        {{"ts"},
@@ -122,6 +125,16 @@ std::uint32_t root_of(Database& database, const TableLayout& table) {
   return static_cast<std::uint32_t>(root.value());
 }
 
+ColumnPacker kernel_packer(const TableLayout& kernel) {
+  std::vector<PackedColumn> columns;
+  for (const ScanColumn& column : packed_kernel_columns()) {
+    const auto found = std::find_if(kernel.columns.begin(), kernel.columns.end(),
+                                    [&](const Column& ours) { return ours.name == column.name; });
+    columns.push_back({column.name, static_cast<std::size_t>(found - kernel.columns.begin()), column.type});
+  }
+  return {kernel.name, std::move(columns), kernel.columns.size()};
+}
+
 using Roots = std::array<std::uint32_t, kEventTables>;
 
 Roots create_schema(const std::filesystem::path& path, const std::vector<TableLayout>& tables) {
@@ -138,7 +151,10 @@ Roots create_schema(const std::filesystem::path& path, const std::vector<TableLa
 }  // namespace
 
 IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
-    : index_(index), cancel_(cancel), partial_(index) {
+    : index_(index),
+      cancel_(cancel),
+      partial_(index),
+      packed_kernels_(kernel_packer(layouts()[static_cast<std::size_t>(EventTable::kKernel)])) {
   const std::vector<TableLayout> tables = layouts();
   const Roots roots = create_schema(partial_.path(), tables);
   pages_ = std::make_unique<PageFile>(partial_.path());
@@ -150,7 +166,10 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& num
   }
 }
 
-void IndexWriter::add(const RowBlock& block) { tables_[static_cast<std::size_t>(block.table)]->insert(block.cells); }
+void IndexWriter::add(const RowBlock& block) {
+  tables_[static_cast<std::size_t>(block.table)]->insert(block.cells);
+  if (block.table == EventTable::kKernel) packed_kernels_.add(block.cells);
+}
 
 void IndexWriter::finish_rows() {
   for (auto& table : tables_) {
@@ -162,12 +181,13 @@ void IndexWriter::finish_rows() {
   database_ = open_for_writing(partial_.path(), Database::Mode::kReadWrite);
   database_->interrupt_on(cancel_);
   meta_ = std::make_unique<Statement>(*database_, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+  packed_kernels_.write(*database_);
 }
 
 void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
 
-std::uint64_t IndexWriter::publish(timespec as_of) {
+std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& before_sync) {
   database_->execute(script("indexes"));
   database_->execute(script("views"));
   meta_.reset();
@@ -176,6 +196,7 @@ std::uint64_t IndexWriter::publish(timespec as_of) {
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
   // A journal of the old index would be rolled back into the new one.
   for (const char* suffix : {"-journal", "-wal", "-shm"}) ::unlink((index_.string() + suffix).c_str());
+  if (before_sync) before_sync();
   partial_.publish(as_of);
   return size;
 }

@@ -13,12 +13,14 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/partial_file.h"
+#include "ingest/column_packer.h"
 #include "ingest/cpu_links.h"
 #include "ingest/device_links.h"
 #include "ingest/devices.h"
@@ -43,7 +45,7 @@ class IndexWriter {
   void write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
   void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
   void write_steps(const CpuLinks& cpu);
-  void write_kernel_sums(const DeviceLinks& devices);
+  void write_kernel_sums(DeviceLinks& devices);
   void write_collectives(const TraceStore& store, const DeviceLinks& devices);
   void write_counts(const TraceStore& store);
   void write_issues(const IssueLog& issues);
@@ -52,9 +54,9 @@ class IndexWriter {
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);
 
-  // Indexes, views, commit, fsync, rename, fsync of the directory. Returns the size of the file.
-  // The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
-  std::uint64_t publish(timespec as_of);
+  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the
+  // size. The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  std::uint64_t publish(timespec as_of, const std::function<void()>& before_sync = {});
 
  private:
   std::filesystem::path index_;
@@ -62,6 +64,7 @@ class IndexWriter {
   PartialFile partial_;              // goes last, after all that have it open
   std::unique_ptr<PageFile> pages_;  // until finish_rows()
   std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
+  ColumnPacker packed_kernels_;
   std::unique_ptr<Database> database_;  // from finish_rows() on
   std::unique_ptr<Statement> meta_;
 };

@@ -116,7 +116,7 @@ class Ingest {
           ErrorCode::kTransient,
           fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
     }
-    result_.index_bytes = writer.publish(looked_at_);
+    result_.index_bytes = writer.publish(looked_at_, options_.before_sync);
     result_.issues = store_.issues;
     return result_;
   }

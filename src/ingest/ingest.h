@@ -26,6 +26,7 @@ struct IngestOptions {
   std::size_t chunk_size = std::size_t{1} << 20U;            // bytes; the index does not depend on it
   std::size_t memory_bytes = std::size_t{64} << 20U;         // for sorting; beyond it data is spilled beside the index
   std::function<void(const IngestProgress&)> progress = {};  // called now and then on the calling thread
+  std::function<void()> before_sync = {};                    // only waiting for the disk is left; on the calling thread
   const std::atomic<bool>* cancel = nullptr;                 // once true, ingest ends with Error{kInterrupted}
 };
 

@@ -47,7 +47,8 @@ JsonChunks::JsonChunks(ByteSource& source, std::string path, std::size_t chunk_s
     : source_(source),
       path_(std::move(path)),
       limits_(limits),
-      chunk_size_(std::min(std::max<std::size_t>(chunk_size, 64), limits.event / 2)) {}
+      chunk_size_(std::min(std::max<std::size_t>(chunk_size, 64), limits.event / 2)),
+      read_size_(std::min(kShortRead, chunk_size_)) {}
 
 bool JsonChunks::next(Chunk& chunk) {
   while (where_ != Where::kEnd) {
@@ -115,6 +116,7 @@ bool JsonChunks::finish_chunk(Chunk& chunk, std::size_t used, std::size_t comma)
   keep(chunk, comma + 1, used);
   scanned_ = window_.size();
   comma_pending_ = true;
+  if (!broken_) read_size_ = std::min(2 * read_size_, chunk_size_);
   return emit(chunk, comma);
 }
 
@@ -128,7 +130,7 @@ void JsonChunks::keep(const Chunk& chunk, std::size_t from, std::size_t used) {
 std::size_t JsonChunks::read_more(Chunk& chunk, std::size_t used) {
   if (source_ended_) return 0;
   // Never more than tells that an event is too large: whether it is must not depend on how much was read at once.
-  const std::size_t target = used < chunk_size_ ? chunk_size_ : std::min(2 * used, limits_.event + 1);
+  const std::size_t target = used < read_size_ ? read_size_ : std::min(2 * used, limits_.event + 1);
   chunk.buffer.resize(std::max(chunk.buffer.size(), 1 + target + 1 + Chunk::kPadding));
   const std::size_t count = source_.read(chunk.buffer.data() + 1 + used, target - used);
   source_ended_ = count == 0;
@@ -154,6 +156,7 @@ void JsonChunks::seal(Chunk& chunk, std::size_t elements_end) {
 
 bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, std::size_t last_comma) {
   keep(chunk, end + 1, used);
+  read_size_ = std::min(kShortRead, chunk_size_);
   const bool goes_on = pass_stray_bracket();
   if (!goes_on) where_ = in_object_ ? Where::kTopLevel : Where::kStart;
   const std::size_t element_start = last_comma == ScanResult::kNone ? 0 : last_comma + 1;

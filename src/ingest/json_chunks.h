@@ -100,7 +100,11 @@ class JsonChunks {
   ByteSource& source_;
   std::string path_;
   JsonLimits limits_;
+  // What was read but is not used yet is moved each time damage or the end of an array cuts a chunk short, so that
+  // little is read at once where that may happen again.
+  static constexpr std::size_t kShortRead = std::size_t{16} << 10U;
   std::size_t chunk_size_;
+  std::size_t read_size_;  // at most chunk_size_
   Where where_ = Where::kStart;
   bool in_object_ = false;       // the top level is an object, not a bare array
   bool comma_pending_ = false;   // the chunk before ended at a comma: an element must follow

@@ -24,8 +24,8 @@ bool JsonChunks::refill() {
   window_.erase(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(at_));
   at_ = 0;
   const std::size_t kept = window_.size();
-  window_.resize(kept + chunk_size_);
-  const std::size_t count = source_.read(window_.data() + kept, chunk_size_);
+  window_.resize(kept + read_size_);
+  const std::size_t count = source_.read(window_.data() + kept, read_size_);
   window_.resize(kept + count);
   source_ended_ = count == 0;
   return count > 0;

@@ -23,6 +23,7 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
   bool dropped = false;  // the beginning was too much to keep
   scan_ = {};
   comma_pending_ = false;
+  read_size_ = std::min(kShortRead, chunk_size_);
   while (true) {
     const std::string_view rest(chunk.buffer.data() + 1, used);
     const EventSearch found = find_event(rest, from, source_ended_ ? More::kNo : More::kMayCome, longest);
@@ -102,8 +103,11 @@ bool JsonChunks::pass_stray_bracket() {
   if (i == std::string_view::npos || (comma && next[i] != '{')) return false;
   // Without a comma, an object may be another document.
   if (!comma && !in_object_) {
-    next = ahead(i + kLongestEvent);
-    if (find_event(next, i, More::kNo).at != i) return false;
+    const auto event_follows = [&](std::size_t size) {
+      next = ahead(i + size);
+      return find_event(next, i, More::kNo).at == i;
+    };
+    if (!event_follows(kMostSpace) && !event_follows(kLongestEvent)) return false;
   }
   issues_.add(IssueKind::kStrayText, static_cast<std::int64_t>(base_) - 1, "]");
   at_ = i;

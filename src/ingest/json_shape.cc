@@ -126,21 +126,32 @@ class ShapeReader {
   bool has_phase_ = false;
 };
 
-// Whether nothing follows but members of the top level, if that is an object, and its end.
-bool is_rest_of_trace(std::string_view text, Container top_level) {
-  std::size_t i = skip_space(text, 0);
-  if (top_level == Container::kArray) return i == text.size();
-  while (i < text.size() && text[i] == ',') {
-    const std::size_t key = skip_space(text, i + 1);
-    if (key == text.size() || text[key] != '"') return false;
-    const ShapeCheck name = check_shape(text.substr(key), kAnyDepth);
-    const std::size_t colon = skip_space(text, key + name.end);
-    if (name.shape != Shape::kWhole || colon == text.size() || text[colon] != ':') return false;
-    const ShapeCheck value = check_shape(text.substr(colon + 1), kAnyDepth);
-    if (value.shape != Shape::kWhole) return false;
-    i = skip_space(text, colon + 1 + value.end);
-  }
-  return i < text.size() && text[i] == '}' && skip_space(text, i + 1) == text.size();
+struct Walk {
+  bool whole;
+  std::size_t end;  // behind what was looked at
+};
+
+// Over the member of an object that `text` starts with, the comma before it included.
+Walk walk_member(std::string_view text) {
+  const std::size_t key = skip_space(text, 1);
+  if (!text.starts_with(',') || key == text.size() || text[key] != '"') return {false, 0};
+  const ShapeCheck name = check_shape(text.substr(key), kAnyDepth);
+  const std::size_t colon = skip_space(text, key + name.end);
+  if (name.shape != Shape::kWhole || colon == text.size() || text[colon] != ':') return {false, colon};
+  const ShapeCheck value = check_shape(text.substr(colon + 1), kAnyDepth);
+  return {value.shape == Shape::kWhole, colon + 1 + value.end};
+}
+
+// Over what follows the array of events: members of the top level, if that is an object, and its end. Whole where
+// nothing else does.
+Walk walk_rest_of_trace(std::string_view text, Container top_level) {
+  std::size_t end = skip_space(text, 0);
+  if (top_level == Container::kArray) return {end == text.size(), end};
+  Walk member = walk_member(text.substr(end));
+  for (; member.whole; member = walk_member(text.substr(end))) end = skip_space(text, end + member.end);
+  if (end == text.size() || text[end] != '}') return {false, end + member.end};
+  end = skip_space(text, end + 1);
+  return {end == text.size(), end};
 }
 
 // Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
@@ -173,14 +184,13 @@ EventSearch find_event(std::string_view text, std::size_t from, More more, std::
 }
 
 std::size_t find_array_end(std::string_view text, Container top_level) {
-  // Each bracket tried may cost a walk to the end of the text.
-  constexpr int kMostTries = 1000;
-  int tries = 0;
+  // Each bracket may cost a walk to the end of the text, and text made for it has a million of them.
+  std::size_t bytes = std::size_t{64} << 20U;
   for (std::size_t at = text.find(']'); at != std::string_view::npos; at = text.find(']', at + 1)) {
-    const std::string_view rest = text.substr(at + 1);
-    const std::size_t next = skip_space(rest, 0);
-    if (next < rest.size() && rest[next] == ',' && ++tries > kMostTries) break;
-    if (is_rest_of_trace(rest, top_level)) return at;
+    const Walk rest = walk_rest_of_trace(text.substr(at + 1), top_level);
+    if (rest.whole) return at;
+    if (rest.end > bytes) break;
+    bytes -= rest.end;
   }
   return EventSearch::kNone;
 }

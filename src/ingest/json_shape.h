@@ -47,7 +47,8 @@ EventSearch find_event(std::string_view text, std::size_t from, More more, std::
 bool is_list_of_events(std::string_view element);
 
 // In the end of a trace, which holds no whole event: the bracket that closes the array of events, behind which stand
-// nothing but further top-level members (where the array is one itself) and the end. kNone: there is none.
+// nothing but further top-level members (where the array is one itself) and the end. kNone: there is none, or it would
+// take too long to tell.
 enum class Container : std::uint8_t { kArray, kObject };
 std::size_t find_array_end(std::string_view text, Container top_level);
 

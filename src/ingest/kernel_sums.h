@@ -1,5 +1,5 @@
 // Kernel time by (name, step kind, stream) and by name, gathered while kernels pass by, so that the commonest reports
-// need not read the kernels again. Memory: about 16 bytes a kernel, for exact medians and percentiles.
+// need not read the kernels again. Memory: 4 to 8 bytes a kernel, for exact medians and percentiles.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,36 @@ struct KernelSum {
   double median = 0, sum_of_squares = 0;
 };
 
+struct KernelSumTables {
+  std::vector<KernelSum> by_group;  // in order of first kernel, as by_name
+  std::vector<KernelSum> by_name;
+};
+
 class KernelSums {
  public:
   void add(const KernelGroup& group, std::int64_t dur);  // dur may be kUnset
 
-  [[nodiscard]] std::vector<KernelSum> by_group() const;  // in order of first kernel
-  [[nodiscard]] std::vector<KernelSum> by_name() const;
+  KernelSumTables finish();  // once, at the end
 
  private:
+  // Most durations are below four seconds.
+  struct Durations {
+    std::vector<std::uint32_t> shorter;
+    std::vector<std::int64_t> longer;
+    void add(std::int64_t dur);
+    void take(Durations& other);  // leaves nothing there
+    void sort();
+    [[nodiscard]] std::size_t size() const { return shorter.size() + longer.size(); }
+    [[nodiscard]] std::int64_t operator[](std::size_t place) const {  // sorted
+      return place < shorter.size() ? std::int64_t{shorter[place]} : longer[place - shorter.size()];
+    }
+  };
   struct Samples {
     KernelGroup group;
     std::int64_t n = 0;
-    std::vector<std::int64_t> durations;
+    Durations durations;
   };
-  static KernelSum summarise(const KernelGroup& group, std::int64_t n, std::vector<std::int64_t> durations);
+  static KernelSum summarise(Samples& samples);
 
   std::vector<Samples> groups_;
   std::unordered_map<std::uint64_t, std::uint32_t> index_;  // packed group -> position

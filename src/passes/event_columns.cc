@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "sql/packed_columns.h"
+#include "trace/event_names.h"
+
 namespace tracedb {
 namespace {
 
@@ -20,7 +23,9 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
-  if (name == "ts" || name == "dur" || name == "external_id") return {name, ScanType::kNumber, {}};
+  const bool number = name == "ts" || name == "dur" || name == "bytes" || name == "external_id";
+  if (number) return {name, ScanType::kNumber, {}};
+  if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
 }
@@ -31,7 +36,7 @@ EventColumns::EventColumns(const Index& index, std::string_view table, std::vect
     : names_(std::move(columns)) {
   std::vector<ScanColumn> wanted;
   for (const std::string_view name : names_) wanted.push_back(scan_column(table, name));
-  scanned_ = scan_columns(index.database(), table, wanted);
+  scanned_ = read_columns(index.database(), table, wanted);
 }
 
 bool EventColumns::has(std::string_view column) const {

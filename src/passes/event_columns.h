@@ -1,5 +1,5 @@
 // Columns of a table of events as arrays, for passes that look at every kernel or copy: reading a million rows this way
-// takes some ten milliseconds (sql/column_scan.h). Rows are in time order; row i has id i + 1.
+// takes some milliseconds a column (sql/packed_columns.h). Rows are in time order; row i has id i + 1.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,30 @@
 
 namespace tracedb {
 
-enum class KernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };               // kernel.kind
-enum class MemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };                           // memory_op.kind
-enum class CallKind : std::uint32_t { kUnknown, kLaunch, kGraphLaunch, kCopy, kSync, kOther };  // runtime_call.kind
+// Values of the column kind. Not the enums of trace/event_names.h: 0 is whatever is none of them.
+enum class StoredKernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };  // kernel.kind
+enum class StoredMemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };              // memory_op.kind
+enum class StoredCallKind : std::uint32_t {
+  kUnknown,
+  kLaunch,
+  kGraphLaunch,
+  kCopy,
+  kSync,
+  kOther
+};  // runtime_call.kind
 
 class EventColumns {
  public:
   // `table`: kernel, memory_op, runtime_call, annotation. `columns`: ts, dur, kind (not of annotations), external_id
-  // (as a number), and ids (name_id, stream_id, step_id ...).
+  // (as a number), ids (name_id, stream_id, step_id ...), and bytes and direction of memory_op.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
   [[nodiscard]] bool has(std::string_view column) const;
-  // ts and dur, in ns, and external_id; an unknown one is kNullCell.
+  // ts and dur, in ns, bytes and external_id; an unknown one is kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
-  // The others; 0: unknown. "kind" has the values of the table's enum above.
+  // The others; 0: unknown. "kind" has the values of the table's enum above, "direction" is a place in
+  // copy_directions(), plus 1.
   [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
 
  private:

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sql/column_scan.h"
+
 namespace tracedb {
 namespace {
 
@@ -36,18 +38,13 @@ class Cover {
   std::vector<std::int64_t> until_;
 };
 
-std::int64_t nearest_rank(std::span<std::int64_t> values, unsigned percent) {
-  const std::size_t rank = (values.size() * percent + 99) / 100;
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
+std::size_t nearest_rank(std::size_t count, unsigned percent) { return (count * percent + 99) / 100 - 1; }
 
-double median(std::span<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return static_cast<double>(*middle);
-  return (static_cast<double>(*std::max_element(values.begin(), middle)) + static_cast<double>(*middle)) / 2;
+// The value at place `rank` of all, where those from `sorted_to` on are not below those before.
+std::int64_t select(std::span<std::int64_t> values, std::size_t sorted_to, std::size_t rank) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  if (rank >= sorted_to) std::nth_element(values.begin() + static_cast<std::ptrdiff_t>(sorted_to), place, values.end());
+  return *place;
 }
 
 // From the mean, not from a sum of squares: durations that differ little would cancel out there.
@@ -61,17 +58,25 @@ double sample_stddev(std::span<const std::int64_t> values, double mean) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+// Each selection leaves what is above its place behind it: the next one need not look at the rest.
 void describe(std::span<std::int64_t> durations, GroupStats& stats) {
   if (durations.empty()) return;
-  const auto [min, max] = std::minmax_element(durations.begin(), durations.end());
+  const std::size_t count = durations.size();
+  double sum = static_cast<double>(stats.total);
+  if (stats.total == kMost) sum = std::accumulate(durations.begin(), durations.end(), 0.0);
+  stats.stddev = sample_stddev(durations, sum / static_cast<double>(count));
+  const std::size_t middle = count / 2, rank90 = nearest_rank(count, 90), rank99 = nearest_rank(count, 99);
+  const std::int64_t upper = select(durations, 0, middle);
+  stats.p90 = select(durations, middle + 1, rank90);
+  stats.p99 = select(durations, rank90 + 1, rank99);
+  stats.max = *std::max_element(durations.begin() + static_cast<std::ptrdiff_t>(rank99), durations.end());
+  const auto below = durations.first(std::max<std::size_t>(middle, 1));
+  const auto [min, lower] = std::minmax_element(below.begin(), below.end());
   stats.min = *min;
-  stats.max = *max;
-  double sum = 0;
-  for (const std::int64_t duration : durations) sum += static_cast<double>(duration);
-  stats.stddev = sample_stddev(durations, sum / static_cast<double>(durations.size()));
-  stats.median = median(durations);
-  stats.p90 = nearest_rank(durations, 90);
-  stats.p99 = nearest_rank(durations, 99);
+  const auto mean = [](std::int64_t a, std::int64_t b) {
+    return (static_cast<double>(a) + static_cast<double>(b)) / 2;
+  };
+  stats.median = count % 2 == 1 ? static_cast<double>(upper) : mean(*lower, upper);
 }
 
 }  // namespace
@@ -106,14 +111,15 @@ std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t gro
   }
   std::vector<std::size_t> end(groups + 1, 0);
   for (std::size_t g = 0; g < groups; ++g) end[g + 1] = end[g] + static_cast<std::size_t>(stats[g].known);
-  std::vector<std::int64_t> durations(end[groups]);
+  ColumnArray<std::int64_t> memory(end[groups]);
+  const std::span<std::int64_t> durations = memory.values();
   std::vector<std::size_t> next(end.begin(), end.end() - 1);
   for (std::size_t i = 0; i < events.group.size(); ++i) {
     const GroupId group = events.group[i];
     if (group != kNoGroup && events.dur[i] != kUnknown) durations[next[group]++] = events.dur[i];
   }
   for (std::size_t g = 0; g < groups; ++g) {
-    describe(std::span(durations).subspan(end[g], end[g + 1] - end[g]), stats[g]);
+    describe(durations.subspan(end[g], end[g + 1] - end[g]), stats[g]);
   }
   return stats;
 }

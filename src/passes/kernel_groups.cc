@@ -101,9 +101,11 @@ std::int64_t group_kernels(const Index& index, const EventFilter& filter, GroupB
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto key = by == GroupBy::kPhase ? step : name;
-  std::vector<GroupId> groups(kernels.size(), kNoGroup);
+  ColumnArray<GroupId> memory(kernels.size());
+  const std::span<GroupId> groups = memory.values();
+  const bool keeps_all = filter.keeps_all();
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    if (filter.keeps(ts[i], name[i], stream[i], step[i], i)) groups[i] = all.of(key[i]);
+    groups[i] = keeps_all || filter.keeps(ts[i], name[i], stream[i], step[i], i) ? all.of(key[i]) : kNoGroup;
   }
   const GroupedEvents events{ts, kernels.times("dur"), stream, devices, groups};
   const std::vector<GroupStats> stats = group_stats(events, all.count());
@@ -114,9 +116,14 @@ std::int64_t group_kernels(const Index& index, const EventFilter& filter, GroupB
 }  // namespace
 
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by) {
-  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "step_id"});
+  const EventFilter filter(index, selection);
+  std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id"};
+  const bool steps = by == GroupBy::kPhase || !filter.keeps_all();
+  if (steps) columns.push_back("step_id");
+  const EventColumns kernels(index, "kernel", columns);
   const std::vector<std::uint32_t> devices = devices_of_streams(index);
-  return group_kernels(index, EventFilter(index, selection), by, kernels, devices, kernels.ids("step_id"));
+  const auto step = steps ? kernels.ids("step_id") : std::span<const std::uint32_t>();
+  return group_kernels(index, filter, by, kernels, devices, step);
 }
 
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,

@@ -316,8 +316,8 @@ std::vector<std::string_view> layer_columns(const Index& index) {
       index.database()
           .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
           .value_or(0) != 0;
-  if (modules) return {"name_id", "stack_id"};
-  return {"name_id", "annotation_id"};
+  if (modules) return {"stack_id"};
+  return {"annotation_id"};
 }
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,

@@ -196,7 +196,7 @@ std::vector<bool> graph_launches(const Index& index) {
   const auto kind = calls.ids("kind");
   out.resize(kind.size() + 1);
   for (std::size_t i = 0; i < kind.size(); ++i) {
-    out[i + 1] = kind[i] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
+    out[i + 1] = kind[i] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
   }
   return out;
 }
@@ -241,17 +241,17 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
 EventTables::EventTables(const Index& index, const std::vector<std::string_view>& extra)
     : kernels(index, "kernel",
               [&] {
-                std::vector<std::string_view> columns = {"ts", "dur", "stream_id", "step_id"};
+                std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id", "step_id"};
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
-      memory(index, "memory_op", {"ts", "dur", "stream_id", "step_id", "annotation_id"}),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id"}),
       device_of_stream(devices_of_streams(index)) {}
 
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
   if (options.pattern) return {"annotation_id"};
   if (index.database().query_int64("SELECT id FROM step LIMIT 1")) return {};
-  return {"name_id", "annotation_id", "launch_id"};
+  return {"annotation_id", "launch_id"};
 }
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,

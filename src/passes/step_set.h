@@ -47,8 +47,8 @@ struct StepOptions {
 
 // What the step passes read of the events.
 struct EventTables {
-  EventColumns kernels;  // ts, dur, stream_id, step_id, and `extra` ones
-  EventColumns memory;   // ts, dur, stream_id, step_id, annotation_id
+  EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
+  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id
   std::vector<std::uint32_t> device_of_stream;
   EventTables(const Index& index, const std::vector<std::string_view>& extra);
 };

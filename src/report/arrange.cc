@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "base/error.h"
 #include "report/cell_text.h"
@@ -15,7 +17,7 @@
 namespace tracedb {
 namespace {
 
-std::size_t column_index(const Report& report, const std::string& name) {
+std::size_t column_index(const Report& report, std::string_view option, const std::string& name) {
   std::string known;
   for (std::size_t c = 0; c < report.columns.size(); ++c) {
     const Column& column = report.columns[c];
@@ -23,7 +25,7 @@ std::size_t column_index(const Report& report, const std::string& name) {
       return c;
     known += (known.empty() ? "" : ", ") + column.key;
   }
-  throw Error(ErrorCode::kUsage, fmt::format("--sort: no column '{}'; there are {}", name, known));
+  throw Error(ErrorCode::kUsage, fmt::format("{}: no column '{}'; there are {}", option, name, known));
 }
 
 // Unknown before numbers before text, as SQLite orders them.
@@ -108,6 +110,23 @@ Cell rest_cell(const Report& report, std::span<const Row> rows, std::size_t colu
   return std::monostate{};
 }
 
+Cell plain_mean(std::span<const Row> rows, std::size_t column) {
+  double total = 0;
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    if (is_unknown(row[column])) continue;
+    total += number(row[column]).value_or(0);
+    ++count;
+  }
+  if (count == 0) return std::monostate{};
+  return total / static_cast<double>(count);
+}
+
+bool is_text(std::span<const Row> rows, std::size_t column) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [column](const Row& row) { return std::holds_alternative<std::string>(row[column]); });
+}
+
 }  // namespace
 
 SortKey parse_sort_key(std::string_view text) {
@@ -121,7 +140,7 @@ SortKey parse_sort_key(std::string_view text) {
 }
 
 void sort_rows(Report& report, const SortKey& key) {
-  const std::size_t column = column_index(report, key.column);
+  const std::size_t column = column_index(report, "--sort", key.column);
   std::stable_sort(report.rows.begin(), report.rows.end(), [&](const Row& a, const Row& b) {
     if (is_unknown(a[column]) || is_unknown(b[column])) return !is_unknown(a[column]) && is_unknown(b[column]);
     return key.ascending ? less(a[column], b[column]) : less(b[column], a[column]);
@@ -135,6 +154,34 @@ void limit_rows(Report& report, std::size_t limit) {
   for (std::size_t c = 0; c < report.columns.size(); ++c) rest.push_back(rest_cell(report, cut, c));
   report.rows.resize(limit);
   report.rows.push_back(std::move(rest));
+}
+
+void add_extremes(Report& report) {
+  if (report.rows.size() < 2) return;
+  std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
+  for (std::size_t c = 1; c < report.columns.size(); ++c) {
+    const bool text = is_text(report.rows, c);
+    footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
+    footer[1].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMin));
+    footer[2].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMax));
+  }
+  report.footer.insert(report.footer.end(), footer.begin(), footer.end());
+}
+
+void choose_columns(Report& report, std::string_view names) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    chosen.push_back(column_index(report, "--columns", std::string(names.substr(begin, end - begin))));
+    begin = end + 1;
+  }
+  const auto pick = [&](auto& all) {
+    std::remove_reference_t<decltype(all)> out;
+    for (const std::size_t column : chosen) out.push_back(all[column]);
+    all = std::move(out);
+  };
+  pick(report.columns);
+  for (Row& row : report.rows) pick(row);
 }
 
 }  // namespace tracedb

@@ -74,7 +74,7 @@ void bind_cell(Statement& statement, int index, const Cell& cell) {
 
 Report run_report(Database& database, std::string_view name, const Parameters& parameters) {
   const std::string_view text = script("reports/" + std::string(name));
-  Report report{report_columns(text), {}};
+  Report report{report_columns(text), {}, {}};
   Statement statement(database, text);
   for (const auto& [parameter, value] : parameters) {
     if (const int index = statement.parameter_index(":" + parameter)) bind_cell(statement, index, value);
@@ -92,6 +92,7 @@ void render(const Report& report, const ReportHead& head, std::span<const std::s
             TableRenderer& renderer) {
   renderer.begin(head, report.columns);
   for (const Row& row : report.rows) renderer.row(row);
+  for (const Row& row : report.footer) renderer.row(row);
   renderer.end(warnings);
 }
 

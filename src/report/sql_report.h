@@ -22,6 +22,7 @@ namespace tracedb {
 struct Report {
   std::vector<Column> columns;
   std::vector<Row> rows;
+  std::vector<Row> footer = {};  // about all rows: behind them whatever the order and the limit
 };
 
 // Names of parameters without ':'. Parameters of the script that are missing here are NULL.
@@ -45,6 +46,14 @@ void sort_rows(Report& report, const SortKey& key);
 
 // Keeps the first `limit` rows and puts one [others] row for the rest, so that sums still add up. 0: all.
 void limit_rows(Report& report, std::size_t limit);
+
+// Puts rows mean, min and max of two rows and more into the footer; the first column says which. Columns of text have
+// nothing there.
+void add_extremes(Report& report);
+
+// Keeps the columns named (keys or heads, in any case, separated by commas), in that order. Error{kUsage} as
+// sort_rows().
+void choose_columns(Report& report, std::string_view names);
 
 // Prints the report.
 void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,

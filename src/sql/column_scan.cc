@@ -1,6 +1,7 @@
 #include "sql/column_scan.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <new>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -26,19 +27,18 @@ constexpr int kDeepest = 20;                   // levels of a tree; SQLite allow
 constexpr std::size_t kPagesForAThread = 256;  // below, starting one costs more than it saves
 constexpr std::size_t kPagesAtOnce = 64;
 
-struct Damaged {};
-
 // The pages of one database file.
 class Pages {
  public:
-  explicit Pages(const Database& database) : path_(database.path()), descriptor_(database.descriptor()) {
+  Pages(const Database& database, std::string_view table)
+      : path_(database.path()), table_(table), descriptor_(database.descriptor()) {
     std::array<std::byte, kFileHeader> header{};
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) fail();
     read(0, header);
     const std::size_t size = std::to_integer<std::size_t>(header[16]) << 8 | std::to_integer<std::size_t>(header[17]);
     size_ = size == 1 ? 65536 : size;
-    if (size_ < 512) throw Damaged{};
+    if (size_ < 512) damaged();
     usable_ = size_ - std::to_integer<std::size_t>(header[20]);
     count_ = static_cast<std::uint64_t>(status.st_size) / size_;
   }
@@ -48,8 +48,14 @@ class Pages {
 
   // Pages number, number + 1 ... as many as `into` holds.
   void read_pages(std::uint32_t number, std::span<std::byte> into) const {
-    if (number == 0 || number - 1 + into.size() / size_ > count_) throw Damaged{};
+    if (number == 0 || number - 1 + into.size() / size_ > count_) damaged();
     read(std::uint64_t{number - 1} * size_, into);
+  }
+
+  [[noreturn]] void damaged() const {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: the table {} is damaged: build the index again (trace-ingest --force)",
+                            printable_path(path_), table_));
   }
 
  private:
@@ -62,13 +68,14 @@ class Pages {
       const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail();
-      if (got == 0) throw Damaged{};
+      if (got == 0) damaged();
       offset += static_cast<std::uint64_t>(got);
       into = into.subspan(static_cast<std::size_t>(got));
     }
   }
 
   const std::filesystem::path& path_;
+  std::string_view table_;
   int descriptor_;
   std::size_t size_ = 0, usable_ = 0;
   std::uint64_t count_ = 0;
@@ -81,23 +88,24 @@ std::size_t get_big16(const std::byte* from) {
 // Numbers out of one page; leaving it is damage.
 class Reader {
  public:
-  Reader(const std::byte* at, const std::byte* end) : at_(at), end_(end) {}
+  Reader(const Pages& pages, const std::byte* at, const std::byte* end) : pages_(pages), at_(at), end_(end) {}
 
   std::uint64_t varint() {
     if (at_ < end_ && (*at_ & std::byte{0x80}) == std::byte{0}) return std::to_integer<std::uint64_t>(*at_++);
     std::uint64_t value = 0;
     for (int i = 0; i < 8; ++i) {
-      if (at_ >= end_) throw Damaged{};
+      if (at_ >= end_) pages_.damaged();
       const auto byte = std::to_integer<std::uint64_t>(*at_++);
       value = value << 7 | (byte & 0x7f);
       if (byte < 0x80) return value;
     }
-    if (at_ >= end_) throw Damaged{};
+    if (at_ >= end_) pages_.damaged();
     return value << 8 | std::to_integer<std::uint64_t>(*at_++);
   }
   [[nodiscard]] const std::byte* position() const { return at_; }
 
  private:
+  const Pages& pages_;
   const std::byte* at_;
   const std::byte* end_;
 };
@@ -115,20 +123,20 @@ class Leaves {
 
  private:
   void visit(std::uint32_t number, int depth) {
-    if (depth > kDeepest || ++visited_ > pages_.count()) throw Damaged{};
+    if (depth > kDeepest || ++visited_ > pages_.count()) pages_.damaged();
     std::vector<std::byte> page(pages_.page_size());
     pages_.read_pages(number, page);
     const std::byte* header = page.data() + (number == 1 ? kFileHeader : 0);
     if (*header == kLeaf) return add(number);
-    if (*header != kInterior) throw Damaged{};
+    if (*header != kInterior) pages_.damaged();
     const std::size_t cells = get_big16(header + 3);
     const std::byte* pointers = header + kInteriorHeader;
-    if (pointers + 2 * cells > page.data() + page.size()) throw Damaged{};
+    if (pointers + 2 * cells > page.data() + page.size()) pages_.damaged();
     // All children of a page are of one kind; the first one tells whether they are leaves.
     bool leaves = false;
     for (std::size_t i = 0; i <= cells; ++i) {
       const std::size_t cell = i < cells ? get_big16(pointers + 2 * i) : 0;
-      if (cell + 4 > page.size()) throw Damaged{};
+      if (cell + 4 > page.size()) pages_.damaged();
       const std::uint32_t child = get_big32(i < cells ? page.data() + cell : header + 8);
       if (i == 0) leaves = is_leaf(child);
       if (leaves) {
@@ -146,7 +154,7 @@ class Leaves {
   }
 
   void add(std::uint32_t number) {
-    if (++leaves_ > pages_.count()) throw Damaged{};
+    if (++leaves_ > pages_.count()) pages_.damaged();
     if (!runs_.empty() && runs_.back().first + runs_.back().pages == number && runs_.back().pages < kPagesAtOnce) {
       ++runs_.back().pages;
     } else {
@@ -170,32 +178,16 @@ std::uint64_t content_size(std::uint64_t type) {
   return type < kContentSizes.size() ? kContentSizes[type] : (type - 12) / 2;
 }
 
+// Integers are big-endian, 1 to 8 bytes; 8 bytes can be read wherever one of them is (kSlack).
+constexpr std::size_t kSlack = 8;
+
 std::int64_t number_of(std::uint64_t type, const std::byte* content) {
-  const auto signed_of = [&](int bytes) {
-    std::uint64_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(content[i]);
-    const int unused = 64 - 8 * bytes;
-    return static_cast<std::int64_t>(value << unused) >> unused;
-  };
-  switch (type) {
-    case 1:
-      return signed_of(1);
-    case 2:
-      return signed_of(2);
-    case 3:
-      return signed_of(3);
-    case 4:
-      return signed_of(4);
-    case 5:
-      return signed_of(6);
-    case 6:
-      return signed_of(8);
-    case 8:
-    case 9:
-      return static_cast<std::int64_t>(type) - 8;
-    default:
-      return kNullCell;
-  }
+  constexpr std::array<std::uint8_t, 7> kUnused = {0, 56, 48, 40, 32, 16, 0};  // bits, by serial type
+  if (type == 0 || type > 9 || type == 7) return kNullCell;
+  if (type > 6) return static_cast<std::int64_t>(type) - 8;
+  std::uint64_t value = 0;
+  std::memcpy(&value, content, sizeof(value));
+  return static_cast<std::int64_t>(__builtin_bswap64(value)) >> kUnused[type];
 }
 
 std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
@@ -237,14 +229,15 @@ class LeafParser {
 
   // The rows found, which are consecutive.
   [[nodiscard]] RowRange parse(std::span<const LeafRun> runs) const {
-    std::vector<std::byte> buffer;
+    const std::size_t most = kPagesAtOnce * pages_.page_size();
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(most + kSlack);
     RowRange range;
     for (const LeafRun& run : runs) {
-      buffer.resize(run.pages * pages_.page_size());
+      const std::span<std::byte> buffer(memory.get(), run.pages * pages_.page_size());
       pages_.read_pages(run.first, buffer);
       for (std::size_t i = 0; i < run.pages; ++i) {
-        parse_page(std::span(buffer).subspan(i * pages_.page_size(), pages_.page_size()),
-                   run.first + i == 1 ? kFileHeader : 0, range);
+        parse_page(buffer.subspan(i * pages_.page_size(), pages_.page_size()), run.first + i == 1 ? kFileHeader : 0,
+                   range);
       }
     }
     return range;
@@ -252,36 +245,36 @@ class LeafParser {
 
  private:
   void parse_page(std::span<const std::byte> page, std::size_t header, RowRange& range) const {
-    if (page[header] != kLeaf) throw Damaged{};
+    if (page[header] != kLeaf) pages_.damaged();
     const std::size_t cells = get_big16(page.data() + header + 3);
     const std::byte* pointers = page.data() + header + kLeafHeader;
     const std::byte* end = page.data() + pages_.usable_size();
-    if (pointers + 2 * cells > end) throw Damaged{};
+    if (pointers + 2 * cells > end) pages_.damaged();
     for (std::size_t i = 0; i < cells; ++i) {
-      Reader cell(page.data() + get_big16(pointers + 2 * i), end);
+      Reader cell(pages_, page.data() + get_big16(pointers + 2 * i), end);
       const std::uint64_t payload = cell.varint();
       const std::uint64_t row = cell.varint();
-      if (row == 0 || row > rows_ || (range.last != 0 && row != range.last + 1)) throw Damaged{};
+      if (row == 0 || row > rows_ || (range.last != 0 && row != range.last + 1)) pages_.damaged();
       if (range.first == 0) range.first = row;
       range.last = row;
-      if (payload > static_cast<std::uint64_t>(end - cell.position())) throw Damaged{};  // or on overflow pages
+      if (payload > static_cast<std::uint64_t>(end - cell.position())) pages_.damaged();  // or on overflow pages
       parse_record(cell.position(), cell.position() + payload, static_cast<std::size_t>(row) - 1);
     }
   }
 
   void parse_record(const std::byte* record, const std::byte* end, std::size_t row) const {
-    Reader header(record, end);
+    Reader header(pages_, record, end);
     const std::uint64_t header_size = header.varint();
-    if (header_size > static_cast<std::uint64_t>(end - record)) throw Damaged{};
+    if (header_size > static_cast<std::uint64_t>(end - record)) pages_.damaged();
     const std::byte* header_end = record + header_size;
     const std::byte* content = header_end;
     std::size_t column = 0;
     for (const WantedColumn& wanted : wanted_) {
       for (;; ++column) {
-        if (header.position() >= header_end) throw Damaged{};
+        if (header.position() >= header_end) pages_.damaged();
         const std::uint64_t type = header.varint();
         const std::uint64_t size = content_size(type);
-        if (size > static_cast<std::uint64_t>(end - content)) throw Damaged{};
+        if (size > static_cast<std::uint64_t>(end - content)) pages_.damaged();
         if (column == wanted.column) wanted.store(row, type, content);
         content += size;
         if (column == wanted.column) break;
@@ -315,44 +308,42 @@ std::vector<WantedColumn> wanted_columns(Database& database, std::string_view ta
   return wanted;
 }
 
-RowRange parse_in_two(const LeafParser& parser, std::span<const LeafRun> runs) {
+RowRange parse_in_two(const Pages& pages, const LeafParser& parser, std::span<const LeafRun> runs) {
   RowRange second;
   Task task([&] { second = parser.parse(runs.subspan(runs.size() / 2)); }, [] {});
   const RowRange first = parser.parse(runs.first(runs.size() / 2));
   task.join();
-  if (first.last + 1 != second.first) throw Damaged{};
+  if (first.last + 1 != second.first) pages.damaged();
   return {first.first, second.last};
-}
-
-ScannedColumns scan(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
-  Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");
-  root.bind(1, table);
-  if (!root.step()) throw std::logic_error(fmt::format("there is no table {}", table));
-  const Pages pages(database);
-  ScannedColumns out;
-  out.rows = static_cast<std::size_t>(
-      std::max<std::int64_t>(database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0), 0));
-  if (out.rows > pages.count() * pages.page_size()) throw Damaged{};
-  const LeafParser parser(pages, wanted_columns(database, table, columns, out), out.rows);
-  const std::vector<LeafRun> runs = Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
-  const bool large = runs.size() * kPagesAtOnce >= kPagesForAThread;
-  const RowRange range = large ? parse_in_two(parser, runs) : parser.parse(runs);
-  if (range.last != out.rows || (out.rows > 0 && range.first != 1)) throw Damaged{};
-  return out;
 }
 
 }  // namespace
 
+void* column_memory(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const bool large = bytes >= kHugePage;
+  const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = large ? std::aligned_alloc(kHugePage, rounded) : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice: no harm where it is not taken
+  return memory;
+}
+
 ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
-  std::optional<ScannedColumns> values;
-  try {
-    values = scan(database, table, columns);
-  } catch (const Damaged&) {
-    throw Error(ErrorCode::kInput,
-                fmt::format("{}: the table {} is damaged: build the index again (trace-ingest --force)",
-                            printable_path(database.path()), table));
-  }
-  return std::move(*values);
+  Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");
+  root.bind(1, table);
+  if (!root.step()) throw std::logic_error(fmt::format("there is no table {}", table));
+  const Pages pages(database, table);
+  ScannedColumns out;
+  out.rows = static_cast<std::size_t>(
+      std::max<std::int64_t>(database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0), 0));
+  if (out.rows > pages.count() * pages.page_size()) pages.damaged();
+  const LeafParser parser(pages, wanted_columns(database, table, columns, out), out.rows);
+  const std::vector<LeafRun> runs = Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
+  const bool large = runs.size() * kPagesAtOnce >= kPagesForAThread;
+  const RowRange range = large ? parse_in_two(pages, parser, runs) : parser.parse(runs);
+  if (range.last != out.rows || (out.rows > 0 && range.first != 1)) pages.damaged();
+  return out;
 }
 
 }  // namespace tracedb

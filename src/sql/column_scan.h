@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
@@ -33,17 +34,23 @@ struct ScanColumn {
   std::span<const std::string_view> choices = {};
 };
 
-// Not initialised before it is filled: page faults are a good part of the cost.
+void* column_memory(std::size_t bytes);  // for std::free(); throws std::bad_alloc
+
+// Not initialised before it is filled, and on huge pages where there are some: page faults are a good part of the cost.
 template <class T>
 class ColumnArray {
  public:
   ColumnArray() = default;
-  explicit ColumnArray(std::size_t size) : values_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+  explicit ColumnArray(std::size_t size) : values_(static_cast<T*>(column_memory(size * sizeof(T)))), size_(size) {}
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
+  [[nodiscard]] std::span<T> values() { return {values_.get(), size_}; }
   [[nodiscard]] T* data() { return values_.get(); }
 
  private:
-  std::unique_ptr<T[]> values_;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }  // NOLINT
+  };
+  std::unique_ptr<T[], Free> values_;
   std::size_t size_ = 0;
 };
 

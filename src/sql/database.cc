@@ -212,6 +212,12 @@ Statement& Statement::bind(int index, std::string_view value) {
   return *this;
 }
 
+Statement& Statement::bind(int index, std::span<const std::byte> value) {
+  const int code = sqlite3_bind_blob64(statement_, index, value.data(), value.size(), SQLITE_STATIC);
+  if (code != SQLITE_OK) database_.fail(code, "cannot bind");
+  return *this;
+}
+
 Statement& Statement::bind_null(int index) {
   if (const int code = sqlite3_bind_null(statement_, index)) database_.fail(code, "cannot bind");
   return *this;
@@ -264,6 +270,12 @@ double Statement::real(int column) const { return sqlite3_column_double(statemen
 
 std::string_view Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::span<const std::byte> Statement::blob(int column) const {
+  const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));
   if (data == nullptr) return {};
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,8 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view value);  // copied
+  Statement& bind(int index,
+                  std::span<const std::byte> value);  // a blob; not copied: must stay until reset() or bound anew
   Statement& bind_null(int index);
 
   [[nodiscard]] int parameter_count() const;
@@ -61,7 +64,8 @@ class Statement {
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t int64(int column) const;
   [[nodiscard]] double real(int column) const;
-  [[nodiscard]] std::string_view text(int column) const;  // valid until the next step; may hold NUL bytes
+  [[nodiscard]] std::string_view text(int column) const;            // valid until the next step; may hold NUL bytes
+  [[nodiscard]] std::span<const std::byte> blob(int column) const;  // the same; a text is its bytes, too
   [[nodiscard]] sqlite3_stmt* handle() const { return statement_; }
 
  private:

@@ -44,11 +44,15 @@ void finish_group(sqlite3_context* context, Finish finish) {
   sqlite3_result_double(context, finish(*values, state->percent));
 }
 
+// SQLite hands out memory that is aligned for 8 bytes.
+__extension__ using Wide [[gnu::aligned(8)]] = __int128;
+
 // Exact in 128 bits, which no number of rows can overflow, and cut to what a column can hold at the end.
 struct WideSum {
-  __extension__ __int128 total;
+  Wide total;
   std::int64_t count;
 };
+static_assert(alignof(WideSum) == 8 && alignof(Values) == 8);
 
 void add_to_sum(sqlite3_context* context, int, sqlite3_value** arguments) {
   auto* sum = static_cast<WideSum*>(sqlite3_aggregate_context(context, sizeof(WideSum)));

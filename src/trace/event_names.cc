@@ -82,6 +82,8 @@ KernelKind kernel_kind(std::string_view name) {
   if (contains_any(text, kCopyKernelWords)) return KernelKind::kCopyKernel;
   if (contains_any(text, kCommLibraries)) return KernelKind::kComm;
   const std::string function = ascii_lower(short_name(name));
+  // Inductor names its kernels after the operators around them; it generates no collectives.
+  if (function.starts_with("triton_") && function.find("_fused_") != std::string::npos) return KernelKind::kCompute;
   const bool collective = contains_any(function, kCommWords) && !contains_any(function, kBlockLocalWords);
   return collective ? KernelKind::kComm : KernelKind::kCompute;
 }

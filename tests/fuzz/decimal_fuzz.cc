@@ -59,7 +59,7 @@ std::optional<DecimalText> read_decimal(std::string_view text) {
 }
 
 // Digits times 10^shift, cut towards zero, if it fits 64 bits.
-std::optional<std::int64_t> shifted(DecimalText decimal, std::int64_t shift) {
+std::optional<std::int64_t> shifted(const DecimalText& decimal, std::int64_t shift) {
   const std::size_t zeros = std::min(decimal.digits.find_first_not_of('0'), decimal.digits.size());
   std::string digits = decimal.digits.substr(zeros);
   if (digits.empty()) return 0;

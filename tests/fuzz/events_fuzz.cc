@@ -1,6 +1,7 @@
 // Events of one chunk parsed together and one by one: the same facts in the same order. Every element is counted, as
-// stored or with a reason; and where the whole chunk is JSON to simdjson's DOM, each event is counted under the
-// category and phase the DOM sees, and nothing is called damaged.
+// stored, with a reason, or as text that is no event; and where the whole chunk is JSON to simdjson's DOM, each event
+// is counted under the category and phase the DOM sees, nothing is called damaged, and no comma matters. No text at all
+// is dropped in silence.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -14,6 +15,7 @@
 #include "cut_elements.h"
 #include "fuzz_input.h"
 #include "ingest/chunk_parser.h"
+#include "ingest/json_shape.h"
 #include "ingest/trace_store.h"
 #include "store_text.h"
 #include "support/parsed_events.h"
@@ -100,8 +102,15 @@ class Facts {
       instants_, counters_, flows_;
 };
 
+// What the parser takes for a bracket too many before events.
+bool begins_with_event(const simdjson::dom::element& element) {
+  simdjson::dom::array list;
+  std::string_view phase;
+  return element.get(list) == simdjson::SUCCESS && list.at(0)["ph"].get(phase) == simdjson::SUCCESS;
+}
+
 // How the DOM would count the events; nullopt where the text is not strictly JSON, or means something this oracle does
-// not follow: escapes, and categories and phases that are no strings.
+// not follow: escapes, categories and phases that are no strings, and lists of events within the list.
 using Kinds = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 std::optional<Kinds> dom_kinds(std::string_view text) {
   if (text.find('\\') != std::string_view::npos) return std::nullopt;
@@ -110,6 +119,7 @@ std::optional<Kinds> dom_kinds(std::string_view text) {
   if (parser.parse(simdjson::padded_string(text)).get(elements) != simdjson::SUCCESS) return std::nullopt;
   Kinds kinds;
   for (const simdjson::dom::element element : elements) {
+    if (begins_with_event(element)) return std::nullopt;
     std::pair<std::string, std::string> kind;
     simdjson::dom::object object;
     if (element.get(object) == simdjson::SUCCESS) {
@@ -126,10 +136,12 @@ std::optional<Kinds> dom_kinds(std::string_view text) {
   return kinds;
 }
 
-void check_against_dom(std::string_view text, const Facts& facts) {
+// False: the text is not what the DOM can tell about.
+bool check_against_dom(std::string_view text, const Facts& facts) {
   const auto expected = dom_kinds(text);
-  if (!expected) return;
-  for (const IssueKind damage : {IssueKind::kMalformedEvent, IssueKind::kRepairedText, IssueKind::kStrayComma}) {
+  if (!expected) return false;
+  for (const IssueKind damage : {IssueKind::kMalformedEvent, IssueKind::kRepairedText, IssueKind::kStrayComma,
+                                 IssueKind::kStrayText, IssueKind::kMissingComma}) {
     require(facts.issues().count(damage) == 0, "what is JSON is not called damaged");
   }
   std::string counted;
@@ -137,6 +149,43 @@ void check_against_dom(std::string_view text, const Facts& facts) {
   for (const auto& [kind, count] : facts.kinds()) counted += fmt::format("{}/{} {}\n", kind.first, kind.second, count);
   for (const auto& [kind, count] : *expected) seen += fmt::format("{}/{} {}\n", kind.first, kind.second, count);
   require_same(counted, seen, "events are counted under their category and phase");
+  return true;
+}
+
+bool is_event(std::string_view element) {
+  const ShapeCheck check = check_shape(element, 30);  // what salvage looks for, and never at the edge of it
+  return element.starts_with('{') && check.shape == Shape::kWhole && check.has_phase;
+}
+
+// Sound events are found whatever stands between them, also where the cutter gave up.
+void check_salvage(const CutList& cut, const EventOptions& options, const Facts& sound) {
+  std::string text;
+  for (const CutElement& element : cut.elements) {
+    if (!is_event(element.text)) return;
+    text += fmt::format("{} ", element.text);
+  }
+  for (const bool damaged : {false, true}) {
+    EventBatch batch;
+    Facts salvaged;
+    Chunk chunk = chunk_of(text);
+    chunk.damaged = damaged;
+    ChunkParser(0, options).parse(chunk, batch);
+    salvaged.add(batch);
+    require(salvaged.kinds() == sound.kinds(), "events without commas between them are the same events");
+    require(salvaged.issues().count(IssueKind::kMissingComma) == cut.elements.size() - 1, "each comma is missed");
+  }
+}
+
+// Whatever the cutter gave up on: any text at all.
+void check_damaged(std::string_view text, const EventOptions& options) {
+  EventBatch batch;
+  Facts facts;
+  Chunk chunk = chunk_of(text);
+  chunk.damaged = true;
+  ChunkParser(0, options).parse(chunk, batch);
+  facts.add(batch);
+  const bool blank = text.find_first_not_of(" \t\r\n,") == std::string_view::npos;
+  require(blank == (facts.read() == 0 && facts.issues().issues().empty()), "no text is dropped in silence");
 }
 
 void check_events(FuzzInput input) {
@@ -144,6 +193,7 @@ void check_events(FuzzInput input) {
   const std::uint8_t settings = input.byte();
   options.args = (settings & 1U) != 0 ? Keep::kYes : Keep::kNo;
   options.stacks = (settings & 2U) != 0 ? Keep::kNo : Keep::kYes;
+  check_damaged(input.rest(), options);
   const CutList cut = cut_elements(input.rest());
   if (!cut.whole) return;  // the cutter never hands that out
   const std::string_view list = input.rest().substr(0, cut.size);
@@ -167,12 +217,13 @@ void check_events(FuzzInput input) {
     parser.parse(chunk_of(element.text, 1 + static_cast<std::size_t>(element.text.data() - list.data())), batch);
     one_by_one.add(batch);
   }
-  require(together.read() >= elements, "every element is counted");
-  const bool damaged =
-      together.issues().count(IssueKind::kMalformedEvent) + together.issues().count(IssueKind::kRepairedText) > 0;
+  const IssueLog& issues = together.issues();
+  const std::uint64_t stray = issues.count(IssueKind::kStrayText);
+  require(together.read() + stray >= elements, "every element is counted");
+  const bool damaged = stray + issues.count(IssueKind::kMalformedEvent) + issues.count(IssueKind::kRepairedText) > 0;
   require(damaged || together.read() >= objects, "no object is dropped in silence");
   together.require_same_as(one_by_one);
-  check_against_dom(chunk_of(list).text(), together);
+  if (check_against_dom(chunk_of(list).text(), together)) check_salvage(cut, options, together);
 }
 
 }  // namespace

@@ -40,6 +40,20 @@ class FuzzInput {
   std::string_view rest_;
 };
 
+// Some sizes are beyond what a fuzzer can write: \2 becomes a long name, \3 a lot of white space. The first few of
+// them.
+inline std::string stretched(std::string_view text) {
+  constexpr std::size_t kLength = 30'000;
+  std::size_t left = 8;
+  std::string out;
+  for (const char c : text) {
+    const bool stretch = (c == '\2' || c == '\3') && left > 0;
+    out.append(stretch ? kLength : 1, !stretch ? c : c == '\2' ? 'x' : ' ');
+    left -= stretch ? 1 : 0;
+  }
+  return out;
+}
+
 [[noreturn]] inline void broken(std::string_view promise) {
   std::fprintf(stderr, "broken promise: %.*s\n", static_cast<int>(promise.size()), promise.data());
   std::abort();  // what libFuzzer takes for a finding

@@ -54,7 +54,7 @@ class StepLimit {
 };
 
 const std::string& good_index() {
-  static const std::string content = [] {
+  static const std::string kContent = [] {
     const TempDirectory folder;
     IngestOptions options;
     options.threads = 1;
@@ -63,7 +63,7 @@ const std::string& good_index() {
     std::ifstream file(folder / "index", std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   }();
-  return content;
+  return kContent;
 }
 
 void write_bytes(const std::filesystem::path& path, std::string_view content) {

@@ -111,7 +111,11 @@ void check_ingest(FuzzInput input) {
   parts.chunk_size = 64 + std::size_t{2} * input.byte();
   parts.memory_bytes = (settings & 64U) != 0 ? 64 : plain.memory_bytes;
 
-  const std::string_view content = input.rest();
+  std::string content(input.rest());
+  if (settings >= 128) {
+    content = stretched(content);
+    plain.chunk_size = std::size_t{512} << 10U;
+  }
   require_alike(read(content, parts), read(content, plain));
   if (hash64(content) % kInputsPerIndex != 0) return;
   const TempDirectory folder;

@@ -160,14 +160,21 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     trace_seeds = traces()
     parts = {name: content.strip(b"[]") for name, content in trace_seeds.items() if len(content) < 4000}
+    # In which the targets write elements beyond the sizes that are looked at twice.
+    stretched_seeds = {name: content.replace(b"aten", b"\2\2\2").replace(b"main", b"\2")
+                       for name, content in trace_seeds.items()}
     targets = {
         "cutter": {name: b"\x05\x11" + bytes([200 if i % 5 == 0 else 0]) + content
-                   for i, (name, content) in enumerate(trace_seeds.items())},
+                   for i, (name, content) in enumerate(trace_seeds.items())}
+                  | {f"large_{name}": b"\x05\x11" + bytes([64 + i % 64]) + content
+                     for i, (name, content) in enumerate(stretched_seeds.items())},
         "decimal": numbers(),
         "events": {name: bytes([i % 2]) + content for i, (name, content) in enumerate(parts.items())},
         "inflate": streams(),
         "ingest": {name: bytes([(4 * i + i % 3) % 128, i % 32]) + content
-                   for i, (name, content) in enumerate(trace_seeds.items())},
+                   for i, (name, content) in enumerate(trace_seeds.items())}
+                  | {f"large_{name}": bytes([128 + 4 * i % 128, 255]) + content
+                     for i, (name, content) in enumerate(stretched_seeds.items()) if i % 3 == 0},
         "index": indexes(),
     }
     for target, seeds in targets.items():

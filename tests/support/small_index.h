@@ -30,9 +30,10 @@ INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, depth) VALUES (1, 10, 500, 
 INSERT INTO runtime_call (id, ts, dur, thread_id, name_id, correlation, kind) VALUES (1, 20, 30, 1, 7, 5, 'launch');
 INSERT INTO annotation (id, ts, dur, kind, thread_id, name_id) VALUES (1, 5, 900, 'user', 1, 8);
 INSERT INTO step (id, annotation_id, sequence, kind, first_kernel_id, last_kernel_id) VALUES (1, 1, 0, 'prefill', 1, 2);
-INSERT INTO kernel (id, ts, dur, name_id, stream_id, correlation, launch_id, cpu_op_id, stack_id, step_id, kind) VALUES
-  (1, 100, 100, 1, 1, 5, 1, 1, 3, 1, 'compute'), (2, 150, 300, 2, 2, NULL, NULL, NULL, NULL, 1, 'comm'),
-  (3, 600, 50, 1, 1, NULL, NULL, NULL, NULL, NULL, 'compute');
+INSERT INTO kernel (id, ts, dur, name_id, stream_id, correlation, launch_id, cpu_op_id, stack_id, step_id, first_of_launch,
+  kind) VALUES (1, 100, 100, 1, 1, 5, 1, 1, 3, 1, 1, 'compute'),
+  (2, 150, 300, 2, 2, NULL, NULL, NULL, NULL, 1, NULL, 'comm'),
+  (3, 600, 50, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, 'compute');
 INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) VALUES
   (1, 460, 40, 'memcpy', 'HtoD', 9, 80, 1);
 INSERT INTO kernel_name_sum VALUES (1, 2, 150, 50, 100, 12500.0, 75, 50, 100, 100, 2),

@@ -173,8 +173,8 @@ TEST_CASE("the scan stops where the text is broken for certain") {
   CHECK(stop(R"("a":1},{})") == 5);
   CHECK(stop(R"({"a" :1,"b"	:[],"c"
 :"x" ,"d":["y"]},"z")") == kNone);
-  CHECK(stop(std::string("{\"a\0", 5) + R"(":1},{})") == 3);
-  CHECK(stop(std::string("{\"a\\\0", 6) + R"(":1},{})") == 4);
+  CHECK(stop(std::string("{\"a") + '\0' + R"(":1},{})") == 3);
+  CHECK(stop(std::string("{\"a\\") + '\0' + R"(":1},{})") == 4);
   CHECK(stop(std::string("{},\0{}", 6)) == 3);
   CHECK(stop(std::string(61, ' ') + R"("a"x)") == 64);
   CHECK(stop(std::string(60, ' ') + R"("a",)") == kNone);

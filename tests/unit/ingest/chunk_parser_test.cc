@@ -167,6 +167,15 @@ TEST_CASE("two events without a comma between them are not taken for one") {
   CHECK(events_read(batch) == 2);
 }
 
+TEST_CASE("an object with a phase inside an event is no event, also where a comma is missing") {
+  const EventBatch batch = parse_events(
+      R"({"ph":"i","name":"a","ts":1,"args":{"inner":{"ph":"i","ts":2}}} {"ph":"i","name":"b","ts":3,"args":{"x":[{"ph":"i"}]}})");
+  CHECK(batch.instants.size() == 2);
+  CHECK(events_read(batch) == 2);
+  CHECK(batch.issues.count(IssueKind::kMissingComma) == 1);
+  CHECK(batch.issues.issues().size() == 1);
+}
+
 TEST_CASE("texts of what is skipped are not numbered") {
   const EventBatch batch =
       parse_events(R"({"ph":"X","cat":"lost","name":"gone","pid":8,"tid":8,"ts":1,"dur":1,"args":{"grid" [1]}},)" +

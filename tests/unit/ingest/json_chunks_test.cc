@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -268,6 +270,46 @@ TEST_CASE("what is no JSON trace is refused in one line") {
     CHECK(refusal("{ts: 1}", size) == "trace.json: not JSON");
     CHECK(refusal(std::string_view("\0\0", 2), size) == "trace.json: not JSON");
   }
+}
+
+namespace {
+
+// Notes the most that was asked for at once.
+class NotingSource : public ByteSource {
+ public:
+  explicit NotingSource(std::string_view text) : source_(memory_byte_source(text)) {}
+  std::size_t read(char* destination, std::size_t capacity) override {
+    most_ = std::max(most_, capacity);
+    return source_->read(destination, capacity);
+  }
+  [[nodiscard]] std::uint64_t consumed() const override { return source_->consumed(); }
+  [[nodiscard]] ContentHash hash() const override { return source_->hash(); }
+  void drain() override { source_->drain(); }
+  [[nodiscard]] std::size_t most() const { return most_; }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::size_t most_ = 0;
+};
+
+std::size_t most_read_at_once(std::string_view piece) {
+  std::string text = "{\"traceEvents\":[";
+  for (int i = 0; i < 20'000; ++i) text += piece;
+  NotingSource source(text);
+  JsonChunks chunks(source, "trace", std::size_t{1} << 20U);
+  Chunk chunk;
+  while (chunks.next(chunk)) {
+  }
+  return source.most();
+}
+
+}  // namespace
+
+// What is read and not used is moved at each damage: a megabyte each time made a trace full of it take hours.
+TEST_CASE("little is read at once where damage follows damage") {
+  CHECK(most_read_at_once(R"({"ph":"X","ts":1},)") > 200'000);
+  CHECK(most_read_at_once(R"({"ph":"X","ts":1},},)") < 40'000);
+  CHECK(most_read_at_once(R"({"ph":"X","ts":1}],)") < 40'000);
 }
 
 }  // namespace tracedb

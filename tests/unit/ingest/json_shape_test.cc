@@ -88,6 +88,14 @@ TEST_CASE("events are found whatever stands around them") {
   CHECK(find_event("{\"ph\":\"X\"}", 0, More::kNo, 9).at == EventSearch::kNone);
 }
 
+TEST_CASE("a million brackets that could each be the end") {
+  std::string text;
+  for (int i = 0; i < 1'000'000; ++i) text += R"(],"a":[1)";
+  // Followed to the end each, these would take hours.
+  CHECK(find_array_end(text, Container::kObject) == EventSearch::kNone);
+  CHECK(find_array_end(text + "]}", Container::kObject) == 0);
+}
+
 TEST_CASE("the end of the array in what is left of a trace") {
   const auto object = [](std::string_view text) { return find_array_end(text, Container::kObject); };
   CHECK(object("\"x\": [1], \"y\"}\n], \"a\": [2], \"b\": {}}\n") == 15);

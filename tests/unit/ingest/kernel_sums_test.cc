@@ -10,7 +10,7 @@ namespace {
 KernelSum sum_of(const std::vector<std::int64_t>& durations) {
   KernelSums sums;
   for (const std::int64_t dur : durations) sums.add({1, 0, 1}, dur);
-  return sums.by_name().at(0);
+  return sums.finish().by_name.at(0);
 }
 
 }  // namespace
@@ -59,21 +59,32 @@ TEST_CASE("groups are kept apart and added up by name") {
   sums.add({2, 0, 1}, 20);
   sums.add({2, 1, 3}, 40);
   sums.add({2, 1, 1}, 30);
-  const std::vector<KernelSum> groups = sums.by_group();
+  const KernelSumTables tables = sums.finish();
+  const std::vector<KernelSum>& groups = tables.by_group;
   REQUIRE(groups.size() == 4);
   CHECK(groups[0].group.name == 2);
   CHECK(groups[0].n == 2);
   CHECK(groups[0].total == 40);
   CHECK(groups[2].group.step_kind == 0);
   CHECK(groups[3].group.stream == 3);
-  const std::vector<KernelSum> names = sums.by_name();
+  const std::vector<KernelSum>& names = tables.by_name;
   REQUIRE(names.size() == 2);
   CHECK(names[0].group.name == 2);
   CHECK(names[0].n == 4);
   CHECK(names[0].total == 100);
   CHECK(names[0].median == 25);
   CHECK(names[1].total == 1);
-  CHECK(KernelSums{}.by_name().empty());
+  CHECK(KernelSums{}.finish().by_name.empty());
+}
+
+TEST_CASE("durations of more than 32 bits stand in their place") {
+  constexpr std::int64_t kLong = 5'000'000'000;
+  const KernelSum sum = sum_of({kLong, 3, kLong + 1, 4'294'967'295, 4'294'967'296});
+  CHECK(sum.min == 3);
+  CHECK(sum.max == kLong + 1);
+  CHECK(sum.median == 4'294'967'296.0);
+  CHECK(sum.p90 == kLong + 1);
+  CHECK(sum.total == 2 * kLong + 1 + 3 + 4'294'967'295 + 4'294'967'296);
 }
 
 }  // namespace tracedb

@@ -50,7 +50,7 @@ TEST_CASE("DeviceOwners: no evidence, no owner; one process, that one") {
 TEST_CASE("DeviceOwners: a process whose calls come too late, are too few or far too old is ruled out") {
   DeviceOwners owners;
   for (int i = 0; i < 100; ++i) {
-    for (const std::uint32_t device : {1, 2, 3, 4}) owners.vote(device, 10, 50'000, false);
+    for (const std::uint32_t device : {1U, 2U, 3U, 4U}) owners.vote(device, 10, 50'000, false);
     owners.vote(1, 20, i < 10 ? -5 : 40'000, false);
     if (i < 40) owners.vote(2, 20, 40'000, false);
     owners.vote(3, 20, 600'000, false);

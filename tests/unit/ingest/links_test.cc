@@ -41,6 +41,9 @@ TEST_CASE("one graph launch owns all its kernels") {
   CHECK(index.rows("SELECT launch_id, count(*) FROM kernel GROUP BY 1") == "1 40");
   CHECK(index.rows("SELECT kind FROM runtime_call") == "graph_launch");
   CHECK(index.rows("SELECT count(DISTINCT graph_node_id) FROM kernel") == "40");
+  CHECK(index.rows("SELECT id FROM kernel WHERE first_of_launch = 1") == "1");
+  CHECK(index.rows("SELECT count(*) FROM kernel WHERE first_of_launch = 0") == "39");
+  CHECK(index.rows("SELECT count(queue_delay), count(*) FROM launches") == "1 40");
 }
 
 TEST_CASE("several calls under one correlation: the launch, the last one before the kernel") {

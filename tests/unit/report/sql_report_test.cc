@@ -3,7 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "passes/comm_groups.h"
 #include "passes/kernel_groups.h"
+#include "passes/launch_groups.h"
+#include "passes/memory_groups.h"
+#include "passes/timeline_tables.h"
 #include "report/cell_text.h"
 #include "sql/scripts.h"
 #include "support/small_index.h"
@@ -23,6 +27,16 @@ struct Fixture {
 Report kernels(const Fixture& fixture) {
   make_kernel_group_table(fixture.index, {}, GroupBy::kName);
   return run_report(fixture.database, "kernels", {});
+}
+
+// What the reports read besides the index.
+void make_tables(const Index& index) {
+  make_kernel_group_table(index, {}, GroupBy::kName);
+  make_timeline_table(index, {}, LaneBy::kDevice, {});
+  make_gap_table(index, {}, LaneBy::kDevice, {}, 0);
+  make_launch_group_table(index, {});
+  make_comm_group_table(index, {});
+  make_memory_group_table(index, {});
 }
 
 Cell at(const Report& report, std::size_t row, const std::string& key) {
@@ -74,10 +88,22 @@ TEST_CASE("sorting") {
   CHECK_THROWS_AS(parse_sort_key("name:up"), Error);
 }
 
+TEST_CASE("columns of choice") {
+  Fixture fixture;
+  Report report = kernels(fixture);
+  choose_columns(report, "name,Instances");
+  REQUIRE(report.columns.size() == 2);
+  CHECK(report.columns[1].key == "instances");
+  CHECK(is(at(report, 0, "name"), "ncclAllReduce"));
+  CHECK(report.rows[1] == Row{std::string("gemm<float>"), std::int64_t{2}});
+  CHECK_THROWS_AS(choose_columns(report, "name,"), Error);
+  CHECK_THROWS_AS(choose_columns(report, "min"), Error);
+}
+
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
-  CHECK(kernels(fixture).rows.empty());
-  for (const char* name : {"memcpys", "issues"}) {
+  make_tables(fixture.index);
+  for (const char* name : {"kernels", "timeline", "gaps", "launches", "comms", "memcpys", "issues"}) {
     CAPTURE(name);
     CHECK(run_report(fixture.database, name, {}).rows.empty());
   }
@@ -86,6 +112,7 @@ TEST_CASE("every report answers on an empty index") {
 
 TEST_CASE("memcpys: bandwidth is bytes over time") {
   Fixture fixture;
+  make_tables(fixture.index);
   const Report report = run_report(fixture.database, "memcpys", {});
   REQUIRE(report.rows.size() == 1);
   CHECK(is(at(report, 0, "operation"), "memcpy HtoD"));
@@ -94,13 +121,30 @@ TEST_CASE("memcpys: bandwidth is bytes over time") {
 
 TEST_CASE("each script's columns match its SELECT") {
   Fixture fixture;
-  make_kernel_group_table(fixture.index, {}, GroupBy::kName);
-  for (const char* name : {"kernels", "ops", "memcpys", "issues", "info"}) {
+  make_tables(fixture.index);
+  for (const char* name : {"kernels", "ops", "timeline", "gaps", "launches", "comms", "memcpys", "issues", "info"}) {
     CAPTURE(name);
     Statement statement(fixture.database, script("reports/" + std::string(name)));
     CHECK(static_cast<std::size_t>(statement.column_count()) ==
           report_columns(script("reports/" + std::string(name))).size());
   }
+}
+
+TEST_CASE("mean, min and max of several rows stay behind them") {
+  Report report;
+  report.columns = {{"device", "Device"}, {"span", "Span", Unit::kTime}, {"name", "Name", Unit::kText}, {"x", "X"}};
+  report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell()}, {std::int64_t{1}, std::int64_t{15}, "b", 2.5}};
+  add_extremes(report);
+  REQUIRE(report.footer.size() == 3);
+  CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5});
+  CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5});
+  CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5});
+  limit_rows(report, 1);
+  CHECK(report.rows.size() == 2);
+  CHECK(report.footer.size() == 3);
+  Report one{report.columns, {report.rows[0]}};
+  add_extremes(one);
+  CHECK(one.footer.empty());
 }
 
 }  // namespace tracedb

@@ -72,6 +72,8 @@ TEST_CASE("kinds of kernels") {
       {"void cub::DeviceReduceKernel<int>(int)", KernelKind::kCompute},
       {"Cijk_Ailk_Bljk_BBS_BH_MT128x128x64", KernelKind::kCompute},
       {"triton_red_fused_add_0", KernelKind::kCompute},
+      {"triton_poi_fused_add_all_reduce_mul_0", KernelKind::kCompute},  // reads what was reduced
+      {"triton_all_reduce_kernel", KernelKind::kComm},
       {"", KernelKind::kCompute},
   };
   for (const auto& entry : kernels) {  // no bindings: clang cannot capture them

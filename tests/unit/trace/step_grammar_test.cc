@@ -62,11 +62,27 @@ TEST_CASE("every dialect of step names") {
 }
 
 TEST_CASE("other annotations are no steps") {
-  for (const std::string_view name :
-       {"", "capture_32_FULL", "capture_8192_PIECEWISE", "## Call CompiledFxGraph fabc ##", "nccl:all_reduce",
-        "DistributedDataParallel.forward", "attn(F)", "dispatch(B)", "1F1B", "execute_context", "execute_context_1",
-        "my execute_context_1(2)_generation_0(0)", "execute_context_x(1)_generation_0(0)", "step[]",
-        "steps[DECODE bs=1]", "ProfilerStep", "decode[tok=1]", "retrain_stepper", "train_step_size", "execute_new_1_cached_x", "Optimizer.step#SGD.step"}) {
+  for (const std::string_view name : {"",
+                                      "capture_32_FULL",
+                                      "capture_8192_PIECEWISE",
+                                      "## Call CompiledFxGraph fabc ##",
+                                      "nccl:all_reduce",
+                                      "DistributedDataParallel.forward",
+                                      "attn(F)",
+                                      "dispatch(B)",
+                                      "1F1B",
+                                      "execute_context",
+                                      "execute_context_1",
+                                      "my execute_context_1(2)_generation_0(0)",
+                                      "execute_context_x(1)_generation_0(0)",
+                                      "step[]",
+                                      "steps[DECODE bs=1]",
+                                      "ProfilerStep",
+                                      "decode[tok=1]",
+                                      "retrain_stepper",
+                                      "train_step_size",
+                                      "execute_new_1_cached_x",
+                                      "Optimizer.step#SGD.step"}) {
     CAPTURE(name);
     CHECK(parsed(name) == "none");
   }

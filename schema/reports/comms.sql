@@ -1,0 +1,31 @@
+-- Communication by collective. temp.comm_group: kernels of kind comm in the selection; a row for each collective, group,
+-- type and size, and one for each short name of kernels that the trace does not describe. Times include waiting for the
+-- other ranks, so bandwidths are lower bounds. Busy: several at once count once, for the one that started first; Exposed:
+-- of it, without computation on the device. Bytes: the larger of input and output, of one. GB/s: 10^9 bytes per second.
+-- column: time_pct     | Time (%)    | percent | sum
+-- column: total_time   | Total Time  | ns      | sum
+-- column: instances    | Instances   | count   | sum
+-- column: avg          | Avg         | ns      | mean
+-- column: med          | Med         | ns      |
+-- column: min          | Min         | ns      | min
+-- column: max          | Max         | ns      | max
+-- column: p99          | P99         | ns      |
+-- column: busy         | Busy        | ns      | sum
+-- column: exposed      | Exposed     | ns      | sum
+-- column: exposed_pct  | Exposed (%) | percent |
+-- column: bytes        | Bytes       | bytes   |
+-- column: total_bytes  | Total Bytes | bytes   | sum
+-- column: alg_gb_per_s | Alg GB/s    | GB/s    |
+-- column: bus_gb_per_s | Bus GB/s    | GB/s    |
+-- column: ranks        | Ranks       |         |
+-- column: dtype        | Type        | text    |
+-- column: group        | Group       | text    |
+-- column: name         | Name        | text    | label
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, p99,
+       busy, exposed, 100.0 * exposed / nullif(busy, 0), bytes, bytes * n,
+       1.0 * bytes * known / nullif(total, 0), factor * bytes * known / nullif(total, 0), group_size, dtype,
+       group_name || CASE WHEN group_description NOT IN ('', 'undefined', group_name)
+                          THEN ' (' || group_description || ')' ELSE '' END,
+       coalesce(name, '[no name]')
+FROM temp.comm_group
+ORDER BY total DESC, name, group_name, group_description, dtype, bytes;

@@ -1,0 +1,26 @@
+-- Times at which a device ran nothing, longest first. temp.gap: those that are shown; :total, :count: of all gaps, the
+-- idle of `timeline`. Before, Next: what ended last before the gap and what ended it.
+-- column: idle_pct  | Idle (%)  | percent | sum
+-- column: dur       | Duration  | ns      | sum
+-- column: instances | Gaps      | count   | sum
+-- column: ts        | Start     | ns      | min
+-- column: device    | Device    |         |
+-- column: stream    | Stream    |         |
+-- column: step      | Step      |         |
+-- column: cause     | Cause     | text    |
+-- column: before    | Before    | text    |
+-- column: next      | Next      | text    | label
+SELECT 100.0 * g.dur / nullif(:total, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
+       g.cause, coalesce(bn.short_name, bs.value), coalesce(an.short_name, a_s.value)
+FROM temp.gap g
+LEFT JOIN device d ON d.id = g.device_id
+LEFT JOIN stream s ON s.id = g.stream_id
+LEFT JOIN kernel bk ON bk.id = g.before_kernel_id
+LEFT JOIN kernel_name bn ON bn.id = bk.name_id
+LEFT JOIN memory_op bm ON bm.id = g.before_memory_op_id
+LEFT JOIN string bs ON bs.id = bm.name_id
+LEFT JOIN kernel ak ON ak.id = g.after_kernel_id
+LEFT JOIN kernel_name an ON an.id = ak.name_id
+LEFT JOIN memory_op am ON am.id = g.after_memory_op_id
+LEFT JOIN string a_s ON a_s.id = am.name_id
+ORDER BY g.dur DESC, g.ts, g.device_id, g.stream_id;

@@ -1,0 +1,12 @@
+-- Kernels that run one after the other on a stream again and again. temp.kernel_sequence: the sequences found, most time
+-- first. A kernel is in several of them, so shares do not add up.
+-- column: time_pct   | Time (%)   | percent |
+-- column: total_time | Total Time | ns      |
+-- column: instances  | Instances  | count   |
+-- column: avg        | Avg        | ns      |
+-- column: min        | Min        | ns      |
+-- column: max        | Max        | ns      |
+-- column: sequence   | Sequence   | text    | label
+SELECT 100.0 * total / nullif(:all, 0), total, n, 1.0 * total / n, min, max, sequence
+FROM temp.kernel_sequence
+ORDER BY place;

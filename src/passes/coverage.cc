@@ -1,0 +1,107 @@
+#include "passes/coverage.h"
+
+#include <algorithm>
+#include <array>
+
+#include "passes/group_stats.h"
+#include "sql/temp_table.h"
+
+namespace tracedb {
+namespace {
+
+enum Code : std::size_t {
+  kNoLaunch,
+  kNoOperator,
+  kNoStack,
+  kGraphCollapsed,
+  kClockOrder,
+  kUnknownDuration,
+  kStepless,
+  kLayerless,
+  kUnclassified,
+  kCodes
+};
+constexpr std::array<std::string_view, kCodes> kCodeNames = {"no_launch",       "no_operator", "no_stack",
+                                                             "graph_collapsed", "clock_order", "unknown_duration",
+                                                             "no_step",         "no_layer",    "unclassified"};
+
+struct Measure {
+  std::int64_t time = 0, count = 0;
+};
+
+std::vector<bool> unclassified_names(const Index& index) {
+  std::vector<bool> out;
+  Statement rows(index.database(),
+                 "SELECT name_id FROM temp.kernel_class WHERE class IN ('other', 'triton_fused') "
+                 "AND name_id BETWEEN 1 AND 4294967295");
+  while (rows.step()) {
+    const auto id = static_cast<std::size_t>(rows.int64(0));
+    if (id >= out.size()) out.resize(2 * id + 1);
+    out[id] = true;
+  }
+  return out;
+}
+
+// Ids of rows are places + 1; 0: none.
+class Launches {
+ public:
+  explicit Launches(const Index& index) : calls_(index, "runtime_call", {"ts", "kind"}) {}
+  [[nodiscard]] bool is_graph(std::uint32_t id) const {
+    return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+  }
+  [[nodiscard]] bool is_after(std::uint32_t id, std::int64_t ts) const { return known(id) && ts_[id - 1] > ts; }
+
+ private:
+  [[nodiscard]] bool known(std::uint32_t id) const { return id != 0 && id <= calls_.size(); }
+  EventColumns calls_;
+  std::span<const std::int64_t> ts_ = calls_.times("ts");
+  std::span<const std::uint32_t> kind_ = calls_.ids("kind");
+};
+
+}  // namespace
+
+std::vector<std::string_view> coverage_columns() { return {"launch_id", "cpu_op_id", "stack_id"}; }
+
+void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,
+                        const std::vector<std::int32_t>& layers) {
+  const EventColumns& kernels = events.kernels;
+  const auto ts = kernels.times("ts");
+  const auto dur = kernels.times("dur");
+  const auto name = kernels.ids("name_id");
+  const auto launch = kernels.ids("launch_id");
+  const auto op = kernels.ids("cpu_op_id");
+  const auto stack = kernels.ids("stack_id");
+  const std::vector<bool> unclassified = unclassified_names(index);
+  const Launches launches(index);
+  std::array<Measure, kCodes> measures;
+  Measure all;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const std::int64_t time = std::max<std::int64_t>(dur[i], 0);
+    const auto add = [&](bool holds, Measure& measure) {
+      if (!holds) return;
+      measure.time = bounded_add(measure.time, time);
+      ++measure.count;
+    };
+    add(true, all);
+    add(launch[i] == 0, measures[kNoLaunch]);
+    add(op[i] == 0, measures[kNoOperator]);
+    add(stack[i] == 0, measures[kNoStack]);
+    add(launches.is_graph(launch[i]), measures[kGraphCollapsed]);
+    add(launches.is_after(launch[i], ts[i]), measures[kClockOrder]);
+    add(dur[i] == kNullCell, measures[kUnknownDuration]);
+    add(steps.of_kernel[i] == 0, measures[kStepless]);
+    add(layers[i] < 0, measures[kLayerless]);
+    add(name[i] < unclassified.size() && unclassified[name[i]], measures[kUnclassified]);
+  }
+  TempTable table(index.database(), "measure", "code TEXT PRIMARY KEY, share REAL, count INTEGER", 3);
+  for (std::size_t code = 0; code < kCodes; ++code) {
+    const bool by_count = code == kUnknownDuration;
+    const auto part = static_cast<double>(by_count ? measures[code].count : measures[code].time);
+    const auto whole = static_cast<double>(by_count ? all.count : all.time);
+    table.insert().bind(1, kCodeNames[code]);
+    if (whole > 0) table.insert().bind(2, 100 * part / whole);
+    table.insert().bind(3, measures[code].count).run();
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,91 @@
+// What ran on the devices, as the algorithms over time take it: two tables of columns, both in order of start, and a
+// walk over them in one order. Lanes are what is looked at by itself: devices, or streams. Pure: spans in, no database.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace tracedb {
+
+// The sets of the metric definitions: compute kernels and fills, collectives, copies by engines or kernels.
+enum class Work : std::uint8_t { kCompute, kComm, kCopy };
+
+inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();  // an unknown ts or dur
+
+// One table. Element i has id i + 1. All spans but `left_out` have its length.
+struct DeviceEvents {
+  std::span<const std::int64_t> ts, dur;  // ns
+  std::span<const std::uint32_t> stream, launch, kind;
+  std::array<Work, 4> work_of_kind{};
+  std::span<const std::uint8_t> left_out;  // not 0: outside the selection; empty: nothing is
+};
+
+// A row of one of the two tables.
+struct EventRef {
+  std::uint32_t id = 0;  // 0: none
+  bool is_memory_op = false;
+  bool operator==(const EventRef&) const = default;
+};
+
+// Both tables, and which lane each stream is part of: streams without an element are in lane 0.
+struct DeviceWork {
+  DeviceEvents kernels, memory_ops;
+  std::span<const std::uint32_t> lane_of_stream;
+  std::size_t lanes = 1;
+};
+
+struct DeviceEvent {
+  EventRef ref;
+  std::int64_t ts, end;  // at least 0; equal where the duration is 0 or unknown
+  std::uint32_t lane, stream, launch;
+  Work work;
+  bool left_out;
+};
+
+// The time between two moments; events are cut off at both.
+struct Window {
+  std::int64_t from = 0, to = std::numeric_limits<std::int64_t>::max();
+  // How much of [begin, end) is inside.
+  [[nodiscard]] std::int64_t part(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first = begin > from ? begin : from;
+    const std::int64_t last = end < to ? end : to;
+    return last > first ? last - first : 0;
+  }
+};
+
+inline DeviceEvent event_at(const DeviceWork& work, const DeviceEvents& table, std::size_t row, bool is_memory_op) {
+  const std::uint32_t stream = table.stream[row];
+  const std::int64_t ts = table.ts[row] > 0 ? table.ts[row] : 0;  // so that differences do not overflow
+  std::int64_t end = ts;
+  if (table.dur[row] > 0 && __builtin_add_overflow(ts, table.dur[row], &end)) {
+    end = std::numeric_limits<std::int64_t>::max();
+  }
+  return {{static_cast<std::uint32_t>(row) + 1, is_memory_op},
+          ts,
+          end,
+          stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0,
+          stream,
+          table.launch[row],
+          table.work_of_kind[table.kind[row] & 3],
+          !table.left_out.empty() && table.left_out[row] != 0};
+}
+
+// Calls visit(DeviceEvent) in order of ts, kernels before memory operations that start with them.
+template <class Visit>
+void for_each_in_order(const DeviceWork& work, Visit visit) {
+  const DeviceEvents& kernels = work.kernels;
+  const DeviceEvents& others = work.memory_ops;
+  std::size_t other = 0;
+  for (std::size_t row = 0; row < kernels.ts.size(); ++row) {
+    for (; other < others.ts.size() && others.ts[other] < kernels.ts[row]; ++other) {
+      visit(event_at(work, others, other, true));
+    }
+    visit(event_at(work, kernels, row, false));
+  }
+  for (; other < others.ts.size(); ++other) visit(event_at(work, others, other, true));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,24 @@
+// Kernel time of a selection by python stack, for call_tree.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/call_tree.h"
+#include "passes/selection.h"
+
+namespace tracedb {
+
+enum class Frames { kAll, kModules };  // kModules: nn.Module frames only
+
+struct StackTimes {
+  std::vector<StackEntry> stacks;   // by stack id; frames are positions in `frames`
+  std::vector<PathTime> times;      // by stack id; element 0: kernels without a stack, or without any frame that counts
+  std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
+};
+
+StackTimes stack_times(const Index& index, const Selection& selection, Frames which);
+
+}  // namespace tracedb

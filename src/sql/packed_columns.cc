@@ -1,0 +1,117 @@
+#include "sql/packed_columns.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "sql/column_codec.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKernelKinds = {"compute", "comm", "copy_kernel"};
+constexpr std::array<ScanColumn, 9> kKernelColumns = {{
+    {"ts"},
+    {"dur"},
+    {"name_id", ScanType::kId, {}},
+    {"stream_id", ScanType::kId, {}},
+    {"launch_id", ScanType::kId, {}},
+    {"stack_id", ScanType::kId, {}},
+    {"annotation_id", ScanType::kId, {}},
+    {"step_id", ScanType::kId, {}},
+    {"kind", ScanType::kChoice, kKernelKinds},
+}};
+
+[[noreturn]] void fail_damaged(const Database& database, std::string_view table, std::string_view column) {
+  throw Error(ErrorCode::kInput, fmt::format("{}: packed column {} of table {} is damaged: build the index again "
+                                             "(trace-ingest --force)",
+                                             printable_path(database.path()), column, table));
+}
+
+// A row takes more than a byte: what claims to have more of them than the file has bytes is not believed.
+std::size_t row_count(Database& database, std::string_view table, std::string_view column) {
+  struct stat status {};
+  if (::fstat(database.descriptor(), &status) != 0) fail_damaged(database, table, column);
+  const auto largest = database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0);
+  if (largest > status.st_size) fail_damaged(database, table, column);
+  return static_cast<std::size_t>(std::max<std::int64_t>(largest, 0));
+}
+
+// All blocks of a column, in order, into an array of all its rows.
+template <class T>
+bool unpack(Statement& blocks, std::span<T> values) {
+  std::int64_t number = 0;
+  for (; blocks.step(); ++number) {
+    const std::size_t rows = std::min(values.size(), kBlockRows);
+    if (rows == 0 || blocks.int64(0) != number || blocks.int64(1) != static_cast<std::int64_t>(rows)) return false;
+    if (!unpack_block(blocks.blob(2), values.first(rows))) return false;
+    values = values.subspan(rows);
+  }
+  return values.empty();
+}
+
+class Reader {
+ public:
+  Reader(Database& database, std::string_view table)
+      : database_(database),
+        table_(table),
+        blocks_(database,
+                "SELECT block, n, data FROM packed_column WHERE event_table = ? AND name = ? ORDER BY block") {}
+
+  ColumnValues read(const ScanColumn& column, std::size_t rows) {
+    ColumnValues values;
+    blocks_.bind(1, table_).bind(2, column.name);
+    bool sound = false;
+    if (column.type == ScanType::kNumber) {
+      values.numbers = ColumnArray<std::int64_t>(rows);
+      sound = unpack(blocks_, values.numbers.values());
+    } else {
+      values.ids = ColumnArray<std::uint32_t>(rows);
+      sound = unpack(blocks_, values.ids.values());
+    }
+    blocks_.reset();
+    if (!sound) fail_damaged(database_, table_, column.name);
+    return values;
+  }
+
+ private:
+  Database& database_;
+  std::string_view table_;
+  Statement blocks_;
+};
+
+}  // namespace
+
+std::span<const ScanColumn> packed_kernel_columns() { return kKernelColumns; }
+
+bool is_packed(Database& database, std::string_view table, std::string_view column) {
+  Statement any(database, "SELECT 1 FROM packed_column WHERE event_table = ? AND name = ? LIMIT 1");
+  return any.bind(1, table).bind(2, column).step();
+}
+
+ScannedColumns read_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
+  std::vector<bool> packed;
+  std::vector<ScanColumn> others;
+  for (const ScanColumn& column : columns) {
+    packed.push_back(is_packed(database, table, column.name));
+    if (!packed.back()) others.push_back(column);
+  }
+  if (others.size() == columns.size()) return scan_columns(database, table, columns);
+  ScannedColumns scanned;
+  if (!others.empty()) scanned = scan_columns(database, table, others);
+  ScannedColumns out;
+  out.rows = row_count(database, table, columns[0].name);
+  Reader reader(database, table);
+  for (std::size_t i = 0, other = 0; i < columns.size(); ++i) {
+    out.columns.push_back(packed[i] ? reader.read(columns[i], out.rows) : std::move(scanned.columns[other++]));
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,24 @@
+// Reads whole columns of a table from its packed copies in table packed_column (sql/column_codec.h), several times as
+// fast as from the table itself; those that have no copy from the table (sql/column_scan.h).
+//
+// For databases opened kReadOnly. A copy that cannot be, or has not as many rows as the table, gives Error{kInput};
+// that its values are those of the table is for `verify` to say. One thread.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sql/column_scan.h"
+
+namespace tracedb {
+
+// As scan_columns(). Throws std::logic_error for a column that neither is packed nor in the table.
+ScannedColumns read_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns);
+
+// The columns of table kernel that ingest packs. A kChoice is packed as its place in the list of texts, plus 1.
+std::span<const ScanColumn> packed_kernel_columns();
+
+// Whether read_columns() takes this column from a copy.
+bool is_packed(Database& database, std::string_view table, std::string_view column);
+
+}  // namespace tracedb
