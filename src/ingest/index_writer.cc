@@ -132,7 +132,7 @@ ColumnPacker kernel_packer(const TableLayout& kernel) {
                                     [&](const Column& ours) { return ours.name == column.name; });
     columns.push_back({column.name, static_cast<std::size_t>(found - kernel.columns.begin()), column.type});
   }
-  return {kernel.name, std::move(columns), kernel.columns.size()};
+  return {kernel.name, columns, kernel.columns.size()};
 }
 
 using Roots = std::array<std::uint32_t, kEventTables>;
