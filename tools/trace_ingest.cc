@@ -15,6 +15,7 @@
 #include "ingest_housekeeping.h"
 #include "ingest_run.h"
 #include "option_parsing.h"
+#include "process_memory.h"
 #include "process_signals.h"
 #include "report/escape.h"
 
@@ -221,6 +222,7 @@ int run_and_explain(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tracedb::end_in_one_line_without_memory();
   tracedb::catch_ending_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
   try {

@@ -14,6 +14,7 @@
 #include "base/closest_name.h"
 #include "base/error.h"
 #include "base/version.h"
+#include "process_memory.h"
 #include "process_signals.h"
 #include "query_command.h"
 #include "report/escape.h"
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
 }  // namespace tracedb
 
 int main(int argc, char** argv) {
+  tracedb::end_in_one_line_without_memory();
   try {
     return tracedb::run(argc, argv);
   } catch (...) {  // memory, also that for the explanation

@@ -152,6 +152,8 @@ ChunkParser::ChunkParser(unsigned worker, const EventOptions& options)
     : json_(std::make_unique<Json>()), events_(worker, options) {}
 ChunkParser::~ChunkParser() = default;
 
+void ChunkParser::prepare() { static_cast<void>(simdjson::get_active_implementation()->name()); }
+
 void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   batch.clear();
   events_.begin(batch);

@@ -16,6 +16,10 @@ namespace tracedb {
 
 class ChunkParser {
  public:
+  // To be called before there are threads: simdjson looks for the implementation that suits the CPU when it is first
+  // used, and ends the process where it finds no memory for that, which the stacks of threads may have taken.
+  static void prepare();
+
   ChunkParser(unsigned worker, const EventOptions& options);
   ~ChunkParser();
   ChunkParser(const ChunkParser&) = delete;

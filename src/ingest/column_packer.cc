@@ -16,7 +16,7 @@ ColumnCoding coding_of(std::string_view name) {
 
 }  // namespace
 
-ColumnPacker::ColumnPacker(std::string_view table, std::vector<PackedColumn> columns, std::size_t cells_in_row)
+ColumnPacker::ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row)
     : table_(table), cells_in_row_(cells_in_row) {
   for (const PackedColumn& column : columns) columns_.push_back({column, coding_of(column.name), {}, {}});
 }

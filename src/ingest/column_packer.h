@@ -24,7 +24,7 @@ struct PackedColumn {
 
 class ColumnPacker {
  public:
-  ColumnPacker(std::string_view table, std::vector<PackedColumn> columns, std::size_t cells_in_row);
+  ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row);
 
   void add(std::span<const std::int64_t> cells);  // row-major, whole rows; kUnset where unknown
   void write(Database& database);                 // once, after the last row

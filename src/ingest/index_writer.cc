@@ -133,7 +133,7 @@ ColumnPacker packer_of(const PackedTable& packed, const TableLayout& table) {
     if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", table.name, column.name));
     columns.push_back({column.name, static_cast<std::size_t>(found - table.columns.begin()), column.type});
   }
-  return {table.name, std::move(columns), table.columns.size()};
+  return {table.name, columns, table.columns.size()};
 }
 
 using Roots = std::array<std::uint32_t, kEventTables>;

@@ -97,6 +97,7 @@ unsigned worker_count(const IngestOptions& options) {
 void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file_size, const IngestOptions& options,
                 TraceStore& store) {
   const unsigned workers = worker_count(options);
+  ChunkParser::prepare();
   Readers readers(chunks, source, options, workers);
   std::vector<std::unique_ptr<Task>> tasks;
   // Whatever ends this function early must wake the workers before their threads are joined.

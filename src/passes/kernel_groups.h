@@ -24,7 +24,7 @@ enum class GroupBy {
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by);
 
 // The same with steps that are not, or not all, those of table step, and with layers, where the selection asks for
-// them.
+// them. Not for GroupBy::kPhase.
 struct KernelPlaces {
   const EventTables& events;
   const StepSet& steps;

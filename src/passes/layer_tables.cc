@@ -37,7 +37,7 @@ class Slots {
   explicit Slots(const std::vector<std::int32_t>& layers) {
     std::int32_t most = -1;
     for (const std::int32_t layer : layers) most = std::max(most, layer);
-    layers_ = static_cast<std::size_t>(most + 1);
+    layers_ = static_cast<std::size_t>(most) + 1;  // -1 wraps to 0
   }
   [[nodiscard]] std::size_t of(std::int32_t layer) const {
     if (layer >= 0) return static_cast<std::size_t>(layer) + 1;

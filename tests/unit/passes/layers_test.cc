@@ -84,7 +84,7 @@ TEST_CASE("several passes in one step") {
 TEST_CASE("cuts are in order and inside, whatever the sequence") {
   constexpr std::string_view kLetters = "APDSGMTNnXEsRKCcr+?";
   std::uint32_t state = 7;
-  for (int round = 0; round < 2000; ++round) {
+  for (std::size_t round = 0; round < 2000; ++round) {
     std::string letters;
     const std::size_t length = 1 + round % 60;
     for (std::size_t i = 0; i < length; ++i) {

@@ -1,0 +1,10 @@
+// The end of a process that has no memory left even for an exception.
+#pragma once
+
+namespace tracedb {
+
+// Where nothing can be thrown any more, one line says so, and the exit code is that of resources that ran out. To be
+// called first in main().
+void end_in_one_line_without_memory();
+
+}  // namespace tracedb
