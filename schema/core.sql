@@ -301,7 +301,7 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
 CREATE TABLE packed_column (     -- second copies of columns of the event tables, for whoever wants all rows at once
   event_table TEXT NOT NULL,     -- kernel, runtime_call
   name TEXT NOT NULL,            -- of the column: ts, dur, name_id, kind; of kernels also stream_id, launch_id, cpu_op_id,
-                                 -- stack_id, annotation_id, step_id. 0: no id; kind: 1 for the first listed above, ...
+                                 -- stack_id, annotation_id, step_id, launch_config_id. 0: no id; kind: 1 for the first listed above, ...
   block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
   n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
   data BLOB NOT NULL,            -- their values, packed as src/sql/column_codec.h says

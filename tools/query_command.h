@@ -17,6 +17,9 @@ struct Command {
 };
 
 extern const Command kInfoCommand;
+extern const Command kCompareCommand;
+extern const Command kAlignCommand;
+extern const Command kFusionCommand;
 extern const Command kKernelsCommand;
 extern const Command kOpsCommand;
 extern const Command kTimelineCommand;

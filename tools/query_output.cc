@@ -23,6 +23,12 @@ std::size_t terminal_width() {
   return kUsualWidth;
 }
 
+// Lines stand on their own: each says which table it is from.
+void add_section_column(Report& report, const std::string& section) {
+  report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, Rest::kNone});
+  for (Row& row : report.rows) row.insert(row.begin(), section);
+}
+
 }  // namespace
 
 std::size_t row_limit(const CommandLine& line) {
@@ -50,6 +56,13 @@ std::unique_ptr<TableRenderer> Output::renderer() {
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
   arrange(report);
   write(report, head, warnings);
+}
+
+void Output::print_section(Report report, const ReportHead& head, TableRenderer& document) {
+  arrange(report);
+  if (line_.renderer().name == "jsonl") add_section_column(report, head.section);
+  document.begin(head, report.columns);
+  for (const Row& row : report.rows) document.row(row);
 }
 
 void Output::write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings) {

@@ -32,6 +32,8 @@ class Output {
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
+  // One of several tables of a document, whose renderer the caller keeps and ends.
+  void print_section(Report report, const ReportHead& head, TableRenderer& document);
   // The same for a report that is made of each input. With several inputs machines get one table, whose first column is
   // the input, when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);

@@ -25,10 +25,10 @@ namespace {
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,    &kOpsCommand,      &kKernelsCommand,   &kPhasesCommand,   &kStepsCommand,
-    &kLayersCommand,  &kTimelineCommand, &kGapsCommand,      &kLaunchesCommand, &kCommsCommand,
-    &kMemcpysCommand, &kStacksCommand,   &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
-    &kRulesCommand,   &kSqlCommand,      &kSchemaCommand,    &kVerifyCommand,
+    &kInfoCommand,   &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,      &kKernelsCommand,
+    &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,     &kLaunchesCommand,
+    &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
+    &kRulesCommand,  &kSqlCommand,     &kSchemaCommand, &kVerifyCommand,
 };
 
 std::string help_text() {

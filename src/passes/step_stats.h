@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace tracedb {
+#include "passes/device_events.h"  // kNoTime
 
-inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
+namespace tracedb {
 
 // Events of one table in time order; unknown durations are kNoTime. `step`: place + 1; 0: in none.
 struct SteppedEvents {

@@ -10,17 +10,20 @@ class RenderedJson final : public TableRenderer {
 
   void begin(const ReportHead& head, std::span<const Column> columns) override {
     columns_.assign(columns.begin(), columns.end());
-    if (begun_) return;
-    begun_ = true;
-    out_ << "{\"schema\": " << json_string("tracedb." + head.name + "/1")
-         << ",\n \"inputs\": " << json_list(head.inputs) << ",\n \"units\": {";
-    const char* separator = "";
-    for (const Column& column : columns_) {
-      if (column.unit == Unit::kAny || column.unit == Unit::kText) continue;
-      out_ << separator << json_string(column.key) << ": " << json_string(to_string(column.unit));
-      separator = ", ";
+    if (begun_ && !in_section_) return;
+    if (begun_) {
+      close_rows();
+      out_ << "},\n";
+    } else {
+      out_ << "{\"schema\": " << json_string("tracedb." + head.name + "/1")
+           << ",\n \"inputs\": " << json_list(head.inputs) << ",\n";
+      in_section_ = !head.section.empty();
+      if (in_section_) out_ << " \"sections\": [\n";
     }
-    out_ << "},\n \"rows\": [";
+    begun_ = true;
+    any_ = false;
+    if (in_section_) out_ << "{\"section\": " << json_string(head.section) << ",\n";
+    units();
   }
 
   void row(std::span<const Cell> cells) override {
@@ -29,13 +32,28 @@ class RenderedJson final : public TableRenderer {
   }
 
   void end(std::span<const std::string> warnings) override {
-    out_ << (any_ ? "\n ]" : "]") << ",\n \"warnings\": " << json_list(warnings) << "}\n";
+    close_rows();
+    if (in_section_) out_ << "}]";
+    out_ << ",\n \"warnings\": " << json_list(warnings) << "}\n";
   }
 
  private:
+  void units() {
+    out_ << " \"units\": {";
+    const char* separator = "";
+    for (const Column& column : columns_) {
+      if (column.unit == Unit::kAny || column.unit == Unit::kText) continue;
+      out_ << separator << json_string(column.key) << ": " << json_string(to_string(column.unit));
+      separator = ", ";
+    }
+    out_ << "},\n \"rows\": [";
+  }
+  void close_rows() { out_ << (any_ ? "\n ]" : "]"); }
+
   std::ostream& out_;
   std::vector<Column> columns_;
   bool begun_ = false;
+  bool in_section_ = false;
   bool any_ = false;
 };
 

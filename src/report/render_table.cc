@@ -87,6 +87,14 @@ class RenderedTable final : public BufferedTable {
     return widths;
   }
 
+  // Verdicts carry a mark, so that they can be told without colours; with them, worse is red and better green.
+  [[nodiscard]] std::string colored(const std::string& cell) const {
+    if (!options_.color) return cell;
+    if (cell.starts_with(kWorseMark)) return "\x1b[31m" + cell + "\x1b[0m";
+    if (cell.starts_with(kBetterMark)) return "\x1b[32m" + cell + "\x1b[0m";
+    return cell;
+  }
+
   void line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
             const std::vector<bool>& right_aligned) {
     std::string text;
@@ -95,7 +103,7 @@ class RenderedTable final : public BufferedTable {
       const std::string cell = shorten_middle(cells[c], widths[c]);
       const std::size_t length = code_points(cell);
       const std::string padding(widths[c] > length ? widths[c] - length : 0, ' ');
-      text += right_aligned[c] ? padding + cell : cell + padding;
+      text += (right_aligned[c] ? padding : "") + colored(cell) + (right_aligned[c] ? "" : padding);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out_ << text << '\n';

@@ -23,6 +23,9 @@ std::optional<Unit> unit_from(std::string_view text);
 enum class Rest { kNone, kLabel, kSum, kMin, kMax, kMean };
 std::optional<Rest> rest_from(std::string_view text);
 
+// How texts about a change begin in tables for people.
+inline constexpr std::string_view kWorseMark = "▲ ", kBetterMark = "▼ ";
+
 struct Column {
   std::string key;   // in JSON, in --sort and in the SQL: total_time
   std::string head;  // for people, in the words of Nsight Systems: Total Time
@@ -41,16 +44,18 @@ double nanoseconds_per(TimeUnit unit);
 struct RenderOptions {
   TimeUnit time_unit = TimeUnit::kAuto;  // JSON always has ns
   std::size_t width = 0;                 // of a terminal: longer texts lose their middle; 0: never
+  bool color = false;                    // for a terminal: verdicts stand out
   bool guard_formulas = true;            // CSV and TSV cells that a spreadsheet would compute get a leading '
 };
 
 struct ReportHead {
   std::string name;                 // "kernels": schema "tracedb.kernels/1"
   std::vector<std::string> inputs;  // files it was made from
+  std::string section = {};         // of a report that is several tables
 };
 
 // Called begin, row for each row, end; once. Renderers of whole documents (Renderer::tables) take begin again before
-// end: rows with other columns follow.
+// end: rows with other columns follow, or another section.
 class TableRenderer {
  public:
   virtual ~TableRenderer() = default;

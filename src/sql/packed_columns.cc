@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kKernelKinds = {"compute", "comm", "copy_kernel"};
 constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
 
-constexpr std::array<ScanColumn, 10> kKernelColumns = {{{"ts"},
+constexpr std::array<ScanColumn, 11> kKernelColumns = {{{"ts"},
                                                         {"dur"},
                                                         {"name_id", ScanType::kId, {}},
                                                         {"stream_id", ScanType::kId, {}},
@@ -27,6 +27,7 @@ constexpr std::array<ScanColumn, 10> kKernelColumns = {{{"ts"},
                                                         {"stack_id", ScanType::kId, {}},
                                                         {"annotation_id", ScanType::kId, {}},
                                                         {"step_id", ScanType::kId, {}},
+                                                        {"launch_config_id", ScanType::kId, {}},
                                                         {"kind", ScanType::kChoice, kKernelKinds}}};
 constexpr std::array<ScanColumn, 4> kCallColumns = {
     {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKinds}}};

@@ -1,0 +1,160 @@
+#include "compare/alignment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compare/role_costs.h"
+#include "passes/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+std::size_t count_layers(const LayerTemplates& templates) {
+  return static_cast<std::size_t>(
+      std::count_if(templates.begin(), templates.end(), [](const auto& entry) { return entry.first >= 0; }));
+}
+
+std::vector<RoleUse> uses_of(const LayerTemplate& of) {
+  std::vector<RoleUse> uses;
+  for (const TemplateKernel& kernel : of.kernels) {
+    uses.push_back({kernel.name, kernel.n > 0 ? static_cast<double>(kernel.time) / static_cast<double>(kernel.n) : 0});
+  }
+  return uses;
+}
+
+void add(PairSide& to, const TemplateKernel& kernel) {
+  if (to.n == 0) to = {kernel.name, 0, 0, kernel.example};
+  to.n += kernel.n;
+  to.time = bounded_add(to.time, kernel.time);
+}
+
+class Aligner {
+ public:
+  Aligner(const Side& baseline, const Side& candidate, const StepGroup& group, const Vocabulary& vocabulary)
+      : baseline_(baseline), candidate_(candidate), group_(group), vocabulary_(vocabulary) {}
+
+  GroupAlignment run() {
+    LayerTemplates a = layer_templates(baseline_, group_.baseline, vocabulary_, false);
+    LayerTemplates b = layer_templates(candidate_, group_.candidate, vocabulary_, false);
+    out_.by_layer = count_layers(a) == count_layers(b) && count_layers(a) > 0;
+    out_.layers = std::max(count_layers(a), count_layers(b));
+    if (!out_.by_layer) {
+      if (out_.layers > 0) {
+        out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are laid side by side", group_.label,
+                                         count_layers(a), count_layers(b)));
+      }
+      a = layer_templates(baseline_, group_.baseline, vocabulary_, true);
+      b = layer_templates(candidate_, group_.candidate, vocabulary_, true);
+    }
+    align(a, b);
+    return std::move(out_);
+  }
+
+ private:
+  // Layers with the same two sequences are one segment. In the order of a step: head, layers, tail, none.
+  void align(const LayerTemplates& a, const LayerTemplates& b) {
+    std::set<std::int32_t> layers;
+    for (const auto& [layer, of] : a) layers.insert(layer);
+    for (const auto& [layer, of] : b) layers.insert(layer);
+    std::vector<std::int32_t> order(layers.begin(), layers.end());
+    std::sort(order.begin(), order.end(), comes_before);
+    std::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::size_t> known;
+    const LayerTemplate none;
+    for (const std::int32_t layer : order) {
+      const auto first = a.find(layer);
+      const auto second = b.find(layer);
+      const LayerTemplate& of_a = first == a.end() ? none : first->second;
+      const LayerTemplate& of_b = second == b.end() ? none : second->second;
+      const auto [entry, is_new] =
+          known.try_emplace({layer >= 0 ? 0 : layer, of_a.hash, of_b.hash}, out_.segments.size());
+      if (is_new) open_segment(of_a, of_b);
+      add_layer(entry->second, layer, of_a, of_b);
+    }
+    share(a, b);
+  }
+
+  void open_segment(const LayerTemplate& a, const LayerTemplate& b) {
+    out_.segments.emplace_back();
+    const Roles roles = make_roles(uses_of(a), uses_of(b), vocabulary_);
+    paths_.push_back(align_sequences(roles.a, roles.b, roles.costs));
+    out_.segments.back().pairs.resize(paths_.back().size());
+    if (std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment) {
+      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to lay side by side",
+                                       group_.label, a.kernels.size(), b.kernels.size()));
+    }
+  }
+
+  void add_layer(std::size_t place, std::int32_t layer, const LayerTemplate& a, const LayerTemplate& b) {
+    AlignedSegment& segment = out_.segments[place];
+    segment.layers.push_back(layer);
+    segment.baseline_instances += a.instances;
+    segment.candidate_instances += b.instances;
+    segment.baseline_following += a.following;
+    segment.candidate_following += b.following;
+    const std::vector<AlignedPair>& path = paths_[place];
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      KernelPair& pair = segment.pairs[i];
+      if (path[i].a != kNoPartner && path[i].a < a.kernels.size()) add(pair.baseline, a.kernels[path[i].a]);
+      if (path[i].b != kNoPartner && path[i].b < b.kernels.size()) add(pair.candidate, b.kernels[path[i].b]);
+    }
+  }
+
+  void share(const LayerTemplates& a, const LayerTemplates& b) {
+    double both_a = 0, both_b = 0;
+    for (const AlignedSegment& segment : out_.segments) {
+      for (const KernelPair& pair : segment.pairs) {
+        if (!pair.has_both()) continue;
+        both_a += static_cast<double>(pair.baseline.time);
+        both_b += static_cast<double>(pair.candidate.time);
+      }
+    }
+    for (const auto& [layer, of] : a) out_.baseline_time += static_cast<double>(of.time);
+    for (const auto& [layer, of] : b) out_.candidate_time += static_cast<double>(of.time);
+    out_.baseline_share = out_.baseline_time > 0 ? both_a / out_.baseline_time : 0;
+    out_.candidate_share = out_.candidate_time > 0 ? both_b / out_.candidate_time : 0;
+  }
+
+  const Side& baseline_;
+  const Side& candidate_;
+  const StepGroup& group_;
+  const Vocabulary& vocabulary_;
+  std::vector<std::vector<AlignedPair>> paths_;  // by segment
+  GroupAlignment out_;
+};
+
+}  // namespace
+
+GroupAlignment align_group(const Side& baseline, const Side& candidate, const StepGroup& group,
+                           const Vocabulary& vocabulary) {
+  return Aligner(baseline, candidate, group, vocabulary).run();
+}
+
+bool comes_before(std::int32_t layer, std::int32_t other) {
+  const auto rank = [](std::int32_t of) {
+    return of == kHead ? std::pair(0, 0) : of >= 0 ? std::pair(1, of) : std::pair(of == kTail ? 2 : 3, 0);
+  };
+  return rank(layer) < rank(other);
+}
+
+std::string layer_label(std::int32_t layer) {
+  if (layer >= 0) return std::to_string(layer);
+  return layer == kHead ? "[head]" : layer == kTail ? "[tail]" : "[no layer]";
+}
+
+std::string layers_label(const std::vector<std::int32_t>& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t end = i + 1;
+    while (end < layers.size() && layers[i] >= 0 && layers[end] == layers[end - 1] + 1) ++end;
+    if (!text.empty()) text += ',';
+    text += layer_label(layers[i]);
+    if (end - i > 1) text += ".." + layer_label(layers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace tracedb

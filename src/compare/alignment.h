@@ -1,0 +1,55 @@
+// The kernels of two sides laid side by side, for each group of runs and each layer: which kernel of one does the work
+// of which of the other. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/layer_templates.h"
+#include "compare/step_groups.h"
+
+namespace tracedb {
+
+// One side of a pair, summed over the runs of the group and the layers of the segment. n = 0: the other stands alone.
+struct PairSide {
+  NameId name = 0;
+  std::int64_t n = 0;
+  std::int64_t time = 0;      // ns
+  std::uint32_t example = 0;  // row of table kernel
+};
+
+struct KernelPair {
+  PairSide baseline, candidate;
+  [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
+};
+
+// Layers whose usual sequences are the same on either side, and the pairs of those sequences in order.
+struct AlignedSegment {
+  std::vector<std::int32_t> layers;
+  std::vector<KernelPair> pairs;
+  // Runs times layers, and those of them that follow the usual sequence exactly.
+  std::int64_t baseline_instances = 0, candidate_instances = 0;
+  std::int64_t baseline_following = 0, candidate_following = 0;
+};
+
+struct GroupAlignment {
+  bool by_layer = false;  // false: whole steps, since the sides have not the same number of layers
+  std::size_t layers = 0;
+  std::vector<AlignedSegment> segments;  // head, layers in order, tail, none
+  // Of the kernel time: in pairs that have both, or accounted for by a fusion (find_fusions() adds these).
+  double baseline_share = 0, candidate_share = 0;
+  double baseline_time = 0, candidate_time = 0;  // all kernel time of the group, ns
+  std::vector<std::string> notes;
+};
+
+GroupAlignment align_group(const Side& baseline, const Side& candidate, const StepGroup& group,
+                           const Vocabulary& vocabulary);
+
+// The order of a step: head, layers, tail, none.
+bool comes_before(std::int32_t layer, std::int32_t other);
+
+std::string layer_label(std::int32_t layer);                        // "7", "[head]", "[tail]", "[no layer]"
+std::string layers_label(const std::vector<std::int32_t>& layers);  // "0", "1..78", "0,3,6"
+
+}  // namespace tracedb

@@ -1,0 +1,142 @@
+#include "compare/compare_warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tracedb {
+namespace {
+
+constexpr double kUnclassified = 0.03;  // of kernel time
+constexpr double kLowShare = 0.8;
+constexpr double kCaptureLength = 2;  // times as many steps
+
+class Warnings {
+ public:
+  void add(const char* code, const char* severity, const char* side, std::string text) {
+    out_.push_back({code, severity, side, std::move(text)});
+  }
+  std::vector<CompareWarning> take() {
+    std::stable_sort(out_.begin(), out_.end(), [](const CompareWarning& a, const CompareWarning& b) {
+      return a.severity == "warning" && b.severity != "warning";
+    });
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<CompareWarning> out_;
+};
+
+double unclassified_share(const Side& side, const Vocabulary& vocabulary) {
+  const auto dur = side.events.kernels.times("dur");
+  double unknown = 0, all = 0;
+  std::vector<bool> is_unknown(vocabulary.names().size());
+  for (std::size_t i = 0; i < is_unknown.size(); ++i) {
+    is_unknown[i] = vocabulary.op_name(vocabulary.op_of(static_cast<NameId>(i))) == "other";
+  }
+  for (std::uint32_t row = 0; row < dur.size(); ++row) {
+    if (dur[row] <= 0) continue;
+    all += static_cast<double>(dur[row]);
+    if (is_unknown[side.name(row)]) unknown += static_cast<double>(dur[row]);
+  }
+  return all > 0 ? unknown / all : 0;
+}
+
+void about_side(const Side& side, const char* which, const Vocabulary& vocabulary, Warnings& out) {
+  if (side.kernel_rows.empty()) {
+    out.add("no_kernels", "warning", which, "the trace has no kernels");
+    return;
+  }
+  const double unknown = unclassified_share(side, vocabulary);
+  if (unknown > kUnclassified) {
+    out.add("unclassified", "warning", which,
+            fmt::format("{:.1f} % of the kernel time is of kernels that the rules do not know: no fusion is found "
+                        "among them (trace-query rules show --class other)",
+                        100 * unknown));
+  }
+  if (side.outside_time > 0 && side.kernel_time > 0) {
+    const double share = static_cast<double>(side.outside_time) / static_cast<double>(side.kernel_time);
+    out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
+            fmt::format("{:.1f} % of the kernel time ({} kernels) is in no step and is left out", 100 * share,
+                        side.outside_kernels));
+  }
+  if (side.steps.source == StepSource::kInferred) {
+    out.add("inferred_steps", "info", which,
+            fmt::format("no annotation names a step: {} steps were inferred, confidence {:.2f}",
+                        side.steps.steps.size(), side.steps.confidence));
+  }
+}
+
+void about_group(const GroupComparison& group, Warnings& out) {
+  const std::string& label = group.group.label;
+  if (!group.group.comparable) out.add("batch_mix", "warning", "both", group.group.doubt);
+  const auto a = static_cast<double>(group.baseline.runs);
+  const auto b = static_cast<double>(group.candidate.runs);
+  if (std::max(a, b) > kCaptureLength * std::min(a, b)) {
+    out.add("capture_length", "info", "both", fmt::format("{}: {} and {} steps", label, a, b));
+  }
+  const double shared = std::min(group.baseline_coverage, group.candidate_coverage);
+  if (shared < kLowShare) {
+    out.add("low_coverage", "warning", "both",
+            fmt::format("{}: only {:.0f} % and {:.0f} % of the time is of operations that both sides have", label,
+                        100 * group.baseline_coverage, 100 * group.candidate_coverage));
+  }
+  for (const std::string& note : group.alignment.notes) out.add("layers", "warning", "both", note);
+  const double aligned = std::min(group.alignment.baseline_share, group.alignment.candidate_share);
+  if (!group.alignment.segments.empty() && aligned < kLowShare) {
+    out.add("low_alignment", "warning", "both",
+            fmt::format("{}: {:.0f} % of the baseline's and {:.0f} % of the candidate's kernel time has a partner",
+                        label, 100 * group.alignment.baseline_share, 100 * group.alignment.candidate_share));
+  }
+}
+
+std::size_t devices_of(const Side& side) {
+  std::uint32_t most = 0;
+  for (const Run& run : side.runs) most = std::max(most, run.device + 1);
+  return most;
+}
+
+void about_both(const Side& a, const Side& b, const Comparison& comparison, Warnings& out) {
+  if (a.facts.world_size != b.facts.world_size) {
+    const auto text = [](const std::string& size) { return size.empty() ? std::string("unknown") : size; };
+    out.add("ranks", "warning", "both",
+            fmt::format("the number of ranks differs: {} and {}", text(a.facts.world_size), text(b.facts.world_size)));
+  }
+  if (devices_of(a) != devices_of(b)) {
+    out.add("devices", "info", "both",
+            fmt::format("{} and {} devices: figures are per step and device", devices_of(a), devices_of(b)));
+  }
+  if (a.facts.graph_launches != b.facts.graph_launches) {
+    out.add("graphs", "info", a.facts.graph_launches ? "baseline" : "candidate",
+            "this side replays graphs, the other launches kernels one by one: idle times differ for that reason");
+  }
+  if (a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
+    out.add(
+        "model_shape", "warning", "both",
+        fmt::format("{} and {} layers: not the same model, or not recognised alike", a.layers.layers, b.layers.layers));
+  }
+  const SameKernels& same = comparison.same;
+  if (same.uniform) {
+    out.add("clocks", "warning", "both",
+            fmt::format("{} kernels that both sides launch alike take {:.3f} times as long, all of them (quartiles "
+                        "{:.3f} and {:.3f}): suspect clocks or power, not code",
+                        same.kernels.size(), same.median_ratio, same.low_quartile, same.high_quartile));
+  }
+}
+
+}  // namespace
+
+std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
+                                             const Comparison& comparison, const std::vector<std::string>& notes) {
+  Warnings out;
+  for (const std::string& note : notes) out.add("steps", "warning", "both", note);
+  about_side(baseline, "baseline", vocabulary, out);
+  about_side(candidate, "candidate", vocabulary, out);
+  about_both(baseline, candidate, comparison, out);
+  for (const GroupComparison& group : comparison.groups) about_group(group, out);
+  if (comparison.groups.empty()) out.add("no_match", "warning", "both", "the traces have no steps in common");
+  return out.take();
+}
+
+}  // namespace tracedb

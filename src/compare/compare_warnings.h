@@ -1,0 +1,16 @@
+// What stands between a comparison and conclusions from it: other work, other conditions, missing or unrecognised
+// kernels, clocks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace tracedb {
+
+// `notes`: of the matching of steps. Most serious first.
+std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
+                                             const Comparison& comparison, const std::vector<std::string>& notes);
+
+}  // namespace tracedb

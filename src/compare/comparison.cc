@@ -1,0 +1,319 @@
+#include "compare/comparison.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "compare/compare_warnings.h"
+#include "passes/group_stats.h"
+#include "passes/step_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
+constexpr std::array<std::string_view, kStepMetrics> kMetrics = {"span", "busy", "period", "kernel_time"};
+
+template <class Enum, std::size_t n>
+std::optional<Enum> place_of(const std::array<std::string_view, n>& names, std::string_view text) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
+// From the start of a step's work to that of the next one on the device, where that is of the same kind.
+std::vector<std::int64_t> step_periods(const Side& side) {
+  std::vector<std::int64_t> out(side.runs.size(), kNoTime);
+  std::map<std::uint32_t, std::size_t> last;  // by device
+  for (std::size_t i = 0; i < side.runs.size(); ++i) {
+    const Run& run = side.runs[i];
+    if (run.step == 0) continue;
+    const auto [before, is_first] = last.try_emplace(run.device, i);
+    if (is_first) continue;
+    const Run& earlier = side.runs[before->second];
+    const bool same_kind = side.steps.steps[earlier.step - 1].info.kind == side.steps.steps[run.step - 1].info.kind;
+    if (run.step == earlier.step + 1 && same_kind) out[before->second] = run.first - earlier.first;
+    before->second = i;
+  }
+  return out;
+}
+
+std::vector<std::int64_t> sample(const Side& side, const GroupSide& group, StepMetric metric,
+                                 const std::vector<std::int64_t>& periods) {
+  std::vector<std::int64_t> values;
+  for (const std::uint32_t place : group.runs) {
+    const Run& run = side.runs[place];
+    const std::int64_t value = metric == StepMetric::kSpan     ? run.span
+                               : metric == StepMetric::kBusy   ? run.busy()
+                               : metric == StepMetric::kPeriod ? periods[place]
+                                                               : run.kernel_time;
+    if (value != kNoTime) values.push_back(value);
+  }
+  return values;
+}
+
+std::int64_t units_of(const GroupSide& side, Normalise normalise) {
+  if (normalise == Normalise::kNone) return 1;
+  if (normalise == Normalise::kToken) return std::max<std::int64_t>(side.tokens, 1);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(side.runs.size()), 1);
+}
+
+// Share of the kernel time of `own` that is of classes `other` has too.
+double coverage(const GroupWork& own, const GroupWork& other) {
+  double shared = 0, all = 0;
+  for (const auto& [op, times] : own.op_times) {
+    double sum = 0;
+    for (const std::int64_t time : times) sum += static_cast<double>(time);
+    all += sum;
+    if (other.op_times.contains(op)) shared += sum;
+  }
+  return all > 0 ? shared / all : 1;
+}
+
+class Comparer {
+ public:
+  Comparer(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary, const CompareOptions& options)
+      : a_(baseline), b_(candidate), vocabulary_(vocabulary), options_(options) {}
+
+  Comparison run() {
+    StepMatch match = match_steps(a_, b_);
+    baseline_periods_ = step_periods(a_);
+    candidate_periods_ = step_periods(b_);
+    out_.normalise = options_.normalise;
+    out_.baseline_share = match.baseline_share;
+    out_.candidate_share = match.candidate_share;
+    std::vector<StepGroup> kept;
+    for (StepGroup& group : match.groups) {
+      if (wanted(group)) kept.push_back(std::move(group));
+    }
+    if (options_.normalise == Normalise::kToken && !tokens_known(kept)) {
+      out_.normalise = Normalise::kStep;
+      match.notes.emplace_back("the annotations do not say how many tokens every step had: figures are per step");
+    }
+    out_.same = same_kernels(a_, b_, kept, vocabulary_);
+    for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
+    overall();
+    out_.warnings = compare_warnings(a_, b_, vocabulary_, out_, match.notes);
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] bool wanted(const StepGroup& group) const {
+    if (!options_.phase) return true;
+    const auto matches = [&](std::string_view text) {
+      return fnmatch(options_.phase->c_str(), std::string(text).c_str(), 0) == 0;
+    };
+    return matches(group.label) || matches(to_string(group.baseline.kind));
+  }
+
+  static bool tokens_known(const std::vector<StepGroup>& groups) {
+    return std::all_of(groups.begin(), groups.end(), [](const StepGroup& group) {
+      return group.baseline.tokens_known && group.candidate.tokens_known;
+    });
+  }
+
+  GroupComparison compare(StepGroup group) {
+    GroupComparison out;
+    out.baseline = sum_work(a_, group.baseline, vocabulary_);
+    out.candidate = sum_work(b_, group.candidate, vocabulary_);
+    out.baseline_units = units_of(group.baseline, out_.normalise);
+    out.candidate_units = units_of(group.candidate, out_.normalise);
+    out.baseline_coverage = coverage(out.baseline, out.candidate);
+    out.candidate_coverage = coverage(out.candidate, out.baseline);
+    out.group = std::move(group);
+    out.alignment = align_group(a_, b_, out.group, vocabulary_);
+    out.fusions = find_fusions(out.alignment, vocabulary_);
+    out.baseline_coverage = std::max(out.baseline_coverage, out.alignment.baseline_share);
+    out.candidate_coverage = std::max(out.candidate_coverage, out.alignment.candidate_share);
+    for (std::size_t m = 0; m < kStepMetrics; ++m) {
+      const auto metric = static_cast<StepMetric>(m);
+      out.metrics[m] = change(sample(a_, out.group.baseline, metric, baseline_periods_), 0,
+                              sample(b_, out.group.candidate, metric, candidate_periods_), 0, out);
+    }
+    compare_ops(out);
+    compare_layers(out);
+    return out;
+  }
+
+  // `zeros`: steps that have none of it.
+  Change change(const std::vector<std::int64_t>& baseline, std::size_t baseline_zeros,
+                const std::vector<std::int64_t>& candidate, std::size_t candidate_zeros, const GroupComparison& group) {
+    Change out;
+    out.baseline = draw_medians(baseline, baseline_zeros);
+    out.candidate = draw_medians(candidate, candidate_zeros);
+    out.baseline_steps = baseline.size() + baseline_zeros;
+    out.candidate_steps = candidate.size() + candidate_zeros;
+    out.interval = difference_interval(out.baseline, out.candidate);
+    judge(out, std::min(group.baseline_coverage, group.candidate_coverage), group.group.comparable);
+    return out;
+  }
+
+  template <class Key>
+  Change change_of(const std::map<Key, std::vector<std::int64_t>>& baseline,
+                   const std::map<Key, std::vector<std::int64_t>>& candidate, Key key, const GroupComparison& group) {
+    static const std::vector<std::int64_t> kNothing;
+    const auto first = baseline.find(key);
+    const auto second = candidate.find(key);
+    const auto& a = first == baseline.end() ? kNothing : first->second;
+    const auto& b = second == candidate.end() ? kNothing : second->second;
+    return change(a, static_cast<std::size_t>(group.baseline.runs) - a.size(), b,
+                  static_cast<std::size_t>(group.candidate.runs) - b.size(), group);
+  }
+
+  template <class Key, class KeyOf>
+  static std::map<Key, std::pair<WorkSum, WorkSum>> joined(const GroupComparison& group, KeyOf key_of) {
+    std::map<Key, std::pair<WorkSum, WorkSum>> out;
+    for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].first.add(cell.sum);
+    for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].second.add(cell.sum);
+    return out;
+  }
+
+  void compare_ops(GroupComparison& out) {
+    const auto sums = joined<OpId>(out, [&](const WorkCell& cell) { return vocabulary_.op_of(cell.name); });
+    for (const auto& [op, sum] : sums) {
+      out.ops.push_back({op, sum.first, sum.second, change_of(out.baseline.op_times, out.candidate.op_times, op, out)});
+    }
+    std::sort(out.ops.begin(), out.ops.end(), [&](const OpChange& x, const OpChange& y) {
+      const auto rank = [&](const OpChange& c) {
+        const double time = static_cast<double>(c.baseline.time) / static_cast<double>(out.baseline_units) +
+                            static_cast<double>(c.candidate.time) / static_cast<double>(out.candidate_units);
+        return std::pair(-time, std::string_view(vocabulary_.op_name(c.op)));
+      };
+      return rank(x) < rank(y);
+    });
+  }
+
+  void compare_layers(GroupComparison& out) {
+    const auto rank = [](std::int32_t layer) {
+      return layer == kHead ? std::pair(0, 0) : layer >= 0 ? std::pair(1, layer) : std::pair(layer == kTail ? 2 : 3, 0);
+    };
+    const auto sums = joined<std::pair<int, std::int32_t>>(out, [&](const WorkCell& cell) { return rank(cell.layer); });
+    for (const auto& [key, sum] : sums) {
+      constexpr std::int32_t kOutside[] = {kHead, 0, kTail, kNoLayer};
+      const std::int32_t layer = key.first == 1 ? key.second : kOutside[key.first];
+      out.layers.push_back(
+          {layer, sum.first, sum.second, change_of(out.baseline.layer_times, out.candidate.layer_times, layer, out)});
+    }
+  }
+
+  // Groups weighted by the baseline's steps, resample by resample.
+  void overall() {
+    Change& all = out_.overall;
+    all.baseline.draws.assign(kResamples, 0);
+    all.candidate.draws.assign(kResamples, 0);
+    bool all_comparable = !out_.groups.empty();
+    double coverage = 1;
+    for (const GroupComparison& group : out_.groups) {
+      const Change& span = group.metrics[static_cast<std::size_t>(StepMetric::kSpan)];
+      const auto weight = static_cast<double>(group.baseline.runs);
+      const auto add = [&](MedianDraws& to, const MedianDraws& from) {
+        to.median += weight * from.median;
+        for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
+      };
+      add(all.baseline, span.baseline);
+      add(all.candidate, span.candidate);
+      all.baseline_steps += span.baseline_steps;
+      all.candidate_steps += span.candidate_steps;
+      all_comparable = all_comparable && group.group.comparable;
+      coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
+    }
+    all.interval = difference_interval(all.baseline, all.candidate);
+    judge(all, coverage, all_comparable);
+  }
+
+  void judge(Change& change, double coverage, bool comparable) const {
+    const Evidence evidence{change.baseline.median,
+                            change.candidate.median,
+                            change.interval,
+                            change.baseline_steps,
+                            change.candidate_steps,
+                            coverage,
+                            comparable};
+    change.verdict = verdict_of(evidence, options_.rule);
+    change.reason = reason_of(evidence, options_.rule);
+  }
+
+  const Side& a_;
+  const Side& b_;
+  const Vocabulary& vocabulary_;
+  const CompareOptions& options_;
+  std::vector<std::int64_t> baseline_periods_, candidate_periods_;
+  Comparison out_;
+};
+
+struct LedgerKey {
+  Work work = Work::kCompute;  // rows of communication and copies come behind
+  std::int32_t layer = kNoLayer;
+  std::string op, kernel;
+  auto operator<=>(const LedgerKey&) const = default;
+};
+
+LedgerKey key_of(const WorkCell& cell, const Vocabulary& vocabulary, LedgerBy by) {
+  LedgerKey key;
+  key.work = cell.work;
+  if (by != LedgerBy::kOp) key.layer = cell.layer;
+  if (by == LedgerBy::kKernel) key.kernel = vocabulary.names()[cell.name].name;
+  if (by == LedgerBy::kLayer || (by == LedgerBy::kOp && cell.work != Work::kCompute)) return key;
+  key.op = vocabulary.op_name(vocabulary.op_of(cell.name));
+  return key;
+}
+
+std::string label_of(const LedgerKey& key, LedgerBy by) {
+  if (key.work == Work::kCompute) return by == LedgerBy::kLayer ? "[computation]" : key.op;
+  const std::string what = key.work == Work::kComm ? "exposed communication" : "exposed copies";
+  return fmt::format("[{}]", what);
+}
+
+}  // namespace
+
+std::optional<Normalise> normalise_from(std::string_view text) { return place_of<Normalise>(kNormalise, text); }
+std::string_view to_string(Normalise normalise) {
+  constexpr std::string_view kUnits[] = {"step", "token", "trace"};
+  return kUnits[static_cast<std::size_t>(normalise)];
+}
+std::optional<StepMetric> step_metric_from(std::string_view text) { return place_of<StepMetric>(kMetrics, text); }
+std::string_view to_string(StepMetric metric) { return kMetrics[static_cast<std::size_t>(metric)]; }
+
+double Comparison::overall_percent() const {
+  return overall.baseline.median > 0 ? 100 * overall.difference() / overall.baseline.median : 0;
+}
+
+Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
+                         const CompareOptions& options) {
+  return Comparer(baseline, candidate, vocabulary, options).run();
+}
+
+LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by) {
+  std::map<LedgerKey, std::pair<WorkSum, WorkSum>> sums;
+  for (const WorkCell& cell : group.baseline.cells) sums[key_of(cell, vocabulary, by)].first.add(cell.sum);
+  for (const WorkCell& cell : group.candidate.cells) sums[key_of(cell, vocabulary, by)].second.add(cell.sum);
+  std::vector<LedgerRow> rows;
+  LedgerAccount out;
+  for (const auto& [key, sum] : sums) {
+    rows.push_back({{sum.first.n, sum.first.own}, {sum.second.n, sum.second.own}});
+    out.items.push_back({key.layer,
+                         label_of(key, by),
+                         key.kernel,
+                         {},
+                         static_cast<double>(sum.first.n),
+                         static_cast<double>(sum.second.n)});
+  }
+  // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
+  rows.push_back({{group.baseline.runs, group.baseline.idle}, {group.candidate.runs, group.candidate.idle}});
+  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0});
+  const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
+  for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
+  out.total.op = "[span]";
+  out.total.change = ledger.total;
+  std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
+    return std::llabs(x.change.change) > std::llabs(y.change.change);
+  });
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,105 @@
+// Two traces compared: every section of `compare` as values. Pure but for the sides' columns, which it reads.
+//
+// Figures are per unit: per step (and device) of the group by default. Less time is better everywhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/alignment.h"
+#include "compare/fusion.h"
+#include "compare/ledger.h"
+#include "compare/same_kernels.h"
+#include "compare/statistics.h"
+#include "compare/work_sums.h"
+
+namespace tracedb {
+
+enum class Normalise { kStep, kToken, kNone };
+std::optional<Normalise> normalise_from(std::string_view text);
+std::string_view to_string(Normalise normalise);  // step, token, trace
+
+// What is measured of a step.
+enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
+inline constexpr std::size_t kStepMetrics = 4;
+std::optional<StepMetric> step_metric_from(std::string_view text);
+std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
+
+struct CompareOptions {
+  Normalise normalise = Normalise::kStep;
+  VerdictRule rule;
+  std::optional<std::string> phase;  // a GLOB of group labels and kinds
+};
+
+// A sample of steps on either side, in ns a step.
+struct Change {
+  MedianDraws baseline, candidate;
+  std::size_t baseline_steps = 0, candidate_steps = 0;
+  Interval interval;  // of the difference of medians, 95 %
+  Verdict verdict = Verdict::kInconclusive;
+  std::string reason;  // why inconclusive; else ""
+  [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
+};
+
+struct OpChange {
+  OpId op = 0;
+  WorkSum baseline, candidate;
+  Change change;
+};
+
+struct LayerChange {
+  std::int32_t layer = 0;
+  WorkSum baseline, candidate;
+  Change change;
+};
+
+struct GroupComparison {
+  StepGroup group;
+  GroupWork baseline, candidate;
+  std::int64_t baseline_units = 1, candidate_units = 1;
+  // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.
+  double baseline_coverage = 0, candidate_coverage = 0;
+  Change metrics[kStepMetrics];     // by StepMetric
+  std::vector<OpChange> ops;        // in order of the time of both sides
+  std::vector<LayerChange> layers;  // head, layers, tail, none
+  GroupAlignment alignment;
+  std::vector<Fusion> fusions;
+};
+
+struct CompareWarning {
+  std::string code, severity;  // warning, info
+  std::string side;            // baseline, candidate, both
+  std::string text;
+};
+
+struct Comparison {
+  Normalise normalise = Normalise::kStep;
+  std::vector<GroupComparison> groups;
+  double baseline_share = 0, candidate_share = 0;  // of kernel time: in groups
+  SameKernels same;
+  std::vector<CompareWarning> warnings;
+  // Over all groups, each with as many steps as the baseline has: the change of the time of the span.
+  Change overall;
+  [[nodiscard]] double overall_percent() const;
+};
+
+Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
+                         const CompareOptions& options);
+
+// Rows of a ledger: one for each key of the cells, then exposed communication, exposed copies and idle time.
+enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
+struct LedgerItem {
+  std::int32_t layer = 0;
+  std::string op, kernel;  // as far as asked for; else ""
+  LedgerChange change;
+  double baseline_n = 0, candidate_n = 0;  // of all units
+};
+struct LedgerAccount {
+  std::vector<LedgerItem> items;  // by size of the change
+  LedgerItem total;
+};
+LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by);
+
+}  // namespace tracedb

@@ -1,0 +1,43 @@
+// Where one side does in one kernel what the other does in several: metrics F.11, found as conservation of work. Pure.
+//
+// A finding needs classes of work that are there on one side as kernels of their own, are missing on the other, and are
+// accounted for by a kernel beside them whose class names those parts (norm+quantise), or that must hold them
+// (attention in place of softmax between matrix products; one MoE kernel in place of routing, products and sum; one
+// routing kernel in place of several; a matrix product of experts that leaves no sum to be made).
+// Kernels of unknown class never take part. What both sides have alike is never a finding, so a trace compared with
+// itself has none, and swapping the sides swaps who fuses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/alignment.h"
+
+namespace tracedb {
+
+enum class FusedBy { kBaseline, kCandidate };
+
+struct FusionKernel {
+  NameId name = 0;
+  std::int64_t n = 0;         // in all runs of the group and the layers of the finding
+  std::int64_t time = 0;      // ns
+  std::uint32_t example = 0;  // row of table kernel: id - 1
+};
+
+struct Fusion {
+  FusedBy by = FusedBy::kCandidate;
+  FusionKernel fused;                // of the side that fuses
+  std::vector<FusionKernel> parts;   // of the other side, in order
+  std::vector<std::int32_t> layers;  // where it was found
+  bool partial = false;              // some of the parts are fused among themselves
+  bool implied = false;              // no name says so: the work must be in there, since it is nowhere else
+  double support = 0;                // share of the runs and layers of the finding that follow the usual sequences
+  double confidence = 0;             // support x the lesser share of time accounted for; half where implied
+};
+
+// In order of the time of the parts, longest first.
+// Adds to the alignment's shares what the findings account for.
+std::vector<Fusion> find_fusions(GroupAlignment& alignment, const Vocabulary& vocabulary);
+
+}  // namespace tracedb

@@ -1,0 +1,38 @@
+// The usual sequence of kernels of each layer of a group of runs, with what its kernels take: metrics F.11. Pure,
+// linear but for runs that deviate.
+//
+// Runs whose layer has other kernels are laid beside the usual sequence, and count for the kernels that both have.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "compare/side.h"
+#include "compare/step_groups.h"
+
+namespace tracedb {
+
+// A place in the usual sequence. Times in ns, sums over the runs.
+struct TemplateKernel {
+  NameId name = 0;
+  std::int64_t n = 0;
+  std::int64_t time = 0;
+  std::uint32_t example = 0;  // row of table kernel, in a run that follows the sequence
+};
+
+struct LayerTemplate {
+  std::vector<TemplateKernel> kernels;
+  std::uint64_t hash = 0;        // of the names' numbers
+  std::int64_t instances = 0;    // runs that have the layer
+  std::int64_t following = 0;    // those with exactly these kernels
+  std::int64_t time = 0;         // of all kernels of the layer, also those that are at no place of the sequence
+  std::int64_t placed_time = 0;  // of those that are
+};
+
+// By layer, as of layers.h; with `whole` all of a run is one sequence, under kNoLayer.
+using LayerTemplates = std::map<std::int32_t, LayerTemplate>;
+LayerTemplates layer_templates(const Side& side, const GroupSide& group, const Vocabulary& vocabulary, bool whole);
+
+}  // namespace tracedb

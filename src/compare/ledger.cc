@@ -1,0 +1,82 @@
+#include "compare/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tracedb {
+namespace {
+
+__extension__ using Wide = __int128;
+
+// candidate / nb - baseline / na = numerator / (na nb). Times below 2^62 and units below 2^40 keep within 128 bits.
+Wide numerator(const LedgerRow& row, std::int64_t na, std::int64_t nb) {
+  return Wide{row.candidate.time} * na - Wide{row.baseline.time} * nb;
+}
+
+// Half away from zero, so that a swap of the sides negates it.
+std::int64_t rounded(Wide value, Wide by) {
+  const Wide twice = 2 * (value < 0 ? -value : value) + by;
+  const auto size = static_cast<std::int64_t>(twice / (2 * by));
+  return value < 0 ? -size : size;
+}
+
+// Gives the nanoseconds that cutting off fractions lost to the rows with the largest ones.
+void close_account(std::vector<LedgerChange>& rows, const std::vector<Wide>& fractions, std::int64_t missing) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const Wide sign = missing < 0 ? -1 : 1;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sign * fractions[a] > sign * fractions[b]; });
+  for (std::size_t i = 0; missing != 0 && !order.empty(); ++i) {
+    rows[order[i % order.size()]].change += static_cast<std::int64_t>(sign);
+    missing -= static_cast<std::int64_t>(sign);
+  }
+}
+
+void split_effects(const LedgerRow& row, std::int64_t na, std::int64_t nb, LedgerChange& change) {
+  if (row.baseline.n == 0 || row.candidate.n == 0) {
+    change.count_effect = change.change;  // new, or gone
+    return;
+  }
+  const double per_unit = static_cast<double>(row.candidate.n) / static_cast<double>(nb) -
+                          static_cast<double>(row.baseline.n) / static_cast<double>(na);
+  const double average = static_cast<double>(row.baseline.time) / static_cast<double>(row.baseline.n);
+  change.count_effect = std::llround(per_unit * average);
+  change.duration_effect = change.change - change.count_effect;
+}
+
+}  // namespace
+
+Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units, std::int64_t candidate_units) {
+  const std::int64_t na = std::max<std::int64_t>(baseline_units, 1);
+  const std::int64_t nb = std::max<std::int64_t>(candidate_units, 1);
+  const Wide by = Wide{na} * nb;
+  Ledger ledger;
+  std::vector<Wide> fractions;
+  Wide total = 0;
+  std::int64_t given = 0;
+  for (const LedgerRow& row : rows) {
+    const Wide exact = numerator(row, na, nb);
+    LedgerChange change;
+    change.baseline = static_cast<double>(row.baseline.time) / static_cast<double>(na);
+    change.candidate = static_cast<double>(row.candidate.time) / static_cast<double>(nb);
+    change.change = static_cast<std::int64_t>(exact / by);
+    fractions.push_back(exact % by);
+    total += exact;
+    given += change.change;
+    ledger.total.baseline += change.baseline;
+    ledger.total.candidate += change.candidate;
+    ledger.rows.push_back(change);
+  }
+  ledger.total.change = rounded(total, by);
+  close_account(ledger.rows, fractions, ledger.total.change - given);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    split_effects(rows[i], na, nb, ledger.rows[i]);
+    ledger.total.count_effect += ledger.rows[i].count_effect;
+    ledger.total.duration_effect += ledger.rows[i].duration_effect;
+  }
+  return ledger;
+}
+
+}  // namespace tracedb

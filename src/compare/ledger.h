@@ -1,0 +1,39 @@
+// The change between two sides as an account that closes: every row a part of it, to the nanosecond. Pure.
+//
+// Source: metrics F.10. With n and own time per unit (step, token) on either side and avg the own time of one event,
+//   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
+// Own times are exclusive (exclusive_time.h), so rows of computation, exposed communication, exposed copies and idle
+// add up to the span. Swapping the sides negates every change.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tracedb {
+
+// Sums of one side over its runs, in ns. At most 2^62.
+struct LedgerAmount {
+  std::int64_t n = 0;
+  std::int64_t time = 0;
+};
+
+struct LedgerRow {
+  LedgerAmount baseline, candidate;
+};
+
+struct LedgerChange {
+  double baseline = 0, candidate = 0;                  // ns per unit
+  std::int64_t change = 0;                             // rounded so that the rows add up to the total
+  std::int64_t count_effect = 0, duration_effect = 0;  // add up to `change`
+};
+
+struct Ledger {
+  std::vector<LedgerChange> rows;
+  LedgerChange total;  // its effects: sums of those of the rows
+};
+
+// `baseline_units`, `candidate_units`: what to divide by, more than 0. Ties in rounding go to earlier rows.
+Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units, std::int64_t candidate_units);
+
+}  // namespace tracedb

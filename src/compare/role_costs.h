@@ -1,0 +1,35 @@
+// What it costs to take one kernel for another in an alignment: nothing for the same kernel, little for one of the same
+// class, more for classes that share a part. Others are never paired.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compare/sequence_alignment.h"
+#include "compare/vocabulary.h"
+
+namespace tracedb {
+
+// A kernel of either sequence and its mean time, in ns.
+struct RoleUse {
+  NameId name = 0;
+  double time = 0;
+};
+
+// Sequences of names as sequences of roles, and the costs between those. Roles are numbered by name, so that nothing
+// depends on which side is which.
+struct Roles {
+  std::vector<std::uint32_t> a, b;
+  AlignmentCosts costs;
+};
+Roles make_roles(std::span<const RoleUse> a, std::span<const RoleUse> b, const Vocabulary& vocabulary);
+
+// How alike two classes are.
+enum class Likeness { kNone, kPart, kSame };
+Likeness likeness(std::string_view op_a, std::string_view op_b);
+
+// "norm+quantise" -> norm, quantise.
+std::vector<std::string_view> op_parts(std::string_view op);
+
+}  // namespace tracedb

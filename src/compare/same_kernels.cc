@@ -1,0 +1,132 @@
+#include "compare/same_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kUniformSpread = 0.05;  // metrics F.10
+constexpr double kUniformChange = 0.03;
+
+struct Use {
+  std::int64_t n = 0, time = 0;
+};
+using Uses = std::unordered_map<std::uint64_t, Use>;  // by name and configuration
+
+std::uint64_t key_of(NameId name, std::uint32_t config) { return (std::uint64_t{name} << 32) | config; }
+
+// Also all kernel time of the runs, by which shares are taken.
+Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide StepGroup::*which, std::int64_t& all) {
+  Uses uses;
+  const auto names = side.events.kernels.ids("name_id");
+  const auto configs = side.events.kernels.ids("launch_config_id");
+  const auto dur = side.events.kernels.times("dur");
+  for (const StepGroup& group : groups) {
+    for (const std::uint32_t place : (group.*which).runs) {
+      const Run& run = side.runs[place];
+      for (std::size_t i = run.begin; i < run.end; ++i) {
+        const std::uint32_t row = side.kernel_rows[i];
+        if (dur[row] == kNullCell || dur[row] < 0) continue;
+        const NameId name = names[row] < side.name_of.size() ? side.name_of[names[row]] : 0;
+        const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
+        Use& use = uses[key_of(name, config)];
+        ++use.n;
+        use.time = bounded_add(use.time, dur[row]);
+        all = bounded_add(all, dur[row]);
+      }
+    }
+  }
+  return uses;
+}
+
+struct Weighted {
+  double value, weight;
+};
+
+double quantile(const std::vector<Weighted>& sorted, double share) {
+  double total = 0;
+  for (const Weighted& one : sorted) total += one.weight;
+  double seen = 0;
+  for (const Weighted& one : sorted) {
+    seen += one.weight;
+    if (seen >= share * total) return one.value;
+  }
+  return sorted.empty() ? 0 : sorted.back().value;
+}
+
+void find_uniform_change(SameKernels& out) {
+  std::vector<Weighted> ratios;
+  for (const SameKernel& kernel : out.kernels) {
+    const double ratio = kernel.ratio();
+    if (ratio > 0) ratios.push_back({ratio, static_cast<double>(kernel.baseline_time + kernel.candidate_time)});
+  }
+  if (ratios.empty()) return;
+  std::sort(ratios.begin(), ratios.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  out.median_ratio = quantile(ratios, 0.5);
+  out.low_quartile = quantile(ratios, 0.25);
+  out.high_quartile = quantile(ratios, 0.75);
+  constexpr std::size_t kLeast = 3;  // kernels: one alone is always like itself
+  out.uniform = ratios.size() >= kLeast && out.high_quartile - out.low_quartile < kUniformSpread * out.median_ratio &&
+                std::abs(out.median_ratio - 1) > kUniformChange;
+}
+
+}  // namespace
+
+double SameKernel::ratio() const {
+  if (baseline_n == 0 || candidate_n == 0 || baseline_time == 0) return 0;
+  return static_cast<double>(candidate_time) / static_cast<double>(candidate_n) /
+         (static_cast<double>(baseline_time) / static_cast<double>(baseline_n));
+}
+
+std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
+  constexpr std::int64_t kMost = 1 << 27;  // a hostile index must not make us fill the memory
+  std::vector<std::uint32_t> numbers;
+  Statement rows(index.database(),
+                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE id > 0 AND "
+                 "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
+  while (rows.step() && rows.int64(0) < kMost) {
+    const std::string text = fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
+                                         rows.int64(4), rows.int64(5), rows.int64(6));
+    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(text);
+    const auto id = static_cast<std::size_t>(rows.int64(0));
+    if (id >= numbers.size()) numbers.resize(id + 1, 0);
+    numbers[id] = entry->second;
+  }
+  return numbers;
+}
+
+SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,
+                         const Vocabulary& vocabulary) {
+  std::int64_t all_a = 0, all_b = 0;
+  const Uses a = uses_of(baseline, groups, &StepGroup::baseline, all_a);
+  const Uses b = uses_of(candidate, groups, &StepGroup::candidate, all_b);
+  SameKernels out;
+  double time_a = 0, time_b = 0;
+  for (const auto& [key, use] : a) {
+    const auto other = b.find(key);
+    if (other == b.end()) continue;
+    out.kernels.push_back({static_cast<NameId>(key >> 32), static_cast<std::uint32_t>(key), use.n, other->second.n,
+                           use.time, other->second.time});
+    time_a += static_cast<double>(use.time);
+    time_b += static_cast<double>(other->second.time);
+  }
+  std::sort(out.kernels.begin(), out.kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
+    const auto rank = [&](const SameKernel& k) {
+      return std::tuple(-(static_cast<double>(k.baseline_time) + static_cast<double>(k.candidate_time)),
+                        std::string_view(vocabulary.names()[k.name].name), k.config);
+    };
+    return rank(x) < rank(y);
+  });
+  out.baseline_share = all_a > 0 ? time_a / static_cast<double>(all_a) : 0;
+  out.candidate_share = all_b > 0 ? time_b / static_cast<double>(all_b) : 0;
+  find_uniform_change(out);
+  return out;
+}
+
+}  // namespace tracedb

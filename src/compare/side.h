@@ -1,0 +1,74 @@
+// One of the traces of a comparison: its device work in columns, cut into runs. A run is one step on one device; where
+// a trace has no steps, all its work on one device. Runs are what a comparison counts, averages and samples.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/vocabulary.h"
+#include "index/index.h"
+#include "passes/device_events.h"
+#include "passes/layer_set.h"
+#include "passes/step_set.h"
+
+namespace tracedb {
+
+// Times in ns. Exactly: computation + exposed_comm + exposed_copy + idle = span.
+struct Run {
+  std::uint32_t step = 0;                        // place in StepSet::steps + 1; 0: the whole trace
+  std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
+  std::size_t begin = 0, end = 0;                // of Side::kernel_rows
+  std::size_t memory_begin = 0, memory_end = 0;  // of Side::memory_rows
+  std::int64_t first = 0, span = 0;
+  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, idle = 0;
+  std::int64_t kernel_time = 0;  // sum of durations
+  [[nodiscard]] std::int64_t busy() const { return span - idle; }
+};
+
+// What the index says of a trace as a whole.
+struct SideFacts {
+  std::string label;       // the file's name, as short as tells it from the others
+  std::string devices;     // "8 x AMD Instinct MI300X"
+  std::string world_size;  // "" where the trace does not say
+  bool graph_launches = false;
+};
+
+struct Side {
+  explicit Side(EventTables columns) : events(std::move(columns)) {}
+
+  SideFacts facts;
+  EventTables events;  // of kernels: launch_config_id and kind besides
+  StepSet steps;
+  LayerSet layers;
+  std::vector<NameId> name_of;  // by name_id
+  NameId memcpy_name = 0, memset_name = 0;
+  std::vector<std::uint32_t> config_of;    // by launch_config_id: its number among all sides' (same_kernels.h)
+  std::vector<std::uint32_t> kernel_rows;  // those of each run together, in time order
+  std::vector<std::uint32_t> memory_rows;
+  std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by place in those
+  std::vector<Run> runs;
+  std::int64_t kernel_time = 0;   // of all kernels, in runs or not
+  std::int64_t outside_time = 0;  // of kernels in no step
+  std::size_t outside_kernels = 0;
+
+  [[nodiscard]] NameId name(std::uint32_t row) const {
+    const std::uint32_t id = events.kernels.ids("name_id")[row];
+    return id < name_of.size() ? name_of[id] : 0;
+  }
+};
+
+// The columns of table kernel that a comparison needs besides those that steps and layers need.
+std::vector<std::string_view> side_columns();
+
+// What a row of kernels or memory operations counts as; of table kernel if `is_kernel`.
+Work work_of(std::uint32_t kind, bool is_kernel);
+
+// Cuts the events of a side into runs and measures them. `events`, `steps` and `layers` must be set; changes the order
+// of layers.by_step to that of kernel_rows.
+void make_runs(Side& side);
+
+}  // namespace tracedb

@@ -1,0 +1,62 @@
+// How sure a difference between two samples of steps is: a bootstrap interval of the difference of their medians, and a
+// verdict. Pure, and the same in every run: random numbers come from the values themselves and a fixed seed, so that a
+// sample against itself has no difference and swapping two samples negates the interval.
+//
+// Source: metrics F.10. B = 1000 resamples, 95 % percentile interval.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+inline constexpr std::size_t kResamples = 1000;
+
+// The median of each resample of a sample, and its own.
+struct MedianDraws {
+  double median = 0;
+  std::vector<double> draws;  // kResamples; empty for an empty sample
+};
+
+// `zeros`: further values that are 0. Samples of more than 200 values take the rank of the resampled median from its
+// normal approximation.
+MedianDraws draw_medians(std::span<const std::int64_t> values, std::size_t zeros = 0);
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// Of candidate - baseline. Empty samples count as 0.
+Interval difference_interval(const MedianDraws& baseline, const MedianDraws& candidate);
+
+enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
+std::string_view to_string(Verdict verdict);
+
+struct VerdictRule {
+  double least_change = 0.02;   // of the baseline: smaller changes are "same"
+  std::size_t least_steps = 5;  // on either side
+  double least_coverage = 0.8;  // of the time, on either side
+};
+
+struct Evidence {
+  double baseline = 0, candidate = 0;  // medians, less is better
+  Interval interval;                   // of their difference
+  std::size_t baseline_steps = 0, candidate_steps = 0;
+  double coverage = 1;     // the lesser of both sides
+  bool comparable = true;  // the batch is the same, both sides have it
+};
+
+// Worse or better if the interval excludes 0 and the change is large enough; same if the interval says that the change
+// is smaller than that, or excludes nothing; inconclusive without enough steps or a comparable load.
+Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule = {});
+
+// What keeps a verdict from being drawn: "3 and 4 steps"; "" for nothing.
+std::string reason_of(const Evidence& evidence, const VerdictRule& rule = {});
+
+}  // namespace tracedb

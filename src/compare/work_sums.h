@@ -1,0 +1,42 @@
+// The device work of the groups of a comparison, added up once: what every section is a roll-up of. Pure, linear.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "compare/side.h"
+#include "compare/step_groups.h"
+
+namespace tracedb {
+
+// Times in ns, sums over the runs of a group.
+struct WorkSum {
+  std::int64_t n = 0;     // events
+  std::int64_t time = 0;  // of durations, at most 2^63 - 1
+  std::int64_t own = 0;   // of exclusive times: adds up to elapsed time
+  void add(const WorkSum& other);
+};
+
+// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) that count as one kind of work.
+struct WorkCell {
+  std::int32_t layer = 0;
+  NameId name = 0;
+  Work work = Work::kCompute;
+  WorkSum sum;
+};
+
+struct GroupWork {
+  std::vector<WorkCell> cells;  // in the order in which they first occur
+  // Per run that has some, in the order of GroupSide::runs: the sum of durations of an operation, of a layer.
+  std::map<OpId, std::vector<std::int64_t>> op_times;
+  std::map<std::int32_t, std::vector<std::int64_t>> layer_times;
+  std::int64_t runs = 0;
+  std::int64_t kernel_time = 0;
+  std::int64_t span = 0, idle = 0;  // sums over the runs
+};
+
+GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary);
+
+}  // namespace tracedb

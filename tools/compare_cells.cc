@@ -1,0 +1,180 @@
+#include "compare_cells.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tracedb {
+namespace {
+
+std::string mark_of(std::string_view verdict, double change) {
+  if (verdict == "worse" || (verdict == "new" && change > 0)) return std::string(kWorseMark);
+  if (verdict == "better" || (verdict == "gone" && change < 0)) return std::string(kBetterMark);
+  return "";
+}
+
+std::string short_of(NameId name, const Vocabulary& vocabulary) {
+  const KernelTerm& term = vocabulary.names()[name];
+  return term.short_name.empty() ? term.name : term.short_name;
+}
+
+double per(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
+
+// Change of the time of the layers in which a fusion was found, on the side that fuses against the other.
+double layer_saving(const GroupComparison& group, const Fusion& fusion) {
+  double a = 0, b = 0;
+  for (const LayerChange& layer : group.layers) {
+    if (std::find(fusion.layers.begin(), fusion.layers.end(), layer.layer) == fusion.layers.end()) continue;
+    a += per(layer.baseline.time, group.baseline_units);
+    b += per(layer.candidate.time, group.candidate_units);
+  }
+  return fusion.by == FusedBy::kBaseline ? b - a : a - b;
+}
+
+}  // namespace
+
+Cell count_cell(double sum, std::int64_t units, bool people) {
+  const double value = sum / static_cast<double>(units);
+  const double whole = std::round(value);
+  if (std::abs(value - whole) < 1e-9 && std::abs(whole) < 1e15) return static_cast<std::int64_t>(whole);
+  return people ? std::round(value * 1000) / 1000 : value;
+}
+
+Cell share_of(double part, double whole) { return whole != 0 ? Cell(100 * part / whole) : Cell{}; }
+
+std::string marked(const std::string& verdict, double change) { return mark_of(verdict, change) + verdict; }
+
+std::string change_text(const Change& change, bool people) {
+  std::string verdict(to_string(change.verdict));
+  if (!change.reason.empty()) verdict += fmt::format(" ({})", change.reason);
+  if (change.baseline.median <= 0) return verdict;
+  const auto percent = [&](double ns) { return 100 * ns / change.baseline.median; };
+  return fmt::format("{}{}, {:+.1f} % ({:+.1f} .. {:+.1f})",
+                     people ? mark_of(to_string(change.verdict), change.difference()) : "", verdict,
+                     percent(change.difference()), percent(change.interval.low), percent(change.interval.high));
+}
+
+std::string short_kernel(const std::string& name, const SectionInput& input) {
+  for (const KernelTerm& term : input.vocabulary.names()) {
+    if (term.name == name) return term.short_name.empty() ? name : term.short_name;
+  }
+  return name;
+}
+
+void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys) {
+  for (const std::string_view key : keys) {
+    const auto column =
+        std::find_if(report.columns.begin(), report.columns.end(), [&](const Column& c) { return c.key == key; });
+    const auto place = column - report.columns.begin();
+    const auto is_empty = [&](const Row& row) {
+      const Cell& cell = row[static_cast<std::size_t>(place)];
+      const auto* text = std::get_if<std::string>(&cell);
+      return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+    };
+    const bool all_empty = std::all_of(report.rows.begin(), report.rows.end(), is_empty) &&
+                           std::all_of(report.footer.begin(), report.footer.end(), is_empty);
+    if (!all_empty) continue;
+    report.columns.erase(column);
+    for (Row& row : report.rows) row.erase(row.begin() + place);
+    for (Row& row : report.footer) row.erase(row.begin() + place);
+  }
+}
+
+std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabulary& vocabulary) {
+  std::map<NameId, NamedSums> sums;
+  const auto add = [&](const WorkCell& cell) -> NamedSums& {
+    NamedSums& own = sums[cell.name];
+    own.name = cell.name;
+    return own;
+  };
+  for (const WorkCell& cell : group.baseline.cells) add(cell).baseline.add(cell.sum);
+  for (const WorkCell& cell : group.candidate.cells) add(cell).candidate.add(cell.sum);
+  std::vector<NamedSums> out;
+  for (const auto& [name, own] : sums) out.push_back(own);
+  std::sort(out.begin(), out.end(), [&](const NamedSums& x, const NamedSums& y) {
+    const auto rank = [&](const NamedSums& s) {
+      const double time = per(s.baseline.time, group.baseline_units) + per(s.candidate.time, group.candidate_units);
+      return std::pair(-time, std::string_view(vocabulary.names()[s.name].name));
+    };
+    return rank(x) < rank(y);
+  });
+  return out;
+}
+
+Row pair_row(const SectionInput& input, const GroupComparison& group, const AlignedSegment& segment,
+             const KernelPair& pair, std::int64_t place) {
+  const Vocabulary& words = input.vocabulary;
+  const auto op = [&](const PairSide& side) {
+    return side.n > 0 ? Cell(words.op_name(words.op_of(side.name))) : Cell{};
+  };
+  const auto kernel = [&](const PairSide& side) {
+    if (side.n == 0) return Cell{};
+    return Cell(input.people ? short_of(side.name, words) : words.names()[side.name].name);
+  };
+  const double a = per(pair.baseline.time, group.baseline_units);
+  const double b = per(pair.candidate.time, group.candidate_units);
+  const bool same = pair.has_both() && pair.baseline.name == pair.candidate.name;
+  const std::string status = same                  ? "same kernel"
+                             : pair.has_both()     ? "other kernel"
+                             : pair.baseline.n > 0 ? "only baseline"
+                                                   : "only candidate";
+  const auto share = [](std::int64_t following, std::int64_t all) {
+    return all > 0 ? 100.0 * static_cast<double>(following) / static_cast<double>(all) : 100.0;
+  };
+  const double support = std::min(share(segment.baseline_following, segment.baseline_instances),
+                                  share(segment.candidate_following, segment.candidate_instances));
+  return {group.group.label,
+          layers_label(segment.layers),
+          place,
+          status,
+          count_cell(static_cast<double>(pair.baseline.n), group.baseline_units, input.people),
+          count_cell(static_cast<double>(pair.candidate.n), group.candidate_units, input.people),
+          a,
+          b,
+          b - a,
+          support,
+          op(pair.baseline),
+          op(pair.candidate),
+          kernel(pair.baseline),
+          kernel(pair.candidate)};
+}
+
+Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fusion& fusion) {
+  const Vocabulary& words = input.vocabulary;
+  const bool baseline = fusion.by == FusedBy::kBaseline;
+  const std::int64_t fused_units = baseline ? group.baseline_units : group.candidate_units;
+  const std::int64_t parts_units = baseline ? group.candidate_units : group.baseline_units;
+  double parts_n = 0, parts_time = 0;
+  std::vector<std::string> names, ids;
+  for (const FusionKernel& part : fusion.parts) {
+    parts_n += static_cast<double>(part.n);
+    parts_time += per(part.time, parts_units);
+    names.push_back(input.people ? short_of(part.name, words) : words.names()[part.name].name);
+    ids.push_back(std::to_string(part.example + 1));
+  }
+  const double fused_time = per(fusion.fused.time, fused_units);
+  return {group.group.label,
+          std::string(baseline ? "baseline" : "candidate"),
+          layers_label(fusion.layers),
+          count_cell(static_cast<double>(fusion.fused.n), fused_units, input.people),
+          count_cell(parts_n, parts_units, input.people),
+          fused_time,
+          parts_time,
+          parts_time - fused_time,
+          layer_saving(group, fusion),
+          100 * fusion.support,
+          100 * fusion.confidence,
+          std::string(fusion.implied   ? "implied"
+                      : fusion.partial ? "partial"
+                                       : "whole"),
+          words.op_name(words.op_of(fusion.fused.name)),
+          input.people ? short_of(fusion.fused.name, words) : words.names()[fusion.fused.name].name,
+          fmt::format("{}", fmt::join(names, " + ")),
+          static_cast<std::int64_t>(fusion.fused.example) + 1,
+          fmt::format("{}", fmt::join(ids, " "))};
+}
+
+}  // namespace tracedb

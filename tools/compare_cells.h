@@ -1,0 +1,32 @@
+// Cells and rows that the sections of a comparison share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare_sections.h"
+#include "report/cell_text.h"
+
+namespace tracedb {
+
+// A count per unit: an integer where it is one, for people with three decimals at most.
+Cell count_cell(double sum, std::int64_t units, bool people);
+Cell share_of(double part, double whole);                       // percent; unknown of nothing
+std::string marked(const std::string& verdict, double change);  // "▲ worse", for people
+std::string change_text(const Change& change, bool people);     // "▲ +3.2 % (+2.9 .. +3.4), worse"
+std::string short_kernel(const std::string& name, const SectionInput& input);
+void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);
+
+struct NamedSums {
+  NameId name = 0;
+  WorkSum baseline, candidate;
+};
+// In order of the time per unit of both sides, longest first.
+std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabulary& vocabulary);
+
+Row pair_row(const SectionInput& input, const GroupComparison& group, const AlignedSegment& segment,
+             const KernelPair& pair, std::int64_t place);
+Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fusion& fusion);
+
+}  // namespace tracedb

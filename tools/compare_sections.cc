@@ -1,0 +1,311 @@
+#include "compare_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compare_cells.h"
+
+namespace tracedb {
+namespace {
+
+Report summary(const SectionInput& in) {
+  Report out{{{"item", "Item", Unit::kText, Rest::kLabel},
+              {"baseline", "Baseline", Unit::kText},
+              {"candidate", "Candidate", Unit::kText},
+              {"change", "Change", Unit::kText}},
+             {}};
+  const auto add = [&](std::string item, std::string a, std::string b, std::string change = "") {
+    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::move(change)});
+  };
+  const Comparison& c = in.comparison;
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  add("trace", in.baseline.facts.label, in.candidate.facts.label);
+  add("devices", in.baseline.facts.devices, in.candidate.facts.devices);
+  for (const GroupComparison& group : c.groups) {
+    const Change& span = group.metrics[static_cast<std::size_t>(StepMetric::kSpan)];
+    const std::string& label = group.group.label;
+    if (!group.group.whole_trace) {
+      add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
+          std::to_string(group.group.candidate.runs.size()));
+    }
+    add(label + ": device time" + (group.group.whole_trace ? "" : ", median step"),
+        fact_text(span.baseline.median, Unit::kTime, TimeUnit::kAuto),
+        fact_text(span.candidate.median, Unit::kTime, TimeUnit::kAuto), change_text(span, in.people));
+  }
+  add("kernel time compared", percent(c.baseline_share), percent(c.candidate_share));
+  for (const GroupComparison& group : c.groups) {
+    if (group.alignment.segments.empty()) continue;
+    add(group.group.label + ": kernel time with a partner", percent(group.alignment.baseline_share),
+        percent(group.alignment.candidate_share));
+    if (group.alignment.by_layer) {
+      add(group.group.label + ": layers", std::to_string(group.alignment.layers),
+          std::to_string(group.alignment.layers));
+    }
+  }
+  add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
+  add("figures", fmt::format("per {}", to_string(c.normalise)), "", "");
+  add("verdict", "", "", change_text(c.overall, in.people));
+  return out;
+}
+
+Report ledger(const SectionInput& in) {
+  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+              {"layer", "Layer", Unit::kText},
+              {"item", "Item", Unit::kText},
+              {"kernel", "Kernel", Unit::kText},
+              {"baseline_n", "n", Unit::kAny, Rest::kSum},
+              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+              {"baseline", "Baseline", Unit::kTime, Rest::kSum},
+              {"candidate", "Candidate", Unit::kTime, Rest::kSum},
+              {"change", "Change", Unit::kTime, Rest::kSum},
+              {"count_effect", "by Count", Unit::kTime, Rest::kSum},
+              {"duration_effect", "by Duration", Unit::kTime, Rest::kSum},
+              {"share_pct", "Share (%)", Unit::kPercent, Rest::kSum}},
+             {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
+    account.items.push_back(account.total);
+    for (const LedgerItem& item : account.items) {
+      std::vector<Row>& rows = &item == &account.items.back() ? out.footer : out.rows;
+      const LedgerChange& c = item.change;
+      const bool layered = in.ledger_by != LedgerBy::kOp && !item.op.starts_with('[');
+      const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
+      rows.push_back({group.group.label, layered ? Cell(layer_label(item.layer)) : Cell{}, item.op,
+                      item.kernel.empty() ? Cell{} : Cell(in.people ? short_kernel(item.kernel, in) : item.kernel),
+                      counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
+                      counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline,
+                      c.candidate, c.change, c.count_effect, c.duration_effect,
+                      share_of(static_cast<double>(c.change), static_cast<double>(account.total.change.change))});
+    }
+  }
+  drop_empty_columns(out, {"layer", "item", "kernel"});
+  return out;
+}
+
+std::vector<Column> change_columns(std::vector<Column> first) {
+  const Column more[] = {{"baseline_n", "n", Unit::kAny, Rest::kSum},
+                         {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+                         {"baseline", "Baseline", Unit::kTime, Rest::kSum},
+                         {"candidate", "Candidate", Unit::kTime, Rest::kSum},
+                         {"change", "Change", Unit::kTime, Rest::kSum},
+                         {"ratio", "Ratio", Unit::kRatio},
+                         {"low", "95 % from", Unit::kTime},
+                         {"high", "to", Unit::kTime},
+                         {"verdict", "Verdict", Unit::kText}};
+  first.insert(first.end(), std::begin(more), std::end(more));
+  return first;
+}
+
+// What operations and layers have in common: sums per unit, the interval of the medians.
+template <class Item>
+void append_change(Row& row, const GroupComparison& group, const Item& item, bool people) {
+  const auto na = static_cast<double>(group.baseline_units);
+  const auto nb = static_cast<double>(group.candidate_units);
+  const double a = static_cast<double>(item.baseline.time) / na;
+  const double b = static_cast<double>(item.candidate.time) / nb;
+  for (Cell cell :
+       {count_cell(static_cast<double>(item.baseline.n), group.baseline_units, people),
+        count_cell(static_cast<double>(item.candidate.n), group.candidate_units, people), Cell(a), Cell(b), Cell(b - a),
+        a > 0 && b > 0 ? Cell(b / a) : Cell{}, Cell(item.change.interval.low), Cell(item.change.interval.high)}) {
+    row.push_back(std::move(cell));
+  }
+  std::string verdict = std::string(to_string(item.change.verdict));
+  if (item.baseline.n == 0) verdict = "new";
+  if (item.candidate.n == 0) verdict = "gone";
+  row.emplace_back(people ? marked(verdict, b - a) : verdict);
+}
+
+Report operations(const SectionInput& in) {
+  Report out{change_columns({{"phase", "Phase", Unit::kText, Rest::kLabel}, {"op", "Operation", Unit::kText}}), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const OpChange& op : group.ops) {
+      Row row{group.group.label, in.vocabulary.op_name(op.op)};
+      append_change(row, group, op, in.people);
+      out.rows.push_back(std::move(row));
+    }
+  }
+  return out;
+}
+
+Report layers(const SectionInput& in) {
+  Report out{change_columns({{"phase", "Phase", Unit::kText, Rest::kLabel}, {"layer", "Layer", Unit::kText}}), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    const bool none = std::all_of(group.layers.begin(), group.layers.end(),
+                                  [](const LayerChange& layer) { return layer.layer == kNoLayer; });
+    if (none) continue;
+    for (const LayerChange& layer : group.layers) {
+      Row row{group.group.label, layer_label(layer.layer)};
+      append_change(row, group, layer, in.people);
+      out.rows.push_back(std::move(row));
+    }
+  }
+  return out;
+}
+
+Report kernels(const SectionInput& in) {
+  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+              {"baseline_n", "n", Unit::kAny, Rest::kSum},
+              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+              {"baseline", "Baseline", Unit::kTime, Rest::kSum},
+              {"candidate", "Candidate", Unit::kTime, Rest::kSum},
+              {"change", "Change", Unit::kTime, Rest::kSum},
+              {"ratio", "Ratio", Unit::kRatio},
+              {"status", "Status", Unit::kText},
+              {"op", "Operation", Unit::kText},
+              {"name", "Name", Unit::kText}},
+             {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const NamedSums& sums : sums_by_name(group, in.vocabulary)) {
+      const double a = static_cast<double>(sums.baseline.time) / static_cast<double>(group.baseline_units);
+      const double b = static_cast<double>(sums.candidate.time) / static_cast<double>(group.candidate_units);
+      const std::string status = sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : "both";
+      out.rows.push_back(
+          {group.group.label, count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.people),
+           count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.people), a, b, b - a,
+           a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.people ? marked(status, b - a) : status,
+           in.vocabulary.op_name(in.vocabulary.op_of(sums.name)), in.vocabulary.names()[sums.name].name});
+    }
+  }
+  return out;
+}
+
+Report alignment(const SectionInput& in) {
+  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+              {"layers", "Layers", Unit::kText},
+              {"place", "#", Unit::kCount},
+              {"status", "Status", Unit::kText},
+              {"baseline_n", "n", Unit::kAny, Rest::kSum},
+              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+              {"baseline", "Baseline", Unit::kTime, Rest::kSum},
+              {"candidate", "Candidate", Unit::kTime, Rest::kSum},
+              {"change", "Change", Unit::kTime, Rest::kSum},
+              {"support_pct", "Support (%)", Unit::kPercent},
+              {"op", "Operation", Unit::kText},
+              {"candidate_op", "Operation'", Unit::kText},
+              {"baseline_kernel", "Baseline Kernel", Unit::kText},
+              {"candidate_kernel", "Candidate Kernel", Unit::kText}},
+             {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const AlignedSegment& segment : group.alignment.segments) {
+      std::int64_t place = 0;
+      for (const KernelPair& pair : segment.pairs) {
+        out.rows.push_back(pair_row(in, group, segment, pair, place++));
+      }
+    }
+  }
+  return out;
+}
+
+Report fusion(const SectionInput& in) {
+  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+              {"fused_by", "Fused by", Unit::kText},
+              {"layers", "Layers", Unit::kText},
+              {"fused_n", "n fused", Unit::kAny, Rest::kSum},
+              {"parts_n", "n parts", Unit::kAny, Rest::kSum},
+              {"fused_time", "Fused", Unit::kTime, Rest::kSum},
+              {"parts_time", "Parts", Unit::kTime, Rest::kSum},
+              {"saving", "Saving", Unit::kTime, Rest::kSum},
+              {"layer_saving", "Layers Save", Unit::kTime},
+              {"support_pct", "Support (%)", Unit::kPercent},
+              {"confidence_pct", "Confidence (%)", Unit::kPercent},
+              {"kind", "Kind", Unit::kText},
+              {"fused_op", "Operation", Unit::kText},
+              {"fused_kernel", "Fused Kernel", Unit::kText},
+              {"part_kernels", "Instead of", Unit::kText},
+              {"fused_example", "Kernel Id", Unit::kAny},
+              {"part_examples", "Part Ids", Unit::kText}},
+             {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const Fusion& fusion : group.fusions) out.rows.push_back(fusion_row(in, group, fusion));
+  }
+  return out;
+}
+
+Report same(const SectionInput& in) {
+  Report out{{{"baseline_n", "n", Unit::kCount, Rest::kSum},
+              {"candidate_n", "n'", Unit::kCount, Rest::kSum},
+              {"baseline_avg", "Baseline Avg", Unit::kTime},
+              {"candidate_avg", "Candidate Avg", Unit::kTime},
+              {"ratio", "Ratio", Unit::kRatio},
+              {"baseline_time", "Baseline Time", Unit::kTime, Rest::kSum},
+              {"candidate_time", "Candidate Time", Unit::kTime, Rest::kSum},
+              {"launch", "Grid, Block", Unit::kText},
+              {"op", "Operation", Unit::kText},
+              {"name", "Name", Unit::kText, Rest::kLabel}},
+             {}};
+  for (const SameKernel& kernel : in.comparison.same.kernels) {
+    const auto avg = [](std::int64_t time, std::int64_t n) {
+      return static_cast<double>(time) / static_cast<double>(n);
+    };
+    out.rows.push_back({kernel.baseline_n, kernel.candidate_n, avg(kernel.baseline_time, kernel.baseline_n),
+                        avg(kernel.candidate_time, kernel.candidate_n),
+                        kernel.ratio() > 0 ? Cell(kernel.ratio()) : Cell{}, kernel.baseline_time, kernel.candidate_time,
+                        in.configs.text(kernel.config), in.vocabulary.op_name(in.vocabulary.op_of(kernel.name)),
+                        in.vocabulary.names()[kernel.name].name});
+  }
+  return out;
+}
+
+Report steps(const SectionInput& in) {
+  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+              {"metric", "Metric", Unit::kText},
+              {"baseline_steps", "n", Unit::kCount},
+              {"candidate_steps", "n'", Unit::kCount},
+              {"baseline", "Baseline Med", Unit::kTime},
+              {"candidate", "Candidate Med", Unit::kTime},
+              {"change", "Change", Unit::kTime},
+              {"ratio", "Ratio", Unit::kRatio},
+              {"low", "95 % from", Unit::kTime},
+              {"high", "to", Unit::kTime},
+              {"verdict", "Verdict", Unit::kText}},
+             {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (std::size_t m = 0; m < kStepMetrics; ++m) {
+      const Change& change = group.metrics[m];
+      if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
+      const std::string verdict(to_string(change.verdict));
+      out.rows.push_back(
+          {group.group.label, std::string(to_string(static_cast<StepMetric>(m))),
+           static_cast<std::int64_t>(change.baseline_steps), static_cast<std::int64_t>(change.candidate_steps),
+           change.baseline.median, change.candidate.median, change.difference(),
+           change.baseline.median > 0 ? Cell(change.candidate.median / change.baseline.median) : Cell{},
+           change.interval.low, change.interval.high, in.people ? marked(verdict, change.difference()) : verdict});
+    }
+  }
+  return out;
+}
+
+Report warnings(const SectionInput& in) {
+  Report out{{{"severity", "Severity", Unit::kText},
+              {"code", "Code", Unit::kText},
+              {"side", "Side", Unit::kText},
+              {"text", "Text", Unit::kText, Rest::kLabel}},
+             {}};
+  for (const CompareWarning& warning : in.comparison.warnings) {
+    out.rows.push_back({warning.severity, warning.code, warning.side, warning.text});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const Section> compare_sections() {
+  static constexpr std::array<Section, 10> kSections = {{
+      {"summary", "devices, steps matched, what the figures rest on, verdict", summary},
+      {"ledger", "the change of the step time as an account that closes; --by says by what", ledger},
+      {"operations", "time and count per step by operation class", operations},
+      {"layers", "the same by layer", layers},
+      {"kernels", "the same by kernel name", kernels},
+      {"alignment", "which kernel of one side does the work of which of the other", alignment, false},
+      {"fusion", "what one side does in one kernel and the other in several", fusion},
+      {"same-kernels", "kernels with the same name and launch configuration", same, false},
+      {"steps", "distributions over steps, with 95 % intervals", steps},
+      {"warnings", "what stands between these figures and conclusions", warnings},
+  }};
+  return kSections;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,35 @@
+// A comparison as the tables that `compare` prints, one for each section.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "report/sql_report.h"
+
+namespace tracedb {
+
+// What a section is made from: one candidate against the baseline.
+struct SectionInput {
+  const Comparison& comparison;
+  const Side& baseline;
+  const Side& candidate;
+  const Vocabulary& vocabulary;
+  const ConfigNumbers& configs;
+  LedgerBy ledger_by = LedgerBy::kOp;
+  bool people = true;  // texts for reading: marks beside verdicts, short names
+};
+
+struct Section {
+  std::string_view name;     // --section
+  std::string_view summary;  // for the help
+  Report (*make)(const SectionInput& input);
+  bool always = true;  // printed unless others are asked for
+};
+
+std::span<const Section> compare_sections();
+
+}  // namespace tracedb
