@@ -120,10 +120,11 @@ LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine
   };
   // Two at a time: more would need more memory than they save time.
   for (std::size_t i = 0; i < traces.size(); i += 2) {
-    std::optional<Task> second;
-    if (i + 1 < traces.size()) second.emplace([&, i] { load(i + 1); }, [] {});
-    load(i);
-    if (second) second->join();
+    if (i + 1 == traces.size()) {
+      load(i);
+    } else {
+      run_both([&, i] { load(i); }, [&, i] { load(i + 1); });
+    }
   }
   LoadedSides out;
   const std::vector<std::string> labels = labels_of(line.inputs());

@@ -37,4 +37,12 @@ class Task {
   std::thread thread_;
 };
 
+// Both at once: `second` on a thread of its own. Rethrows what either threw.
+template <class First, class Second>
+void run_both(First first, Second second) {
+  Task other(std::move(second), [] {});
+  first();
+  other.join();
+}
+
 }  // namespace tracedb

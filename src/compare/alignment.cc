@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/parallel.h"
 #include "compare/role_costs.h"
 #include "passes/group_stats.h"
 
@@ -37,8 +38,8 @@ class Aligner {
       : baseline_(baseline), candidate_(candidate), group_(group), vocabulary_(vocabulary) {}
 
   GroupAlignment run() {
-    LayerTemplates a = layer_templates(baseline_, group_.baseline, vocabulary_, false);
-    LayerTemplates b = layer_templates(candidate_, group_.candidate, vocabulary_, false);
+    LayerTemplates a, b;
+    make_templates(false, a, b);
     out_.by_layer = count_layers(a) == count_layers(b) && count_layers(a) > 0;
     out_.layers = std::max(count_layers(a), count_layers(b));
     if (!out_.by_layer) {
@@ -46,14 +47,18 @@ class Aligner {
         out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are laid side by side", group_.label,
                                          count_layers(a), count_layers(b)));
       }
-      a = layer_templates(baseline_, group_.baseline, vocabulary_, true);
-      b = layer_templates(candidate_, group_.candidate, vocabulary_, true);
+      make_templates(true, a, b);
     }
     align(a, b);
     return std::move(out_);
   }
 
  private:
+  void make_templates(bool whole, LayerTemplates& a, LayerTemplates& b) const {
+    run_both([&] { a = layer_templates(baseline_, group_.baseline, vocabulary_, whole); },
+             [&] { b = layer_templates(candidate_, group_.candidate, vocabulary_, whole); });
+  }
+
   // Layers with the same two sequences are one segment. In the order of a step: head, layers, tail, none.
   void align(const LayerTemplates& a, const LayerTemplates& b) {
     std::set<std::int32_t> layers;

@@ -28,27 +28,25 @@ class Warnings {
   std::vector<CompareWarning> out_;
 };
 
-double unclassified_share(const Side& side, const Vocabulary& vocabulary) {
-  const auto dur = side.events.kernels.times("dur");
+// Of the time that is compared.
+double unclassified_share(const Comparison& comparison, GroupWork GroupComparison::*which,
+                          const Vocabulary& vocabulary) {
   double unknown = 0, all = 0;
-  std::vector<bool> is_unknown(vocabulary.names().size());
-  for (std::size_t i = 0; i < is_unknown.size(); ++i) {
-    is_unknown[i] = vocabulary.op_name(vocabulary.op_of(static_cast<NameId>(i))) == "other";
-  }
-  for (std::uint32_t row = 0; row < dur.size(); ++row) {
-    if (dur[row] <= 0) continue;
-    all += static_cast<double>(dur[row]);
-    if (is_unknown[side.name(row)]) unknown += static_cast<double>(dur[row]);
+  for (const GroupComparison& group : comparison.groups) {
+    for (const WorkCell& cell : (group.*which).cells) {
+      const auto time = static_cast<double>(cell.sum.time);
+      all += time;
+      if (vocabulary.op_name(vocabulary.op_of(cell.name)) == "other") unknown += time;
+    }
   }
   return all > 0 ? unknown / all : 0;
 }
 
-void about_side(const Side& side, const char* which, const Vocabulary& vocabulary, Warnings& out) {
+void about_side(const Side& side, const char* which, double unknown, Warnings& out) {
   if (side.kernel_rows.empty()) {
     out.add("no_kernels", "warning", which, "the trace has no kernels");
     return;
   }
-  const double unknown = unclassified_share(side, vocabulary);
   if (unknown > kUnclassified) {
     out.add("unclassified", "warning", which,
             fmt::format("{:.1f} % of the kernel time is of kernels that the rules do not know: no fusion is found "
@@ -131,8 +129,8 @@ std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& c
                                              const Comparison& comparison, const std::vector<std::string>& notes) {
   Warnings out;
   for (const std::string& note : notes) out.add("steps", "warning", "both", note);
-  about_side(baseline, "baseline", vocabulary, out);
-  about_side(candidate, "candidate", vocabulary, out);
+  about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, vocabulary), out);
+  about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, vocabulary), out);
   about_both(baseline, candidate, comparison, out);
   for (const GroupComparison& group : comparison.groups) about_group(group, out);
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "the traces have no steps in common");

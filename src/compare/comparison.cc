@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/parallel.h"
 #include "compare/compare_warnings.h"
 #include "passes/group_stats.h"
 #include "passes/step_stats.h"
@@ -119,8 +120,8 @@ class Comparer {
 
   GroupComparison compare(StepGroup group) {
     GroupComparison out;
-    out.baseline = sum_work(a_, group.baseline, vocabulary_);
-    out.candidate = sum_work(b_, group.candidate, vocabulary_);
+    run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_); },
+             [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_); });
     out.baseline_units = units_of(group.baseline, out_.normalise);
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = coverage(out.baseline, out.candidate);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
+#include "compare/key_numbers.h"
 #include "passes/group_stats.h"
 
 namespace tracedb {
@@ -14,14 +16,27 @@ constexpr double kUniformSpread = 0.05;  // metrics F.10
 constexpr double kUniformChange = 0.03;
 
 struct Use {
+  std::uint64_t key = 0;  // name and configuration
   std::int64_t n = 0, time = 0;
 };
-using Uses = std::unordered_map<std::uint64_t, Use>;  // by name and configuration
+
+struct Uses {
+  KeyNumbers numbers;
+  std::vector<Use> all;
+  std::int64_t time = 0;  // of all kernels of the runs
+
+  void add(std::uint64_t key, std::int64_t dur) {
+    const auto [place, is_new] = numbers.number(key);
+    if (is_new) all.push_back({key, 0, 0});
+    ++all[place].n;
+    all[place].time = bounded_add(all[place].time, dur);
+    time = bounded_add(time, dur);
+  }
+};
 
 std::uint64_t key_of(NameId name, std::uint32_t config) { return (std::uint64_t{name} << 32) | config; }
 
-// Also all kernel time of the runs, by which shares are taken.
-Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide StepGroup::*which, std::int64_t& all) {
+Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide StepGroup::*which) {
   Uses uses;
   const auto names = side.events.kernels.ids("name_id");
   const auto configs = side.events.kernels.ids("launch_config_id");
@@ -34,10 +49,7 @@ Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide Step
         if (dur[row] == kNullCell || dur[row] < 0) continue;
         const NameId name = names[row] < side.name_of.size() ? side.name_of[names[row]] : 0;
         const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
-        Use& use = uses[key_of(name, config)];
-        ++use.n;
-        use.time = bounded_add(use.time, dur[row]);
-        all = bounded_add(all, dur[row]);
+        uses.add(key_of(name, config), dur[row]);
       }
     }
   }
@@ -103,18 +115,21 @@ std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
 
 SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,
                          const Vocabulary& vocabulary) {
-  std::int64_t all_a = 0, all_b = 0;
-  const Uses a = uses_of(baseline, groups, &StepGroup::baseline, all_a);
-  const Uses b = uses_of(candidate, groups, &StepGroup::candidate, all_b);
+  Uses a, b;
+  run_both([&] { a = uses_of(baseline, groups, &StepGroup::baseline); },
+           [&] { b = uses_of(candidate, groups, &StepGroup::candidate); });
+  std::unordered_map<std::uint64_t, const Use*> others;
+  for (const Use& use : b.all) others.emplace(use.key, &use);
   SameKernels out;
   double time_a = 0, time_b = 0;
-  for (const auto& [key, use] : a) {
-    const auto other = b.find(key);
-    if (other == b.end()) continue;
-    out.kernels.push_back({static_cast<NameId>(key >> 32), static_cast<std::uint32_t>(key), use.n, other->second.n,
-                           use.time, other->second.time});
+  for (const Use& use : a.all) {
+    const auto found = others.find(use.key);
+    if (found == others.end()) continue;
+    const Use& other = *found->second;
+    out.kernels.push_back({static_cast<NameId>(use.key >> 32), static_cast<std::uint32_t>(use.key), use.n, other.n,
+                           use.time, other.time});
     time_a += static_cast<double>(use.time);
-    time_b += static_cast<double>(other->second.time);
+    time_b += static_cast<double>(other.time);
   }
   std::sort(out.kernels.begin(), out.kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
     const auto rank = [&](const SameKernel& k) {
@@ -123,8 +138,8 @@ SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<
     };
     return rank(x) < rank(y);
   });
-  out.baseline_share = all_a > 0 ? time_a / static_cast<double>(all_a) : 0;
-  out.candidate_share = all_b > 0 ? time_b / static_cast<double>(all_b) : 0;
+  out.baseline_share = a.time > 0 ? time_a / static_cast<double>(a.time) : 0;
+  out.candidate_share = b.time > 0 ? time_b / static_cast<double>(b.time) : 0;
   find_uniform_change(out);
   return out;
 }

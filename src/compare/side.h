@@ -54,11 +54,6 @@ struct Side {
   std::int64_t kernel_time = 0;   // of all kernels, in runs or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;
-
-  [[nodiscard]] NameId name(std::uint32_t row) const {
-    const std::uint32_t id = events.kernels.ids("name_id")[row];
-    return id < name_of.size() ? name_of[id] : 0;
-  }
 };
 
 // The columns of table kernel that a comparison needs besides those that steps and layers need.

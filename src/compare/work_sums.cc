@@ -2,75 +2,40 @@
 
 #include <algorithm>
 
+#include "compare/key_numbers.h"
 #include "passes/group_stats.h"
 
 namespace tracedb {
 namespace {
 
-// Numbers keys in the order in which they come. Open addressing: one look at memory for a key that was just met.
-class KeyNumbers {
- public:
-  KeyNumbers() : slots_(1024) {}
-
-  // The number of a key, and whether it is new.
-  std::pair<std::uint32_t, bool> number(std::uint64_t key) {
-    if (2 * count_ >= slots_.size()) grow();
-    Slot& slot = find(key);
-    if (slot.number != kNone) return {slot.number, false};
-    slot = {key, count_};
-    return {count_++, true};
-  }
-
- private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  struct Slot {
-    std::uint64_t key = 0;
-    std::uint32_t number = kNone;
-  };
-
-  Slot& find(std::uint64_t key) {
-    constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t place = ((key * kSpread) >> 20) & mask;
-    while (slots_[place].number != kNone && slots_[place].key != key) place = (place + 1) & mask;
-    return slots_[place];
-  }
-  void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old) {
-      if (slot.number != kNone) find(slot.key) = slot;
-    }
-  }
-
-  std::vector<Slot> slots_;
-  std::uint32_t count_ = 0;
-};
-
-// Sums of the run at hand, by operation or layer; closed at its end.
-template <class Key>
+// Sums of the run at hand by a small number, closed at its end.
 class RunTimes {
  public:
-  void add(Key key, std::int64_t time) {
-    if (key == last_ && open_) {
-      *open_ = bounded_add(*open_, time);
-      return;
+  void add(std::size_t key, std::int64_t time) {
+    if (key >= now_.size()) now_.resize(key + 1, kNone);
+    if (now_[key] == kNone) {
+      opened_.push_back(key);
+      now_[key] = 0;
     }
-    open_ = &now_[key];
-    last_ = key;
-    *open_ = bounded_add(*open_, time);
+    now_[key] = bounded_add(now_[key], time);
   }
-  void close(std::map<Key, std::vector<std::int64_t>>& out) {
-    for (const auto& [key, time] : now_) out[key].push_back(time);
-    now_.clear();
-    open_ = nullptr;
+  template <class Key, class KeyOf>
+  void close(std::map<Key, std::vector<std::int64_t>>& out, KeyOf key_of) {
+    for (const std::size_t key : opened_) {
+      out[key_of(key)].push_back(now_[key]);
+      now_[key] = kNone;
+    }
+    opened_.clear();
   }
 
  private:
-  std::map<Key, std::int64_t> now_;
-  std::int64_t* open_ = nullptr;
-  Key last_{};
+  static constexpr std::int64_t kNone = -1;
+  std::vector<std::int64_t> now_;
+  std::vector<std::size_t> opened_;
 };
+
+std::size_t slot_of(std::int32_t layer) { return static_cast<std::size_t>(layer - kTail); }  // kTail: the least
+std::int32_t layer_of(std::size_t slot) { return static_cast<std::int32_t>(slot) + kTail; }
 
 class Summer {
  public:
@@ -91,7 +56,7 @@ class Summer {
       const std::int64_t time = length_of(dur_[row]);
       count(layer, name, work_of(kind_[row], true), time, side_.kernel_own[i]);
       ops_.add(vocabulary_.op_of(name), time);
-      layers_.add(layer, time);
+      layers_.add(slot_of(layer), time);
     }
     for (std::size_t i = run.memory_begin; i < run.memory_end; ++i) {
       const std::uint32_t row = side_.memory_rows[i];
@@ -101,8 +66,8 @@ class Summer {
       count(kNoLayer, name, work, time, side_.memory_own[i]);
       ops_.add(vocabulary_.op_of(name), time);
     }
-    ops_.close(out_.op_times);
-    layers_.close(out_.layer_times);
+    ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
+    layers_.close(out_.layer_times, layer_of);
     ++out_.runs;
     out_.kernel_time = bounded_add(out_.kernel_time, run.kernel_time);
     out_.span = bounded_add(out_.span, run.span);
@@ -128,8 +93,8 @@ class Summer {
   std::span<const std::int64_t> memory_dur_;
   std::span<const std::uint32_t> memory_kind_;
   KeyNumbers numbers_;
-  RunTimes<OpId> ops_;
-  RunTimes<std::int32_t> layers_;
+  RunTimes ops_;
+  RunTimes layers_;
   GroupWork out_;
 };
 
