@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
+#include <memory>
 
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "compare/load_side.h"
+#include "compare_join.h"
 #include "compare_sections.h"
 #include "query_command.h"
 #include "query_open.h"
@@ -179,6 +180,60 @@ void print_by_phase(Report report, const ReportHead& head, Output& output) {
   }
 }
 
+// Prints sections as the format wants them: one document, or a table each.
+class Printer {
+ public:
+  Printer(const CommandLine& line, Output& output)
+      : output_(output),
+        people_(line.renderer().audience == Audience::kPeople),
+        document_(line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr) {}
+
+  void print(Report report, const ReportHead& head) {
+    if (document_) {
+      output_.print_section(std::move(report), head, *document_);
+    } else if (people_) {
+      print_by_phase(std::move(report), head, output_);
+    } else {
+      output_.separate(head.section);
+      output_.print(std::move(report), head, {});
+    }
+  }
+  void finish(const std::vector<std::string>& warnings) {
+    if (document_) document_->end(warnings);
+    output_.finish();
+  }
+  [[nodiscard]] bool people() const { return people_; }
+
+ private:
+  Output& output_;
+  bool people_;
+  std::unique_ptr<TableRenderer> document_;
+};
+
+void print_sections(const Request& asked, const LoadedSides& loaded, const std::vector<Comparison>& comparisons,
+                    std::span<const std::string> inputs, Printer& printer) {
+  std::vector<std::string> names(inputs.begin(), inputs.end());
+  for (const Section* section : asked.sections) {
+    std::vector<Report> reports;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+      const SectionInput input{comparisons[i], loaded.sides[0], loaded.sides[i + 1], loaded.vocabulary,
+                               loaded.configs, asked.ledger_by, printer.people()};
+      reports.push_back(section->make(input));
+    }
+    const std::string name(section->name);
+    if (reports.size() == 1) {
+      printer.print(std::move(reports[0]), {"compare", names, name});
+    } else if (section->joins) {
+      printer.print(join_candidates(reports), {"compare", names, name});
+    } else {
+      for (std::size_t i = 0; i < reports.size(); ++i) {
+        printer.print(std::move(reports[i]),
+                      {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.sides[i + 1].facts.label)});
+      }
+    }
+  }
+}
+
 int compare(const CommandLine& line) {
   const Request asked = request(line);
   const RulesInForce rules(line);
@@ -194,32 +249,19 @@ int compare(const CommandLine& line) {
     for (const std::string& note : traces.back().notes) output.note(fmt::format("{}: {}", input, note));
   }
   const LoadedSides loaded = load_sides(traces, line, rules);
-  const bool people = line.renderer().audience == Audience::kPeople;
-  const auto document = line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr;
+  std::vector<Comparison> comparisons;
   std::vector<std::string> notes;
   bool gate_failed = false;
   for (std::size_t i = 1; i < loaded.sides.size(); ++i) {
-    const Comparison comparison = compare_sides(loaded.sides[0], loaded.sides[i], loaded.vocabulary, asked.options);
-    const SectionInput input{comparison,     loaded.sides[0], loaded.sides[i], loaded.vocabulary,
-                             loaded.configs, asked.ledger_by, people};
-    const std::string candidate = loaded.sides.size() > 2 ? loaded.sides[i].facts.label + ": " : "";
-    for (const Section* section : asked.sections) {
-      const ReportHead head{"compare", {inputs[0], inputs[i]}, candidate + std::string(section->name)};
-      Report report = section->make(input);
-      if (document) {
-        output.print_section(std::move(report), head, *document);
-      } else if (people) {
-        print_by_phase(std::move(report), head, output);
-      } else {
-        output.separate(head.section);
-        output.print(std::move(report), head, {});
-      }
+    comparisons.push_back(compare_sides(loaded.sides[0], loaded.sides[i], loaded.vocabulary, asked.options));
+    for (const CompareWarning& warning : comparisons.back().warnings) {
+      notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
     }
-    for (const CompareWarning& warning : comparison.warnings) notes.push_back(warning.code + ": " + warning.text);
-    if (asked.gate) gate_failed = beyond_gate(comparison, asked, output) || gate_failed;
+    if (asked.gate) gate_failed = beyond_gate(comparisons.back(), asked, output) || gate_failed;
   }
-  if (document) document->end(notes);
-  output.finish();
+  Printer printer(line, output);
+  print_sections(asked, loaded, comparisons, inputs, printer);
+  printer.finish(notes);
   return gate_failed ? 1 : 0;
 }
 

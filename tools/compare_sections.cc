@@ -11,14 +11,22 @@
 namespace tracedb {
 namespace {
 
+// Shares are of the kernel time: "aligned" has a partner on the other side or is accounted for by a fusion, "compared" is
+// in steps that both sides have, "same kernels" have name and launch configuration in common. "overall" is as many steps
+// of each kind as the baseline has.
 Report summary(const SectionInput& in) {
   Report out{{{"item", "Item", Unit::kText, Rest::kLabel},
               {"baseline", "Baseline", Unit::kText},
               {"candidate", "Candidate", Unit::kText},
-              {"change", "Change", Unit::kText}},
+              {"change", "Change (95 % interval)", Unit::kText},
+              {"verdict", "Verdict", Unit::kText}},
              {}};
-  const auto add = [&](std::string item, std::string a, std::string b, std::string change = "") {
-    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::move(change)});
+  const auto add = [&](std::string item, std::string a, std::string b) {
+    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), std::string()});
+  };
+  const auto judge = [&](const Change& change) {
+    out.rows.back()[3] = interval_text(change);
+    out.rows.back()[4] = verdict_text(change, in.people);
   };
   const Comparison& c = in.comparison;
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
@@ -31,23 +39,25 @@ Report summary(const SectionInput& in) {
       add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
           std::to_string(group.group.candidate.runs.size()));
     }
-    add(label + ": device time" + (group.group.whole_trace ? "" : ", median step"),
+    add(label + (group.group.whole_trace ? ": device time" : ": median step"),
         fact_text(span.baseline.median, Unit::kTime, TimeUnit::kAuto),
-        fact_text(span.candidate.median, Unit::kTime, TimeUnit::kAuto), change_text(span, in.people));
+        fact_text(span.candidate.median, Unit::kTime, TimeUnit::kAuto));
+    judge(span);
   }
-  add("kernel time compared", percent(c.baseline_share), percent(c.candidate_share));
   for (const GroupComparison& group : c.groups) {
-    if (group.alignment.segments.empty()) continue;
-    add(group.group.label + ": kernel time with a partner", percent(group.alignment.baseline_share),
-        percent(group.alignment.candidate_share));
+    const std::string& label = group.group.label;
     if (group.alignment.by_layer) {
-      add(group.group.label + ": layers", std::to_string(group.alignment.layers),
-          std::to_string(group.alignment.layers));
+      add(label + ": layers", std::to_string(group.alignment.layers), std::to_string(group.alignment.layers));
     }
+    add(label + ": aligned", percent(group.alignment.baseline_share),
+        percent(group.alignment.candidate_share));
   }
+  add("compared", percent(c.baseline_share), percent(c.candidate_share));
   add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
-  add("figures", fmt::format("per {}", to_string(c.normalise)), "", "");
-  add("verdict", "", "", change_text(c.overall, in.people));
+  add("figures", fmt::format("per {}", to_string(c.normalise)), "");
+  add("overall", fact_text(c.overall.baseline.median, Unit::kTime, TimeUnit::kAuto),
+      fact_text(c.overall.candidate.median, Unit::kTime, TimeUnit::kAuto));
+  judge(c.overall);
   return out;
 }
 
@@ -62,7 +72,7 @@ Report ledger(const SectionInput& in) {
               {"candidate", "Candidate", Unit::kTime, Rest::kSum},
               {"change", "Change", Unit::kTime, Rest::kSum},
               {"count_effect", "by Count", Unit::kTime, Rest::kSum},
-              {"duration_effect", "by Duration", Unit::kTime, Rest::kSum},
+              {"duration_effect", "by Time", Unit::kTime, Rest::kSum},
               {"share_pct", "Share (%)", Unit::kPercent, Rest::kSum}},
              {}};
   for (const GroupComparison& group : in.comparison.groups) {
@@ -91,7 +101,7 @@ std::vector<Column> change_columns(std::vector<Column> first) {
                          {"baseline", "Baseline", Unit::kTime, Rest::kSum},
                          {"candidate", "Candidate", Unit::kTime, Rest::kSum},
                          {"change", "Change", Unit::kTime, Rest::kSum},
-                         {"ratio", "Ratio", Unit::kRatio},
+                         {"ratio", "Ratio (<1 better)", Unit::kRatio},
                          {"low", "95 % from", Unit::kTime},
                          {"high", "to", Unit::kTime},
                          {"verdict", "Verdict", Unit::kText}};
@@ -152,7 +162,7 @@ Report kernels(const SectionInput& in) {
               {"baseline", "Baseline", Unit::kTime, Rest::kSum},
               {"candidate", "Candidate", Unit::kTime, Rest::kSum},
               {"change", "Change", Unit::kTime, Rest::kSum},
-              {"ratio", "Ratio", Unit::kRatio},
+              {"ratio", "Ratio (<1 better)", Unit::kRatio},
               {"status", "Status", Unit::kText},
               {"op", "Operation", Unit::kText},
               {"name", "Name", Unit::kText}},
@@ -229,7 +239,7 @@ Report same(const SectionInput& in) {
               {"candidate_n", "n'", Unit::kCount, Rest::kSum},
               {"baseline_avg", "Baseline Avg", Unit::kTime},
               {"candidate_avg", "Candidate Avg", Unit::kTime},
-              {"ratio", "Ratio", Unit::kRatio},
+              {"ratio", "Ratio (<1 better)", Unit::kRatio},
               {"baseline_time", "Baseline Time", Unit::kTime, Rest::kSum},
               {"candidate_time", "Candidate Time", Unit::kTime, Rest::kSum},
               {"launch", "Grid, Block", Unit::kText},
@@ -257,7 +267,7 @@ Report steps(const SectionInput& in) {
               {"baseline", "Baseline Med", Unit::kTime},
               {"candidate", "Candidate Med", Unit::kTime},
               {"change", "Change", Unit::kTime},
-              {"ratio", "Ratio", Unit::kRatio},
+              {"ratio", "Ratio (<1 better)", Unit::kRatio},
               {"low", "95 % from", Unit::kTime},
               {"high", "to", Unit::kTime},
               {"verdict", "Verdict", Unit::kText}},
@@ -295,15 +305,15 @@ Report warnings(const SectionInput& in) {
 std::span<const Section> compare_sections() {
   static constexpr std::array<Section, 10> kSections = {{
       {"summary", "devices, steps matched, what the figures rest on, verdict", summary},
-      {"ledger", "the change of the step time as an account that closes; --by says by what", ledger},
-      {"operations", "time and count per step by operation class", operations},
-      {"layers", "the same by layer", layers},
-      {"kernels", "the same by kernel name", kernels},
-      {"alignment", "which kernel of one side does the work of which of the other", alignment, false},
-      {"fusion", "what one side does in one kernel and the other in several", fusion},
-      {"same-kernels", "kernels with the same name and launch configuration", same, false},
-      {"steps", "distributions over steps, with 95 % intervals", steps},
       {"warnings", "what stands between these figures and conclusions", warnings},
+      {"ledger", "the change of the step time as an account that closes; --by says by what", ledger, true},
+      {"fusion", "what one side does in one kernel and the other in several", fusion},
+      {"operations", "time and count per step by class of kernel", operations, true},
+      {"layers", "the same by layer", layers, true},
+      {"kernels", "the same by kernel name", kernels, true},
+      {"steps", "distributions over steps, with 95 % intervals", steps, true},
+      {"alignment", "which kernel of one side does the work of which of the other", alignment, false, false},
+      {"same-kernels", "kernels with the same name and launch configuration", same, true, false},
   }};
   return kSections;
 }

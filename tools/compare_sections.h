@@ -27,6 +27,7 @@ struct Section {
   std::string_view name;     // --section
   std::string_view summary;  // for the help
   Report (*make)(const SectionInput& input);
+  bool joins = false;  // rows of several candidates can stand beside each other (compare_join.h)
   bool always = true;  // printed unless others are asked for
 };
 

@@ -107,10 +107,10 @@ std::string_view to_string(Verdict verdict) {
 std::string reason_of(const Evidence& evidence, const VerdictRule& rule) {
   if (!evidence.comparable) return "the load differs";
   if (std::min(evidence.baseline_steps, evidence.candidate_steps) < rule.least_steps) {
-    return fmt::format("{} and {} steps", evidence.baseline_steps, evidence.candidate_steps);
+    return fmt::format("{}/{} steps", evidence.baseline_steps, evidence.candidate_steps);
   }
   if (evidence.coverage < rule.least_coverage) {
-    return fmt::format("{:.0f} % of the work has a counterpart", 100 * evidence.coverage);
+    return fmt::format("{:.0f} % covered", 100 * evidence.coverage);
   }
   return "";
 }

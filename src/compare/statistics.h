@@ -56,7 +56,7 @@ struct Evidence {
 // is smaller than that, or excludes nothing; inconclusive without enough steps or a comparable load.
 Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule = {});
 
-// What keeps a verdict from being drawn: "3 and 4 steps"; "" for nothing.
+// What keeps a verdict from being drawn: "3/4 steps"; "" for nothing.
 std::string reason_of(const Evidence& evidence, const VerdictRule& rule = {});
 
 }  // namespace tracedb
