@@ -47,13 +47,6 @@ Cell share_of(double part, double whole) { return whole != 0 ? Cell(100 * part /
 
 std::string marked(const std::string& verdict, double change) { return mark_of(verdict, change) + verdict; }
 
-std::string interval_text(const Change& change) {
-  if (change.baseline.median <= 0) return "";
-  const auto percent = [&](double ns) { return 100 * ns / change.baseline.median; };
-  return fmt::format("{:+.1f} % ({:+.1f} .. {:+.1f})", percent(change.difference()), percent(change.interval.low),
-                     percent(change.interval.high));
-}
-
 std::string verdict_text(const Change& change, bool people) {
   const std::string verdict(to_string(change.verdict));
   if (!change.reason.empty()) return fmt::format("{}: {}", verdict, change.reason);

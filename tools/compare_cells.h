@@ -14,7 +14,6 @@ namespace tracedb {
 Cell count_cell(double sum, std::int64_t units, bool people);
 Cell share_of(double part, double whole);                       // percent; unknown of nothing
 std::string marked(const std::string& verdict, double change);  // "▲ worse", for people
-std::string interval_text(const Change& change);                // "+3.2 % (+2.9 .. +3.4)"
 std::string verdict_text(const Change& change, bool people);    // "▲ worse", "inconclusive: 3/4 steps"
 std::string short_kernel(const std::string& name, const SectionInput& input);
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);

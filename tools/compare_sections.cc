@@ -11,22 +11,27 @@
 namespace tracedb {
 namespace {
 
-// Shares are of the kernel time: "aligned" has a partner on the other side or is accounted for by a fusion, "compared" is
-// in steps that both sides have, "same kernels" have name and launch configuration in common. "overall" is as many steps
-// of each kind as the baseline has.
+// Times are medians of the device time of a step. Shares are of the kernel time: "aligned" has a partner on the other
+// side or is accounted for by a fusion, "compared" is in steps that both sides have, "same kernels" have name and
+// launch configuration in common. "overall" is as many steps of each kind as the baseline has.
 Report summary(const SectionInput& in) {
   Report out{{{"item", "Item", Unit::kText, Rest::kLabel},
               {"baseline", "Baseline", Unit::kText},
               {"candidate", "Candidate", Unit::kText},
-              {"change", "Change (95 % interval)", Unit::kText},
-              {"verdict", "Verdict", Unit::kText}},
+              {"verdict", "Verdict", Unit::kText},
+              {"change_pct", "Change (%)", Unit::kPercent},
+              {"low_pct", "95 % from", Unit::kPercent},
+              {"high_pct", "to", Unit::kPercent}},
              {}};
   const auto add = [&](std::string item, std::string a, std::string b) {
-    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), std::string()});
+    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), Cell{}, Cell{}, Cell{}});
   };
   const auto judge = [&](const Change& change) {
-    out.rows.back()[3] = interval_text(change);
-    out.rows.back()[4] = verdict_text(change, in.people);
+    Row& row = out.rows.back();
+    row[3] = verdict_text(change, in.people);
+    row[4] = share_of(change.difference(), change.baseline.median);
+    row[5] = share_of(change.interval.low, change.baseline.median);
+    row[6] = share_of(change.interval.high, change.baseline.median);
   };
   const Comparison& c = in.comparison;
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
@@ -39,7 +44,7 @@ Report summary(const SectionInput& in) {
       add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
           std::to_string(group.group.candidate.runs.size()));
     }
-    add(label + (group.group.whole_trace ? ": device time" : ": median step"),
+    add(label + (group.group.whole_trace ? ": time" : ": step"),
         fact_text(span.baseline.median, Unit::kTime, TimeUnit::kAuto),
         fact_text(span.candidate.median, Unit::kTime, TimeUnit::kAuto));
     judge(span);
@@ -49,8 +54,7 @@ Report summary(const SectionInput& in) {
     if (group.alignment.by_layer) {
       add(label + ": layers", std::to_string(group.alignment.layers), std::to_string(group.alignment.layers));
     }
-    add(label + ": aligned", percent(group.alignment.baseline_share),
-        percent(group.alignment.candidate_share));
+    add(label + ": aligned", percent(group.alignment.baseline_share), percent(group.alignment.candidate_share));
   }
   add("compared", percent(c.baseline_share), percent(c.candidate_share));
   add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));

@@ -51,6 +51,18 @@ std::string bytes_text(double bytes) {
   return power == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.2f} {}", bytes, kNames[power]);
 }
 
+std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    if (unit == Unit::kAny || unit == Unit::kText) return std::to_string(*integer);
+    const bool whole =
+        unit == Unit::kCount || unit == Unit::kBytes || (unit == Unit::kTime && time_unit == TimeUnit::kNs);
+    if (whole) return with_separators(std::to_string(*integer));
+  }
+  return human_number(number(cell).value_or(0), unit, time_unit);
+}
+
 }  // namespace
 
 std::optional<double> number(const Cell& cell) {
@@ -70,15 +82,13 @@ std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
 }
 
 std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
-  if (std::holds_alternative<std::monostate>(cell)) return "-";
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    if (unit == Unit::kAny || unit == Unit::kText) return std::to_string(*integer);
-    const bool whole =
-        unit == Unit::kCount || unit == Unit::kBytes || (unit == Unit::kTime && time_unit == TimeUnit::kNs);
-    if (whole) return with_separators(std::to_string(*integer));
+  std::string text = text_of(cell, unit, time_unit);
+  // What rounds to nothing has no sign.
+  const bool is_number = !std::holds_alternative<std::string>(cell);
+  if (is_number && text.size() > 1 && text.front() == '-' && text.find_first_not_of("0.", 1) == std::string::npos) {
+    text.erase(0, 1);
   }
-  return human_number(number(cell).value_or(0), unit, time_unit);
+  return text;
 }
 
 std::string head_text(const Column& column, TimeUnit time_unit) {
