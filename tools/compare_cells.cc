@@ -79,6 +79,37 @@ void drop_empty_columns(Report& report, const std::vector<std::string_view>& key
   }
 }
 
+std::vector<Column> change_row_columns() {
+  return {{"phase", "Phase", Unit::kText, Rest::kLabel},
+          {"metric", "Metric", Unit::kText},
+          {"baseline_steps", "n", Unit::kCount},
+          {"candidate_steps", "n'", Unit::kCount},
+          {"baseline", "Baseline Med", Unit::kTime},
+          {"candidate", "Candidate Med", Unit::kTime},
+          {"change", "Change", Unit::kTime},
+          {"ratio", "Ratio (<1 better)", Unit::kRatio},
+          {"low", "95 % from", Unit::kTime},
+          {"high", "to", Unit::kTime},
+          {"verdict", "Verdict", Unit::kText}};
+}
+
+Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people) {
+  const std::string verdict(to_string(change.verdict));
+  const double a = change.baseline.median;
+  const double b = change.candidate.median;
+  return {phase,
+          measure,
+          static_cast<std::int64_t>(change.baseline_steps),
+          static_cast<std::int64_t>(change.candidate_steps),
+          a,
+          b,
+          b - a,
+          a > 0 && b > 0 ? Cell(b / a) : Cell{},
+          change.interval.low,
+          change.interval.high,
+          people ? marked(verdict, b - a) : verdict};
+}
+
 std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabulary& vocabulary) {
   std::map<NameId, NamedSums> sums;
   const auto add = [&](const WorkCell& cell) -> NamedSums& {

@@ -18,6 +18,10 @@ std::string verdict_text(const Change& change, bool people);    // "▲ worse", 
 std::string short_kernel(const std::string& name, const SectionInput& input);
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);
 
+// A sample of steps against another, one measure.
+std::vector<Column> change_row_columns();
+Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people);
+
 struct NamedSums {
   NameId name = 0;
   WorkSum baseline, candidate;

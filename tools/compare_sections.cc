@@ -264,29 +264,13 @@ Report same(const SectionInput& in) {
 }
 
 Report steps(const SectionInput& in) {
-  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
-              {"metric", "Metric", Unit::kText},
-              {"baseline_steps", "n", Unit::kCount},
-              {"candidate_steps", "n'", Unit::kCount},
-              {"baseline", "Baseline Med", Unit::kTime},
-              {"candidate", "Candidate Med", Unit::kTime},
-              {"change", "Change", Unit::kTime},
-              {"ratio", "Ratio (<1 better)", Unit::kRatio},
-              {"low", "95 % from", Unit::kTime},
-              {"high", "to", Unit::kTime},
-              {"verdict", "Verdict", Unit::kText}},
-             {}};
+  Report out{change_row_columns(), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const Change& change = group.metrics[m];
       if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
-      const std::string verdict(to_string(change.verdict));
       out.rows.push_back(
-          {group.group.label, std::string(to_string(static_cast<StepMetric>(m))),
-           static_cast<std::int64_t>(change.baseline_steps), static_cast<std::int64_t>(change.candidate_steps),
-           change.baseline.median, change.candidate.median, change.difference(),
-           change.baseline.median > 0 ? Cell(change.candidate.median / change.baseline.median) : Cell{},
-           change.interval.low, change.interval.high, in.people ? marked(verdict, change.difference()) : verdict});
+          change_row(group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.people));
     }
   }
   return out;

@@ -18,45 +18,6 @@ namespace tracedb {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
-constexpr std::array<std::string_view, kStepMetrics> kMetrics = {"span", "busy", "period", "kernel_time"};
-
-template <class Enum, std::size_t n>
-std::optional<Enum> place_of(const std::array<std::string_view, n>& names, std::string_view text) {
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<Enum>(found - names.begin());
-}
-
-// From the start of a step's work to that of the next one on the device, where that is of the same kind.
-std::vector<std::int64_t> step_periods(const Side& side) {
-  std::vector<std::int64_t> out(side.runs.size(), kNoTime);
-  std::map<std::uint32_t, std::size_t> last;  // by device
-  for (std::size_t i = 0; i < side.runs.size(); ++i) {
-    const Run& run = side.runs[i];
-    if (run.step == 0) continue;
-    const auto [before, is_first] = last.try_emplace(run.device, i);
-    if (is_first) continue;
-    const Run& earlier = side.runs[before->second];
-    const bool same_kind = side.steps.steps[earlier.step - 1].info.kind == side.steps.steps[run.step - 1].info.kind;
-    if (run.step == earlier.step + 1 && same_kind) out[before->second] = run.first - earlier.first;
-    before->second = i;
-  }
-  return out;
-}
-
-std::vector<std::int64_t> sample(const Side& side, const GroupSide& group, StepMetric metric,
-                                 const std::vector<std::int64_t>& periods) {
-  std::vector<std::int64_t> values;
-  for (const std::uint32_t place : group.runs) {
-    const Run& run = side.runs[place];
-    const std::int64_t value = metric == StepMetric::kSpan     ? run.span
-                               : metric == StepMetric::kBusy   ? run.busy()
-                               : metric == StepMetric::kPeriod ? periods[place]
-                                                               : run.kernel_time;
-    if (value != kNoTime) values.push_back(value);
-  }
-  return values;
-}
 
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   if (normalise == Normalise::kNone) return 1;
@@ -133,25 +94,18 @@ class Comparer {
     out.candidate_coverage = std::max(out.candidate_coverage, out.alignment.candidate_share);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const auto metric = static_cast<StepMetric>(m);
-      out.metrics[m] = change(sample(a_, out.group.baseline, metric, baseline_periods_), 0,
-                              sample(b_, out.group.candidate, metric, candidate_periods_), 0, out);
+      const std::vector<std::int64_t> a = step_sample(a_, out.group.baseline.runs, metric, baseline_periods_);
+      const std::vector<std::int64_t> b = step_sample(b_, out.group.candidate.runs, metric, candidate_periods_);
+      out.metrics[m] = change({a}, {b}, out);
     }
     compare_ops(out);
     compare_layers(out);
     return out;
   }
 
-  // `zeros`: steps that have none of it.
-  Change change(const std::vector<std::int64_t>& baseline, std::size_t baseline_zeros,
-                const std::vector<std::int64_t>& candidate, std::size_t candidate_zeros, const GroupComparison& group) {
-    Change out;
-    out.baseline = draw_medians(baseline, baseline_zeros);
-    out.candidate = draw_medians(candidate, candidate_zeros);
-    out.baseline_steps = baseline.size() + baseline_zeros;
-    out.candidate_steps = candidate.size() + candidate_zeros;
-    out.interval = difference_interval(out.baseline, out.candidate);
-    judge(out, std::min(group.baseline_coverage, group.candidate_coverage), group.group.comparable);
-    return out;
+  [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
+    return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
+                       group.group.comparable, options_.rule);
   }
 
   template <class Key>
@@ -162,8 +116,8 @@ class Comparer {
     const auto second = candidate.find(key);
     const auto& a = first == baseline.end() ? kNothing : first->second;
     const auto& b = second == candidate.end() ? kNothing : second->second;
-    return change(a, static_cast<std::size_t>(group.baseline.runs) - a.size(), b,
-                  static_cast<std::size_t>(group.candidate.runs) - b.size(), group);
+    return change({a, static_cast<std::size_t>(group.baseline.runs) - a.size()},
+                  {b, static_cast<std::size_t>(group.candidate.runs) - b.size()}, group);
   }
 
   template <class Key, class KeyOf>
@@ -224,19 +178,7 @@ class Comparer {
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
     all.interval = difference_interval(all.baseline, all.candidate);
-    judge(all, coverage, all_comparable);
-  }
-
-  void judge(Change& change, double coverage, bool comparable) const {
-    const Evidence evidence{change.baseline.median,
-                            change.candidate.median,
-                            change.interval,
-                            change.baseline_steps,
-                            change.candidate_steps,
-                            coverage,
-                            comparable};
-    change.verdict = verdict_of(evidence, options_.rule);
-    change.reason = reason_of(evidence, options_.rule);
+    judge(all, coverage, all_comparable, options_.rule);
   }
 
   const Side& a_;
@@ -272,13 +214,15 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
 
 }  // namespace
 
-std::optional<Normalise> normalise_from(std::string_view text) { return place_of<Normalise>(kNormalise, text); }
+std::optional<Normalise> normalise_from(std::string_view text) {
+  const auto found = std::find(kNormalise.begin(), kNormalise.end(), text);
+  if (found == kNormalise.end()) return std::nullopt;
+  return static_cast<Normalise>(found - kNormalise.begin());
+}
 std::string_view to_string(Normalise normalise) {
   constexpr std::string_view kUnits[] = {"step", "token", "trace"};
   return kUnits[static_cast<std::size_t>(normalise)];
 }
-std::optional<StepMetric> step_metric_from(std::string_view text) { return place_of<StepMetric>(kMetrics, text); }
-std::string_view to_string(StepMetric metric) { return kMetrics[static_cast<std::size_t>(metric)]; }
 
 double Comparison::overall_percent() const {
   return overall.baseline.median > 0 ? 100 * overall.difference() / overall.baseline.median : 0;

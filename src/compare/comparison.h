@@ -12,7 +12,7 @@
 #include "compare/fusion.h"
 #include "compare/ledger.h"
 #include "compare/same_kernels.h"
-#include "compare/statistics.h"
+#include "compare/step_metrics.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {
@@ -21,26 +21,10 @@ enum class Normalise { kStep, kToken, kNone };
 std::optional<Normalise> normalise_from(std::string_view text);
 std::string_view to_string(Normalise normalise);  // step, token, trace
 
-// What is measured of a step.
-enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
-inline constexpr std::size_t kStepMetrics = 4;
-std::optional<StepMetric> step_metric_from(std::string_view text);
-std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
-
 struct CompareOptions {
   Normalise normalise = Normalise::kStep;
   VerdictRule rule;
   std::optional<std::string> phase;  // a GLOB of group labels and kinds
-};
-
-// A sample of steps on either side, in ns a step.
-struct Change {
-  MedianDraws baseline, candidate;
-  std::size_t baseline_steps = 0, candidate_steps = 0;
-  Interval interval;  // of the difference of medians, 95 %
-  Verdict verdict = Verdict::kInconclusive;
-  std::string reason;  // why inconclusive; else ""
-  [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
 };
 
 struct OpChange {

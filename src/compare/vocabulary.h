@@ -45,7 +45,4 @@ class Vocabulary {
   std::unordered_map<std::string, OpId> op_ids_;
 };
 
-// What does not depend on the build: the symbol in readable form, Inductor's running number cut off.
-std::string normalised_name(std::string_view name);
-
 }  // namespace tracedb

@@ -1,0 +1,77 @@
+#include "compare/step_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "passes/step_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, kStepMetrics> kNames = {"span", "busy", "period", "kernel_time"};
+
+}  // namespace
+
+std::optional<StepMetric> step_metric_from(std::string_view text) {
+  const auto found = std::find(kNames.begin(), kNames.end(), text);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<StepMetric>(found - kNames.begin());
+}
+std::string_view to_string(StepMetric metric) { return kNames[static_cast<std::size_t>(metric)]; }
+
+std::vector<std::int64_t> step_periods(const Side& side) {
+  std::vector<std::int64_t> out(side.runs.size(), kNoTime);
+  std::map<std::uint32_t, std::size_t> last;  // by device
+  for (std::size_t i = 0; i < side.runs.size(); ++i) {
+    const Run& run = side.runs[i];
+    if (run.step == 0) continue;
+    const auto [before, is_first] = last.try_emplace(run.device, i);
+    if (is_first) continue;
+    const Run& earlier = side.runs[before->second];
+    const bool same_kind = side.steps.steps[earlier.step - 1].info.kind == side.steps.steps[run.step - 1].info.kind;
+    if (run.step == earlier.step + 1 && same_kind) out[before->second] = run.first - earlier.first;
+    before->second = i;
+  }
+  return out;
+}
+
+std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,
+                                      std::span<const std::int64_t> periods) {
+  std::vector<std::int64_t> values;
+  for (const std::uint32_t place : runs) {
+    const Run& run = side.runs[place];
+    const std::int64_t value = metric == StepMetric::kSpan     ? run.span
+                               : metric == StepMetric::kBusy   ? run.busy()
+                               : metric == StepMetric::kPeriod ? periods[place]
+                                                               : run.kernel_time;
+    if (value != kNoTime) values.push_back(value);
+  }
+  return values;
+}
+
+Change make_change(StepValues baseline, StepValues candidate, double coverage, bool comparable,
+                   const VerdictRule& rule) {
+  Change out;
+  out.baseline = draw_medians(baseline.values, baseline.zeros);
+  out.candidate = draw_medians(candidate.values, candidate.zeros);
+  out.baseline_steps = baseline.values.size() + baseline.zeros;
+  out.candidate_steps = candidate.values.size() + candidate.zeros;
+  out.interval = difference_interval(out.baseline, out.candidate);
+  judge(out, coverage, comparable, rule);
+  return out;
+}
+
+void judge(Change& change, double coverage, bool comparable, const VerdictRule& rule) {
+  const Evidence evidence{change.baseline.median,
+                          change.candidate.median,
+                          change.interval,
+                          change.baseline_steps,
+                          change.candidate_steps,
+                          coverage,
+                          comparable};
+  change.verdict = verdict_of(evidence, rule);
+  change.reason = reason_of(evidence, rule);
+}
+
+}  // namespace tracedb

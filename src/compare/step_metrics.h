@@ -1,0 +1,52 @@
+// What is measured of a step, and how it changed from one sample of steps to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/side.h"
+#include "compare/statistics.h"
+
+namespace tracedb {
+
+// What is measured of a step.
+enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
+inline constexpr std::size_t kStepMetrics = 4;
+std::optional<StepMetric> step_metric_from(std::string_view text);
+std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
+
+// By run: from the start of its work to that of the next step on the device, where that is of the same kind; else
+// kNoTime.
+std::vector<std::int64_t> step_periods(const Side& side);
+
+// Of some runs, in ns; those without a period are left out. `periods` as of step_periods().
+std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,
+                                      std::span<const std::int64_t> periods);
+
+// A sample of steps on either side, in ns a step.
+struct Change {
+  MedianDraws baseline, candidate;
+  std::size_t baseline_steps = 0, candidate_steps = 0;
+  Interval interval;  // of the difference of medians, 95 %
+  Verdict verdict = Verdict::kInconclusive;
+  std::string reason;  // why inconclusive; else ""
+  [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
+};
+
+// Values per step, and how many further steps have none of it, that is 0.
+struct StepValues {
+  std::span<const std::int64_t> values;
+  std::size_t zeros = 0;
+};
+// `coverage`: the lesser share of the work that has a counterpart; `comparable`: under the same load.
+Change make_change(StepValues baseline, StepValues candidate, double coverage, bool comparable,
+                   const VerdictRule& rule);
+
+// Verdict and reason from the rest of a change.
+void judge(Change& change, double coverage, bool comparable, const VerdictRule& rule);
+
+}  // namespace tracedb

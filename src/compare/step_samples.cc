@@ -1,0 +1,120 @@
+#include "compare/step_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compare/work_sums.h"
+#include "passes/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kOpPrefix = "op ";  // of measures that are operations
+
+void add_load(const Side& side, const Run& run, KindSamples& kind) {
+  if (run.step == 0) return;
+  const StepInfo& info = side.steps.steps[run.step - 1].info;
+  for (const auto& requests : {info.context_requests, info.generation_requests}) {
+    kind.requests = bounded_add(kind.requests, std::max<std::int64_t>(requests.value_or(0), 0));
+  }
+  for (const auto& tokens : {info.context_tokens, info.generation_tokens}) {
+    kind.tokens = bounded_add(kind.tokens, std::max<std::int64_t>(tokens.value_or(0), 0));
+  }
+}
+
+bool is_op(const std::string& measure) { return measure.starts_with(kOpPrefix); }
+
+StepValues values_of(const KindSamples& kind, const std::string& measure) {
+  const auto found = kind.samples.find(measure);
+  const std::size_t known = found == kind.samples.end() ? 0 : found->second.size();
+  const std::span<const std::int64_t> values =
+      found == kind.samples.end() ? std::span<const std::int64_t>() : std::span(found->second);
+  return {values, is_op(measure) ? static_cast<std::size_t>(kind.steps) - known : 0};
+}
+
+// A load that differs by more than a tenth is another one.
+bool same_load(const KindSamples& a, const KindSamples& b) {
+  const auto close = [&](std::int64_t x, std::int64_t y) {
+    const double mean_x = static_cast<double>(x) / static_cast<double>(std::max<std::int64_t>(a.steps, 1));
+    const double mean_y = static_cast<double>(y) / static_cast<double>(std::max<std::int64_t>(b.steps, 1));
+    constexpr double kSame = 0.1;
+    return mean_x <= 0 || mean_y <= 0 || std::abs(mean_x - mean_y) <= kSame * std::max(mean_x, mean_y);
+  };
+  return close(a.requests, b.requests) && close(a.tokens, b.tokens);
+}
+
+void compare_kind(const KindSamples& a, const KindSamples& b, const VerdictRule& rule, SampleComparison& out) {
+  const bool comparable = same_load(a, b);
+  if (!comparable) out.notes.push_back(fmt::format("{}: requests or tokens per step differ", a.kind));
+  std::vector<SampleChange> metrics, ops;
+  std::set<std::string> measures;
+  for (const KindSamples* kind : {&a, &b}) {
+    for (const auto& [measure, values] : kind->samples) measures.insert(measure);
+  }
+  for (const std::string& measure : measures) {
+    SampleChange change{a.kind, measure,
+                        make_change(values_of(a, measure), values_of(b, measure), 1, comparable, rule)};
+    (is_op(measure) ? ops : metrics).push_back(std::move(change));
+  }
+  const auto rank = [](const SampleChange& change) {
+    return step_metric_from(change.measure).value_or(static_cast<StepMetric>(kStepMetrics));
+  };
+  std::stable_sort(metrics.begin(), metrics.end(),
+                   [&](const SampleChange& x, const SampleChange& y) { return rank(x) < rank(y); });
+  std::stable_sort(ops.begin(), ops.end(), [](const SampleChange& x, const SampleChange& y) {
+    return x.change.baseline.median + x.change.candidate.median > y.change.baseline.median + y.change.candidate.median;
+  });
+  out.changes.insert(out.changes.end(), metrics.begin(), metrics.end());
+  out.changes.insert(out.changes.end(), ops.begin(), ops.end());
+}
+
+}  // namespace
+
+StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
+  StepSamples out{side.facts.label, side.facts.devices, {}};
+  std::map<std::string, GroupSide> groups;
+  for (std::uint32_t i = 0; i < side.runs.size(); ++i) {
+    const std::uint32_t step = side.runs[i].step;
+    const std::string kind = step == 0 ? "trace" : std::string(to_string(side.steps.steps[step - 1].info.kind));
+    groups[kind].runs.push_back(i);
+  }
+  const std::vector<std::int64_t> periods = step_periods(side);
+  for (const auto& [name, group] : groups) {
+    KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}};
+    for (const std::uint32_t run : group.runs) add_load(side, side.runs[run], kind);
+    for (std::size_t m = 0; m < kStepMetrics; ++m) {
+      const auto metric = static_cast<StepMetric>(m);
+      kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, periods);
+    }
+    for (const auto& [op, times] : sum_work(side, group, vocabulary).op_times) {
+      kind.samples[std::string(kOpPrefix) + vocabulary.op_name(op)] = times;
+    }
+    out.kinds.push_back(std::move(kind));
+  }
+  return out;
+}
+
+SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, const VerdictRule& rule) {
+  SampleComparison out;
+  const auto find = [](const StepSamples& in, const std::string& kind) {
+    return std::find_if(in.kinds.begin(), in.kinds.end(), [&](const KindSamples& k) { return k.kind == kind; });
+  };
+  for (const KindSamples& kind : baseline.kinds) {
+    const auto other = find(candidate, kind.kind);
+    if (other != candidate.kinds.end()) {
+      compare_kind(kind, *other, rule, out);
+    } else {
+      out.notes.push_back(fmt::format("only the baseline has {} steps", kind.kind));
+    }
+  }
+  for (const KindSamples& kind : candidate.kinds) {
+    if (find(baseline, kind.kind) != baseline.kinds.end()) continue;
+    out.notes.push_back(fmt::format("only the candidate has {} steps", kind.kind));
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,41 @@
+// The figures of a trace's steps alone, without its kernels: what a nightly check needs of a baseline.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compare/side.h"
+#include "compare/step_metrics.h"
+#include "compare/vocabulary.h"
+
+namespace tracedb {
+
+struct KindSamples {
+  std::string kind;                       // of steps; "trace" where there are none
+  std::int64_t steps = 0;                 // and devices
+  std::int64_t requests = 0, tokens = 0;  // sums, as far as annotations say
+  // ns of each step, by measure: the names of StepMetric, and "op norm" for kernel time of a class. An operation has a
+  // value for each step that has it; the others have 0.
+  std::map<std::string, std::vector<std::int64_t>> samples;
+};
+
+struct StepSamples {
+  std::string trace, devices;
+  std::vector<KindSamples> kinds;
+};
+
+StepSamples step_samples(const Side& side, const Vocabulary& vocabulary);
+
+struct SampleChange {
+  std::string kind, measure;
+  Change change;
+};
+struct SampleComparison {
+  std::vector<SampleChange> changes;  // metrics first, then operations by time
+  std::vector<std::string> notes;     // kinds that one side lacks, loads that differ
+};
+SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, const VerdictRule& rule);
+
+}  // namespace tracedb

@@ -1,0 +1,318 @@
+#include "compare_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/closest_name.h"
+#include "base/decimal.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "compare/load_side.h"
+#include "compare_baseline_file.h"
+#include "compare_cells.h"
+#include "compare_join.h"
+#include "compare_sections.h"
+#include "query_open.h"
+#include "query_output.h"
+#include "query_rules.h"
+
+namespace tracedb {
+namespace {
+
+struct Request {
+  CompareOptions options;
+  LedgerBy ledger_by = LedgerBy::kOp;
+  std::vector<const Section*> sections;
+  std::optional<double> gate;  // percent
+  StepMetric gate_metric = StepMetric::kSpan;
+};
+
+std::vector<std::string> section_names() {
+  std::vector<std::string> names;
+  for (const Section& section : compare_sections()) names.emplace_back(section.name);
+  return names;
+}
+
+std::vector<const Section*> sections_asked(const CommandLine& line) {
+  std::vector<const Section*> asked;
+  const auto text = line.text("section");
+  for (const Section& section : compare_sections()) {
+    if (!text ? section.always : *text == "all") asked.push_back(&section);
+  }
+  if (!text || *text == "all") return asked;
+  for (std::size_t begin = 0; begin <= text->size();) {
+    const std::size_t end = std::min(text->find(',', begin), text->size());
+    const std::string name = text->substr(begin, end - begin);
+    const auto all = compare_sections();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
+    if (found == all.end()) {
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("--section {}: there is no such section{}; 'compare --help' lists them", name,
+                              did_you_mean(name, section_names())));
+    }
+    asked.push_back(&*found);
+    begin = end + 1;
+  }
+  return asked;
+}
+
+template <class Value>
+Value chosen(const CommandLine& line, const char* option, Value otherwise,
+             std::optional<Value> (*from)(std::string_view), const char* choices) {
+  const auto text = line.text(option);
+  if (!text) return otherwise;
+  if (const auto value = from(*text)) return *value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, choices));
+}
+
+std::optional<LedgerBy> ledger_by_from(std::string_view text) {
+  if (text == "op") return LedgerBy::kOp;
+  if (text == "layer") return LedgerBy::kLayer;
+  if (text == "layer,op") return LedgerBy::kLayerOp;
+  if (text == "kernel") return LedgerBy::kKernel;
+  return std::nullopt;
+}
+
+Request request(const CommandLine& line) {
+  Request out;
+  if (line.knows("section")) {
+    out.sections = sections_asked(line);
+  } else {
+    const auto all = compare_sections();
+    const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
+    out.sections = {&*std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == only; })};
+  }
+  out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
+  out.options.phase = line.text("phase");
+  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, layer, 'layer,op' and kernel");
+  out.gate_metric =
+      chosen(line, "gate-metric", StepMetric::kSpan, step_metric_from, "span, busy, period and kernel_time");
+  if (const auto text = line.text("gate")) {
+    out.gate = parse_double(*text);
+    if (!out.gate || *out.gate < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", *text));
+  }
+  return out;
+}
+
+// Labels that tell the inputs apart: file names, or as much of the paths as differs.
+std::vector<std::string> labels_of(std::span<const std::string> inputs) {
+  std::vector<std::string> labels;
+  for (const std::string& input : inputs) labels.push_back(std::filesystem::path(input).filename().string());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (std::count(labels.begin(), labels.end(), labels[i]) > 1) return {inputs.begin(), inputs.end()};
+  }
+  return labels;
+}
+
+// All sides with one numbering of names and configurations.
+struct LoadedSides {
+  Vocabulary vocabulary;
+  ConfigNumbers configs;
+  std::vector<Side> sides;
+};
+
+LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine& line, const RulesInForce& rules) {
+  const StepOptions options{line.text("step-regex")};
+  std::vector<std::optional<Side>> loaded(traces.size());
+  const auto load = [&](std::size_t i) {
+    rules.apply(traces[i].index);
+    loaded[i].emplace(load_side(traces[i].index, options));
+  };
+  // Two at a time: more would need more memory than they save time.
+  for (std::size_t i = 0; i < traces.size(); i += 2) {
+    if (i + 1 == traces.size()) {
+      load(i);
+    } else {
+      run_both([&, i] { load(i); }, [&, i] { load(i + 1); });
+    }
+  }
+  LoadedSides out;
+  const std::vector<std::string> labels = labels_of(line.inputs());
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    out.sides.push_back(std::move(*loaded[i]));
+    out.sides.back().facts.label = labels[i];
+    name_side(out.sides.back(), traces[i].index, out.vocabulary, out.configs);
+  }
+  return out;
+}
+
+bool beyond_gate(const std::string& phase, const Change& change, const Request& asked, const Output& output) {
+  if (change.baseline.median <= 0) return false;
+  const double percent = 100 * change.difference() / change.baseline.median;
+  if (percent <= *asked.gate) return false;
+  const std::string what = fmt::format("{}, {}: {:+.2f} %", phase, to_string(asked.gate_metric), percent);
+  if (change.verdict == Verdict::kInconclusive) {
+    output.note(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, *asked.gate, change.reason));
+    return false;
+  }
+  if (change.interval.low <= 0) return false;
+  output.note(fmt::format("gate: {} exceeds {} %", what, *asked.gate));
+  return true;
+}
+
+// For people: a table for each phase, named in its title.
+void print_by_phase(Report report, const ReportHead& head, Output& output) {
+  if (report.columns.front().key != "phase" || report.rows.empty()) {
+    output.separate(head.section + (report.rows.empty() ? ": nothing" : ""));
+    if (!report.rows.empty()) output.print(std::move(report), head, {});
+    return;
+  }
+  std::vector<std::string> phases;
+  const auto phase_of = [](const Row& row) { return std::get<std::string>(row.front()); };
+  for (const Row& row : report.rows) {
+    if (phases.empty() || phases.back() != phase_of(row)) phases.push_back(phase_of(row));
+  }
+  for (const std::string& phase : phases) {
+    Report part{{report.columns.begin() + 1, report.columns.end()}, {}};
+    const auto take = [&](const std::vector<Row>& from, std::vector<Row>& to) {
+      for (const Row& row : from) {
+        if (phase_of(row) == phase) to.emplace_back(row.begin() + 1, row.end());
+      }
+    };
+    take(report.rows, part.rows);
+    take(report.footer, part.footer);
+    output.separate(fmt::format("{}: {}", head.section, phase));
+    output.print(std::move(part), head, {});
+  }
+}
+
+// Prints sections as the format wants them: one document, or a table each.
+class Printer {
+ public:
+  Printer(const CommandLine& line, Output& output)
+      : output_(output),
+        people_(line.renderer().audience == Audience::kPeople),
+        document_(line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr) {}
+
+  void print(Report report, const ReportHead& head) {
+    if (document_) {
+      output_.print_section(std::move(report), head, *document_);
+    } else if (people_) {
+      print_by_phase(std::move(report), head, output_);
+    } else {
+      output_.separate(head.section);
+      output_.print(std::move(report), head, {});
+    }
+  }
+  void finish(const std::vector<std::string>& warnings) {
+    if (document_) document_->end(warnings);
+    output_.finish();
+  }
+  [[nodiscard]] bool people() const { return people_; }
+
+ private:
+  Output& output_;
+  bool people_;
+  std::unique_ptr<TableRenderer> document_;
+};
+
+void print_sections(const Request& asked, const LoadedSides& loaded, const std::vector<Comparison>& comparisons,
+                    std::span<const std::string> inputs, Printer& printer) {
+  std::vector<std::string> names(inputs.begin(), inputs.end());
+  for (const Section* section : asked.sections) {
+    std::vector<Report> reports;
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+      const SectionInput input{comparisons[i], loaded.sides[0], loaded.sides[i + 1], loaded.vocabulary,
+                               loaded.configs, asked.ledger_by, printer.people()};
+      reports.push_back(section->make(input));
+    }
+    const std::string name(section->name);
+    if (reports.size() == 1) {
+      printer.print(std::move(reports[0]), {"compare", names, name});
+    } else if (section->joins) {
+      printer.print(join_candidates(reports), {"compare", names, name});
+    } else {
+      for (std::size_t i = 0; i < reports.size(); ++i) {
+        printer.print(std::move(reports[i]),
+                      {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.sides[i + 1].facts.label)});
+      }
+    }
+  }
+}
+
+Report samples_report(const SampleComparison& comparison, bool people) {
+  Report out{change_row_columns(), {}};
+  for (const SampleChange& item : comparison.changes) {
+    out.rows.push_back(change_row(item.kind, item.measure, item.change, people));
+  }
+  return out;
+}
+
+// One trace against the figures of --baseline-file, or into those of --save-baseline.
+int compare_with_file(const CommandLine& line) {
+  const Request asked = request(line);
+  const RulesInForce rules(line);
+  if (line.inputs().size() != 1) {
+    throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
+  }
+  std::vector<OpenedTrace> traces;
+  traces.push_back(open_trace(line.inputs()[0], line));
+  const LoadedSides loaded = load_sides(traces, line, rules);
+  const StepSamples own = step_samples(loaded.sides[0], loaded.vocabulary);
+  if (const auto path = line.text("save-baseline")) {
+    OutputFile file(*path);
+    file.stream() << to_json(own);
+    file.finish();
+    if (!line.has("baseline-file")) return 0;
+  }
+  const std::string path = line.text("baseline-file").value();
+  const StepSamples baseline = read_baseline_file(traces[0].index.database(), path);
+  const SampleComparison comparison = compare_samples(baseline, own, asked.options.rule);
+  Output output(line);
+  for (const std::string& note : traces[0].notes) output.note(note);
+  bool failed = false;
+  for (const SampleChange& item : comparison.changes) {
+    if (!asked.gate || item.measure != to_string(asked.gate_metric)) continue;
+    failed = beyond_gate(item.kind, item.change, asked, output) || failed;
+  }
+  Printer printer(line, output);
+  printer.print(samples_report(comparison, printer.people()), {"compare", {path, line.inputs()[0]}, "steps"});
+  for (const std::string& note : comparison.notes) output.note(note);
+  printer.finish(comparison.notes);
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+int run_comparison(const CommandLine& line) {
+  if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
+    return compare_with_file(line);
+  }
+  const Request asked = request(line);
+  const RulesInForce rules(line);
+  const auto inputs = line.inputs();
+  if (inputs.size() < 2) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
+                                               line.command().name, line.command().usage));
+  }
+  Output output(line);
+  std::vector<OpenedTrace> traces;
+  for (const std::string& input : inputs) {
+    traces.push_back(open_trace(input, line));
+    for (const std::string& note : traces.back().notes) output.note(fmt::format("{}: {}", input, note));
+  }
+  const LoadedSides loaded = load_sides(traces, line, rules);
+  std::vector<Comparison> comparisons;
+  std::vector<std::string> notes;
+  bool gate_failed = false;
+  for (std::size_t i = 1; i < loaded.sides.size(); ++i) {
+    comparisons.push_back(compare_sides(loaded.sides[0], loaded.sides[i], loaded.vocabulary, asked.options));
+    for (const CompareWarning& warning : comparisons.back().warnings) {
+      notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
+    }
+    for (const GroupComparison& group : comparisons.back().groups) {
+      if (!asked.gate) continue;
+      const Change& change = group.metrics[static_cast<std::size_t>(asked.gate_metric)];
+      gate_failed = beyond_gate(group.group.label, change, asked, output) || gate_failed;
+    }
+  }
+  Printer printer(line, output);
+  print_sections(asked, loaded, comparisons, inputs, printer);
+  printer.finish(notes);
+  return gate_failed ? 1 : 0;
+}
+
+}  // namespace tracedb
