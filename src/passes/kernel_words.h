@@ -1,0 +1,66 @@
+// Words that reports know and views of an index cannot, because they are opinions: the class and the layer of a kernel.
+// Here they are SQL functions, and columns of temporary views that take the place of the index's own (schema/
+// sql_views.sql):
+//
+//   op_class(name)         class of a kernel name under the rules in force; any text will do
+//   kernel_layer(id)       number of the layer a kernel is in; NULL: in none
+//   kernel_layer_part(id)  layer; head and tail: before the first and behind the last one of a step; NULL: unknown
+//
+// Nothing is computed before a statement asks: rules are read with the first name, layers found with the first kernel.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "passes/classifier.h"
+#include "passes/layer_set.h"
+
+namespace tracedb {
+
+// The words of one index, which must outlive it. One thread at a time.
+class KernelWords {
+ public:
+  using FindLayers = std::function<LayerSet(const Index&, const std::vector<Traits>&)>;
+
+  // `rules` as of load_rules(). `layers` finds those of the index, given the traits of its kernel names.
+  KernelWords(const Index& index, std::string rules, FindLayers layers);
+
+  [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
+  [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
+
+  // What a reader of layers must know, told once; nothing before they were asked for.
+  [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+  // A statement that used these words failed: throws the reason, if it lies here.
+  void rethrow() const;
+  void keep_failure() { failure_ = std::current_exception(); }
+
+ private:
+  Classifier& classifier();
+  void find_layers();
+
+  const Index& index_;
+  const std::string rules_;
+  const FindLayers layers_;
+  std::optional<Classifier> classifier_;
+  std::unordered_map<std::string, ClassId> classes_;  // by name
+  std::string name_;                                  // the key at hand: its memory is used again
+  std::optional<std::vector<std::int32_t>> layer_of_kernel_;
+  std::vector<std::string> notes_;
+  std::exception_ptr failure_;
+};
+
+// `words` may be null: the functions are there, but have no answers. They must outlive the database's last statement.
+void register_kernel_words(Database& database, KernelWords* words);
+
+// The temporary views, over those of a database in which the functions are registered.
+void make_kernel_views(Database& database);
+
+}  // namespace tracedb
