@@ -9,7 +9,11 @@ SELECT
   kernel_layer(v.id)
     AS layer,                        -- trace-query sql: layer of the model: 0, 1, 2 ...; NULL: in none
   kernel_layer_part(v.id)
-    AS layer_part                    -- trace-query sql: layer, or head or tail of the step; NULL: unknown
+    AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
+  capture_op(v.id)
+    AS capture_op,                   -- trace-query sql --capture: of a graph replay, the operator that launched it there
+  capture_module(v.id)
+    AS capture_module                -- trace-query sql --capture: of a graph replay, the innermost module there
 FROM main.kernels v;
 
 CREATE TEMP VIEW kernel_stats AS     -- kernel time by name over the whole trace

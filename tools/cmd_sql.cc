@@ -14,10 +14,9 @@
 #include "base/error.h"
 #include "passes/kernel_words.h"
 #include "query_command.h"
+#include "query_layers.h"
 #include "query_open.h"
 #include "query_output.h"
-#include "query_rules.h"
-#include "query_steps.h"
 #include "sql/safety.h"
 #include "sql/user_sql.h"
 
@@ -86,15 +85,20 @@ Cell printable_cell(const Statement& statement, int column) {
   return hex + '\'';
 }
 
-// What op, layer and layer_part mean in statements; found when one asks.
-KernelWords words_of(const Index& index, const CommandLine& line) {
-  if (line.has("rules")) load_rules(rules_asked(line));  // what is wrong with them is said before anything runs
-  return {index, rules_asked(line), [&line](const Index& asked, const std::vector<Traits>& traits) {
-            const LoadedSteps loaded = load_steps(asked, line, traits, layer_columns(asked));
-            LayerSet layers = find_layers(asked, loaded.events, loaded.set, loaded.traits);
-            layers.notes.insert(layers.notes.begin(), loaded.set.notes.begin(), loaded.set.notes.end());
-            return layers;
+// What op, layer and the others mean in statements; found when one asks.
+KernelWords words_of(const Index& index, const CommandLine& line, const CaptureInForce& capture) {
+  return {index, rules_asked(line), [&](const Index& asked, std::vector<Traits> traits) {
+            LoadedLayers loaded = load_layers(asked, line, std::move(traits), &capture);
+            KernelWords::Found found{std::move(loaded.layers.of_kernel), {}, loaded.notes()};
+            if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
+            return found;
           }};
+}
+
+// What is wrong with rules or a capture is said before anything runs; without either, no rules are read here.
+CaptureInForce capture_of(const CommandLine& line) {
+  if (!line.has("rules") && !line.has("capture")) return {};
+  return {line, RulesInForce(line)};
 }
 
 // How many statements will yield rows. Prepares all of them: what is wrong with the last is said before the first runs.
@@ -176,7 +180,8 @@ std::vector<std::string> without_leading_comments(std::span<const std::string> a
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kSqlCommand, {OptionGroup::kRules, OptionGroup::kSteps, OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kSqlCommand, {OptionGroup::kRules, OptionGroup::kSteps, OptionGroup::kCapture, OptionGroup::kOutput,
+                                 OptionGroup::kInput});
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
   line.add("timeout", OptionKind::kValue, "give up after this many seconds (exit code 5)");
@@ -189,7 +194,8 @@ int run(std::span<const std::string> args) {
   limits.timeout = timeout(line);
   Output output(line);
   OpenedTrace trace = open_trace(asked.input, line);
-  KernelWords words = words_of(trace.index, line);
+  const CaptureInForce capture = capture_of(line);
+  KernelWords words = words_of(trace.index, line, capture);
   register_kernel_words(trace.index.database(), &words);
   make_kernel_views(trace.index.database());
   {

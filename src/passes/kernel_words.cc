@@ -8,8 +8,8 @@
 
 namespace tracedb {
 
-KernelWords::KernelWords(const Index& index, std::string rules, FindLayers layers)
-    : index_(index), rules_(std::move(rules)), layers_(std::move(layers)) {}
+KernelWords::KernelWords(const Index& index, std::string rules, Find find)
+    : index_(index), rules_(std::move(rules)), find_(std::move(find)) {}
 
 Classifier& KernelWords::classifier() {
   if (!classifier_) classifier_.emplace(load_rules(rules_), platform_of(index_));
@@ -25,16 +25,28 @@ std::string_view KernelWords::op_class(std::string_view name) {
   return classifier().class_name(id);
 }
 
-void KernelWords::find_layers() {
-  LayerSet layers = layers_(index_, kernel_traits(index_, classifier()));
-  layer_of_kernel_ = std::move(layers.of_kernel);
-  notes_ = std::move(layers.notes);
+const KernelWords::Found& KernelWords::found() {
+  if (!found_) {
+    found_ = find_(index_, kernel_traits(index_, classifier()));
+    notes_ = std::move(found_->notes);
+  }
+  return *found_;
 }
 
 std::int32_t KernelWords::layer(std::int64_t kernel_id) {
-  if (!layer_of_kernel_) find_layers();
-  const bool known = kernel_id > 0 && static_cast<std::uint64_t>(kernel_id) <= layer_of_kernel_->size();
-  return known ? (*layer_of_kernel_)[static_cast<std::size_t>(kernel_id) - 1] : kNoLayer;
+  const std::vector<std::int32_t>& layers = found().layer_of_kernel;
+  const bool known = kernel_id > 0 && static_cast<std::uint64_t>(kernel_id) <= layers.size();
+  return known ? layers[static_cast<std::size_t>(kernel_id) - 1] : kNoLayer;
+}
+
+std::optional<std::string_view> KernelWords::lent_op(std::int64_t kernel_id) {
+  const LentWords& lent = found().lent;
+  return lent.text(lent.op, kernel_id);
+}
+
+std::optional<std::string_view> KernelWords::lent_module(std::int64_t kernel_id) {
+  const LentWords& lent = found().lent;
+  return lent.text(lent.module, kernel_id);
 }
 
 void KernelWords::rethrow() const {
@@ -82,12 +94,30 @@ void kernel_layer_part(SqlCall& call) {
   });
 }
 
+void capture_op(SqlCall& call) {
+  const auto id = call.integer(0);
+  if (!id) return;
+  answered(call, [&](KernelWords& words) {
+    if (const auto name = words.lent_op(*id)) call.give(*name);
+  });
+}
+
+void capture_module(SqlCall& call) {
+  const auto id = call.integer(0);
+  if (!id) return;
+  answered(call, [&](KernelWords& words) {
+    if (const auto name = words.lent_module(*id)) call.give(*name);
+  });
+}
+
 }  // namespace
 
 void register_kernel_words(Database& database, KernelWords* words) {
   add_function<op_class>(database, "op_class", 1, words);
   add_function<kernel_layer>(database, "kernel_layer", 1, words);
   add_function<kernel_layer_part>(database, "kernel_layer_part", 1, words);
+  add_function<capture_op>(database, "capture_op", 1, words);
+  add_function<capture_module>(database, "capture_module", 1, words);
 }
 
 void make_kernel_views(Database& database) {

@@ -19,6 +19,13 @@ struct StackTimes {
   std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
 };
 
-StackTimes stack_times(const Index& index, const Selection& selection, Frames which);
+// Stacks of another index that stand in for those of some kernels.
+struct LentStacks {
+  const Index& index;
+  std::vector<std::uint32_t> stack;  // by row of kernel: id of stack there; 0: the kernel keeps its own
+};
+
+// `lent` may be null.
+StackTimes stack_times(const Index& index, const Selection& selection, Frames which, const LentStacks* lent = nullptr);
 
 }  // namespace tracedb

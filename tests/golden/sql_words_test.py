@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
 OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
+WORDS = ["op", "layer", "layer_part", "capture_op", "capture_module"]
 PARTS = {"-1": (None, "head"), "-2": (None, "tail")}
 
 
@@ -76,9 +77,9 @@ def check_stock(index):
     database.close()
     require("op" not in columns, "op in the index")
     equal(list(sql(index, "SELECT * FROM main.kernels LIMIT 1")[0]), columns, "main.kernels")
-    equal(list(sql(index, "SELECT * FROM kernels LIMIT 1")[0]), columns + ["op", "layer", "layer_part"], "kernels")
+    equal(list(sql(index, "SELECT * FROM kernels LIMIT 1")[0]), columns + WORDS, "kernels")
     listed = json.loads(run("trace-query", "schema", "--json", "--object", "kernels").stdout)["rows"]
-    equal([row["column"] for row in listed][1:], columns + ["op", "layer", "layer_part"], "trace-query schema")
+    equal([row["column"] for row in listed][1:], columns + WORDS, "trace-query schema")
     require(all(row["comment"] for row in listed), "a column without a comment")
 
 
