@@ -1,6 +1,7 @@
 #include "passes/capture.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "passes/layer_hints.h"
 #include "passes/layer_set.h"
@@ -8,33 +9,6 @@
 
 namespace tracedb {
 namespace {
-
-std::uint32_t token(Capture& capture, const std::string& text) {
-  return capture.tokens.try_emplace(text, static_cast<std::uint32_t>(capture.tokens.size())).first->second;
-}
-
-struct NameTokens {
-  std::vector<std::uint32_t> name, short_name;  // by id of kernel name
-};
-
-NameTokens name_tokens(const Index& index, Capture& capture) {
-  NameTokens out;
-  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name WHERE id > 0 AND id < 134217728");
-  while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
-    if (id >= out.name.size()) {
-      out.name.resize(id * 2 + 1, kUnknownToken);
-      out.short_name.resize(out.name.size(), kUnknownToken);
-    }
-    out.name[id] = token(capture, std::string(rows.text(1)));
-    out.short_name[id] = token(capture, "short " + std::string(rows.text(2)));
-  }
-  return out;
-}
-
-std::uint32_t at(const std::vector<std::uint32_t>& tokens, std::uint32_t id) {
-  return id < tokens.size() ? tokens[id] : kUnknownToken;
-}
 
 // Steps of the capture's own kernels, as far as no graph launched them.
 void read_steps(const Index& index, const StepOptions& options, const std::vector<Traits>& traits, Capture& capture) {
@@ -46,7 +20,9 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
   if (events.kernels.size() == 0) return;
   const StepSet steps = load_steps(index, options, events, traits);
   const LayerSet layers = find_layers(index, events, steps, traits);
-  const NameTokens tokens = name_tokens(index, capture);
+  const auto tokens = name_tokens(index, [&](std::string text) {
+    return capture.tokens.try_emplace(std::move(text), static_cast<std::uint32_t>(capture.tokens.size())).first->second;
+  });
   const GraphLaunches graphs(index);
   const auto launch = events.kernels.ids("launch_id");
   const auto name = events.kernels.ids("name_id");
@@ -57,8 +33,10 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
     CaptureSequence sequence;
     for (const std::uint32_t row : ordered.of(s)) {
       if (graphs.has(launch[row])) continue;
-      sequence.name.push_back(at(tokens.name, name[row]));
-      sequence.short_name.push_back(at(tokens.short_name, name[row]));
+      const auto own = tokens.find(name[row]);
+      const NameTokens token = own == tokens.end() ? kUnknownTokens : own->second;
+      sequence.name.push_back(token[0]);
+      sequence.short_name.push_back(token[1]);
       sequence.launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
       capture.launchers.push_back({cpu_op[row], stack[row], layers.of_kernel[row]});
     }
@@ -131,6 +109,18 @@ void read_captures(const Index& index, Capture& capture) {
 }
 
 }  // namespace
+
+std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
+                                                          const std::function<std::uint32_t(std::string)>& token_of) {
+  std::unordered_map<std::uint32_t, NameTokens> out;
+  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name WHERE id BETWEEN 1 AND 4294967295");
+  while (rows.step()) {
+    // The blank keeps both kinds of names apart.
+    out[static_cast<std::uint32_t>(rows.int64(0))] = {token_of(std::string(rows.text(1))),
+                                                      token_of(' ' + std::string(rows.text(2)))};
+  }
+  return out;
+}
 
 GraphLaunches::GraphLaunches(const Index& index) {
   const EventColumns calls(index, "runtime_call", {"kind"});

@@ -12,10 +12,10 @@
 // What does not fit is not lent: least shares below.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +28,13 @@ namespace tracedb {
 inline constexpr double kLeastMatched = 0.8;    // of the kernels of a step, on both sides
 inline constexpr double kLeastAgreement = 0.9;  // of the launches of a capture, with their kernels' usual operators
 
-inline constexpr std::uint32_t kUnknownToken = UINT32_MAX;  // of a name that is in no table
+// Tokens of a kernel name as in the trace, and cut to its short name.
+using NameTokens = std::array<std::uint32_t, 2>;
+inline constexpr std::uint32_t kUnknownToken = UINT32_MAX;  // of a name that is in no table, or not in the capture
+inline constexpr NameTokens kUnknownTokens = {kUnknownToken, kUnknownToken};
+// By id of kernel name; `token_of` gives a text its token.
+std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
+                                                          const std::function<std::uint32_t(std::string)>& token_of);
 
 class GraphLaunches {
  public:

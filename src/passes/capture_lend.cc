@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -68,12 +68,10 @@ class Lender {
         name_(events.kernels.ids("name_id")),
         dur_(events.kernels.times("dur")) {
     out_.launcher.assign(name_.size(), 0);
-    Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name WHERE id > 0 AND id < 134217728");
-    while (rows.step()) {
-      const auto id = static_cast<std::size_t>(rows.int64(0));
-      if (id >= tokens_.size()) tokens_.resize(id * 2 + 1, {kUnknownToken, kUnknownToken});
-      tokens_[id] = {known(std::string(rows.text(1))), known("short " + std::string(rows.text(2)))};
-    }
+    tokens_ = name_tokens(index, [&](const std::string& text) {
+      const auto found = capture_.tokens.find(text);
+      return found == capture_.tokens.end() ? kUnknownToken : found->second;
+    });
   }
 
   LentLaunches run() {
@@ -90,11 +88,6 @@ class Lender {
   }
 
  private:
-  [[nodiscard]] std::uint32_t known(const std::string& text) const {
-    const auto found = capture_.tokens.find(text);
-    return found == capture_.tokens.end() ? kUnknownToken : found->second;
-  }
-
   // Outside of steps a graph launch is all there is to compare.
   void lend_launches(Rows rows) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> launches;
@@ -154,7 +147,8 @@ class Lender {
   Fit fit_steps(Rows rows, std::vector<std::uint32_t> CaptureSequence::*names, std::size_t which) const {
     std::vector<std::uint32_t> own;
     for (const std::uint32_t row : rows) {
-      own.push_back(name_[row] < tokens_.size() ? tokens_[name_[row]][which] : kUnknownToken);
+      const auto tokens = tokens_.find(name_[row]);
+      own.push_back(tokens == tokens_.end() ? kUnknownToken : tokens->second[which]);
     }
     const CaptureSequence* best = nullptr;
     double most = 0;
@@ -279,7 +273,7 @@ class Lender {
   const GraphLaunches graphs_;
   std::span<const std::uint32_t> launch_, name_;
   std::span<const std::int64_t> dur_;
-  std::vector<std::array<std::uint32_t, 2>> tokens_;  // by id of kernel name: of the name, of the short name
+  std::unordered_map<std::uint32_t, NameTokens> tokens_;  // by id of kernel name
   std::map<std::vector<std::uint32_t>, Fit> fits_;
   std::size_t parts_ = 0, unfit_ = 0;
   double total_ = 0, lent_ = 0;

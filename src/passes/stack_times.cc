@@ -73,11 +73,11 @@ void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, s
 
 // By row of kernel: place among the stacks.
 std::vector<std::uint32_t> places_of_stacks(std::span<const std::uint32_t> own, const LentStacks* lent,
-                                            std::uint32_t base) {
+                                            std::uint32_t base, std::size_t all) {
   std::vector<std::uint32_t> out(own.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint32_t other = lent != nullptr && i < lent->stack.size() ? lent->stack[i] : 0;
-    out[i] = other != 0 ? base + other : own[i] <= base ? own[i] : 0;
+    out[i] = other != 0 && other < all - base ? base + other : own[i] <= base ? own[i] : 0;
   }
   return out;
 }
@@ -103,7 +103,7 @@ StackTimes stack_times(const Index& index, const Selection& selection, Frames wh
   const auto dur = kernels.times("dur");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
-  const std::vector<std::uint32_t> stack = places_of_stacks(kernels.ids("stack_id"), lent, base);
+  const std::vector<std::uint32_t> stack = places_of_stacks(kernels.ids("stack_id"), lent, base, out.stacks.size());
   const auto step = kernels.ids("step_id");
   out.times.resize(out.stacks.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {

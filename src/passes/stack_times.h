@@ -14,8 +14,8 @@ namespace tracedb {
 enum class Frames { kAll, kModules };  // kModules: nn.Module frames only
 
 struct StackTimes {
-  std::vector<StackEntry> stacks;   // by stack id; frames are positions in `frames`
-  std::vector<PathTime> times;      // by stack id; element 0: kernels without a stack, or without any frame that counts
+  std::vector<StackEntry> stacks;  // by stack id, then those lent; frames are positions in `frames`
+  std::vector<PathTime> times;  // of each of them; element 0: kernels without a stack, or without any frame that counts
   std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
 };
 
