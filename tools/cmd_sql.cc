@@ -12,6 +12,7 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/failure.h"
 #include "passes/kernel_words.h"
 #include "query_command.h"
 #include "query_layers.h"
@@ -134,12 +135,12 @@ void print_warnings(TableRenderer& renderer, Answers& answers) {
 }
 
 bool next_row(UserSql& sql, Statement& statement, const KernelWords& words) {
-  try {
-    return sql.step(statement);
-  } catch (const Error&) {
+  bool row = false;
+  if (const auto failure = failure_of([&] { row = sql.step(statement); })) {
     words.rethrow();  // a damaged index is no fault of the statement's
-    throw;
+    throw Error(*failure);
   }
+  return row;
 }
 
 void print_rows(UserSql& sql, Statement& statement, Answers& answers) {

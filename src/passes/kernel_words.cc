@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/failure.h"
 #include "passes/kernel_classes.h"
 #include "sql/scripts.h"
 #include "sql/sql_function.h"
@@ -50,7 +51,7 @@ std::optional<std::string_view> KernelWords::lent_module(std::int64_t kernel_id)
 }
 
 void KernelWords::rethrow() const {
-  if (failure_) std::rethrow_exception(failure_);
+  if (failure_) throw Error(*failure_);
 }
 
 namespace {
@@ -62,11 +63,9 @@ template <class Answer>
 void answered(SqlCall& call, Answer answer) {
   KernelWords* words = words_of(call);
   if (words == nullptr) return;
-  try {
-    answer(*words);
-  } catch (const std::exception& error) {
-    words->keep_failure();
-    call.fail(error.what());
+  if (auto failure = failure_of([&] { answer(*words); })) {
+    call.fail(failure->what());
+    words->keep_failure(std::move(*failure));
   }
 }
 

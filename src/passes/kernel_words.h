@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "passes/capture_words.h"
 #include "passes/classifier.h"
 #include "passes/layer_set.h"
@@ -51,7 +51,7 @@ class KernelWords {
   [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   // A statement that used these words failed: throws the reason, if it lies here.
   void rethrow() const;
-  void keep_failure() { failure_ = std::current_exception(); }
+  void keep_failure(Error failure) { failure_ = std::move(failure); }
 
  private:
   Classifier& classifier();
@@ -65,7 +65,7 @@ class KernelWords {
   std::string name_;                                  // the key at hand: its memory is used again
   std::optional<Found> found_;
   std::vector<std::string> notes_;
-  std::exception_ptr failure_;
+  std::optional<Error> failure_;
 };
 
 // `words` may be null: the functions are there, but have no answers. They must outlive the database's last statement.
