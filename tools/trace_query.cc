@@ -27,8 +27,8 @@ namespace {
 constexpr const Command* kCommands[] = {
     &kInfoCommand,    &kOpsCommand,      &kKernelsCommand,   &kPhasesCommand,   &kStepsCommand,
     &kLayersCommand,  &kTimelineCommand, &kGapsCommand,      &kLaunchesCommand, &kCommsCommand,
-    &kMemcpysCommand, &kStacksCommand,   &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
-    &kRulesCommand,   &kSqlCommand,      &kSchemaCommand,    &kVerifyCommand,
+    &kMemcpysCommand, &kStacksCommand,   &kSequencesCommand, &kCompareCommand,  &kWarningsCommand,
+    &kIssuesCommand,  &kRulesCommand,    &kSqlCommand,       &kSchemaCommand,   &kVerifyCommand,
 };
 
 std::string help_text() {
