@@ -13,6 +13,7 @@
 #include "compare/wafer/read_device.h"
 #include "compare/wafer/read_trace.h"
 #include "compare_wafer_tables.h"
+#include "passes/group_stats.h"
 #include "query_open.h"
 #include "query_output.h"
 #include "report/json_text.h"
@@ -75,7 +76,7 @@ class LimitedRows {
     const auto* more = std::get_if<std::int64_t>(&cell);
     if (column.rest != Rest::kSum || more == nullptr) return;
     const auto* known = std::get_if<std::int64_t>(&sum);
-    sum = *more + (known == nullptr ? 0 : *known);
+    sum = bounded_add(*more, known == nullptr ? 0 : *known);
   }
 
   const std::vector<Column>& columns_;

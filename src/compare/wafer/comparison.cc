@@ -1,5 +1,7 @@
 #include "compare/wafer/comparison.h"
 
+#include "passes/group_stats.h"
+
 namespace tracedb::wafer {
 namespace {
 
@@ -9,7 +11,7 @@ TraceSums sums_of(const Trace& trace, const LayerMap& layers, PhaseFilter filter
   for (const Kernel& kernel : trace.kernels) {
     if (!passes(filter, kernel)) continue;
     ++sums.kernels;
-    sums.total += kernel.dur;
+    sums.total = bounded_add(sums.total, kernel.dur);
   }
   return sums;
 }

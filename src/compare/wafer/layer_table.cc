@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/group_stats.h"
+
 namespace tracedb::wafer {
 namespace {
 
@@ -17,8 +19,9 @@ std::vector<LayerSide> sums_of(const Trace& trace, const LayerMap& layers, Phase
     const auto layer = passes(filter, kernel) ? layers.layer_of(kernel) : std::nullopt;
     if (!layer) continue;
     if (*layer >= sums.size()) sums.resize(*layer + std::size_t{1});
-    ++sums[*layer].kernels;
-    sums[*layer].total += kernel.dur;
+    LayerSide& sum = sums[*layer];
+    ++sum.kernels;
+    sum.total = bounded_add(sum.total, kernel.dur);
   }
   return sums;
 }

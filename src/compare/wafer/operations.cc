@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "passes/group_stats.h"
+
 namespace tracedb::wafer {
 namespace {
 
@@ -26,7 +28,7 @@ std::vector<NamePhases> totals_of_names(const Trace& trace) {
   for (const Kernel& kernel : trace.kernels) {
     PhaseTotal& total = totals[kernel.name][static_cast<std::size_t>(kernel.phase)];
     ++total.count;
-    total.total += kernel.dur;
+    total.total = bounded_add(total.total, kernel.dur);
   }
   return totals;
 }
@@ -47,12 +49,12 @@ void add_name(Gathered& op, const KernelName& name, std::uint32_t position, cons
     op.patterns[static_cast<std::size_t>(phase)].insert(name.pattern);
     if (filter && *filter != phase) continue;
     sum.count += total.count;
-    sum.total += total.total;
+    sum.total = bounded_add(sum.total, total.total);
     (phase == Phase::kPrefill ? op.side.prefill : op.side.decode) = true;
   }
   if (sum.count == 0) return;
   op.side.count += sum.count;
-  op.side.total += sum.total;
+  op.side.total = bounded_add(op.side.total, sum.total);
   op.side.kernels.push_back(sum);
   if (!name.cpu_op.empty()) op.cpu_ops[name.cpu_op] += sum.count;
 }

@@ -1,15 +1,16 @@
 #include "compare/wafer/read_trace.h"
 
-#include <array>
-#include <optional>
-#include <string_view>
+#include <algorithm>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/ascii.h"
 #include "compare/wafer/phases.h"
 #include "compare/wafer/read_device.h"
 #include "passes/classifier.h"
 #include "passes/event_columns.h"
+#include "passes/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -18,19 +19,17 @@ std::string vendor_of(Platform platform) { return platform == Platform::kAmd ? "
 
 Platform taken_for(Side side) { return side == Side::kFirst ? Platform::kAmd : Platform::kNvidia; }
 
-// Names in the order of the index, which is that of their first appearance in the file; positions by id.
+// Names in the order of the index, which is that of their first appearance in the file.
 struct ReadNames {
   std::vector<KernelName> names;
-  std::vector<std::uint32_t> position;  // by kernel_name.id; kNoName: no such name
+  std::unordered_map<std::uint32_t, std::uint32_t> position;  // by kernel_name.id
 };
 
 ReadNames read_names(const Index& index) {
   ReadNames out;
-  Statement rows(index.database(), "SELECT id, name FROM kernel_name WHERE id > 0 ORDER BY id");
+  Statement rows(index.database(), "SELECT id, name FROM kernel_name WHERE id > 0 AND id < 4294967296 ORDER BY id");
   while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
-    out.position.resize(id + 1, kNoName);
-    out.position[id] = static_cast<std::uint32_t>(out.names.size());
+    out.position.emplace(static_cast<std::uint32_t>(rows.int64(0)), static_cast<std::uint32_t>(out.names.size()));
     KernelName name;
     name.text = rows.text(1);
     name.lower = ascii_lower(name.text);
@@ -53,24 +52,24 @@ void classify(std::vector<KernelName>& names, Platform own, Platform taken) {
   for (KernelName& name : names) name.side_op = as_side.class_name(as_side.classify(name.text).class_id);
 }
 
-std::uint32_t add_unnamed(std::vector<KernelName>& names) {
-  names.emplace_back();
-  return static_cast<std::uint32_t>(names.size() - 1);
+// An id without a name, of a damaged index, gets the empty one.
+std::uint32_t position_of(std::uint32_t id, ReadNames& names) {
+  const auto [found, is_new] = names.position.try_emplace(id, static_cast<std::uint32_t>(names.names.size()));
+  if (is_new) names.names.emplace_back();
+  return found->second;
 }
 
-void read_kernels(const EventColumns& columns, ReadNames& known, Trace& trace) {
+std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) {
   const auto ts = columns.times("ts");
   const auto dur = columns.times("dur");
   const auto correlation = columns.times("correlation");
   const auto name = columns.ids("name_id");
-  std::uint32_t unnamed = kNoName;  // for ids a damaged index has no name for
-  trace.kernels.resize(columns.size());
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    std::uint32_t position = name[i] < known.position.size() ? known.position[name[i]] : kNoName;
-    if (position == kNoName) position = unnamed = unnamed == kNoName ? add_unnamed(known.names) : unnamed;
-    trace.kernels[i] = {ts[i], dur[i] == kNullCell ? 0 : dur[i],
-                        correlation[i] == kNullCell ? kNoCorrelation : correlation[i], position, Phase::kDecode};
+  static_assert(kNoCorrelation == kNullCell);
+  std::vector<Kernel> kernels(columns.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i] = {ts[i], std::max<std::int64_t>(dur[i], 0), correlation[i], position_of(name[i], names)};
   }
+  return kernels;
 }
 
 std::vector<Pass> read_passes(const Index& index) {
@@ -82,7 +81,7 @@ std::vector<Pass> read_passes(const Index& index) {
   rows.bind(1, kPassPrefix);
   while (rows.step()) {
     const std::int64_t begin = rows.int64(0);
-    out.push_back({begin, begin + rows.int64(1), phase_of(rows.text(2))});
+    out.push_back({begin, bounded_add(begin, rows.int64(1)), phase_of(rows.text(2))});
   }
   return out;
 }
@@ -120,7 +119,7 @@ Trace read_trace(const Index& index, Side side) {
   trace.device = read_device(index);
   ReadNames names = read_names(index);
   const EventColumns columns(index, "kernel", {"ts", "dur", "correlation", "name_id", "external_id"});
-  read_kernels(columns, names, trace);
+  trace.kernels = read_kernels(columns, names);
   trace.names = std::move(names.names);
   classify(trace.names, trace.platform, taken_for(side));
   read_cpu_ops(index, columns, trace);
