@@ -114,6 +114,19 @@ TEST_CASE("a trace is read from an index") {
   CHECK(read_trace(index, Side::kFirst).names[trace.kernels[1].name].side_op == "Attention (Decode)");
 }
 
+TEST_CASE("kernels with equal starts keep the order of the file, whatever their durations") {
+  std::string events;
+  for (const auto& [name, dur] : {std::pair{"a", "5"}, std::pair{"b", "9"}, std::pair{"c", "5"}, std::pair{"d", "7"}}) {
+    events += event("kernel", name, kGpuStream, "10", dur);
+  }
+  events += event("kernel", "e", kGpuStream, "9", "1");
+  const Ingested ingested(trace_of(events));
+  const Trace trace = read_trace(Index::open(ingested.directory() / "index"), Side::kFirst);
+  std::string order;
+  for (const Kernel& kernel : trace.kernels) order += trace.names[kernel.name].text;
+  CHECK(order == "eabcd");
+}
+
 TEST_CASE("the first listed device says what a trace is of, by warps and roctracer") {
   const auto platform = [](std::string_view head) {
     const Ingested ingested(small_trace(head));
