@@ -84,7 +84,7 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
     rows.push_back(fact("model", "layers", std::string("many kernels: see trace-query layers"), "text"));
     return rows;
   }
-  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+  const LoadedSteps loaded = load_steps(index, line, rules, {}, true);
   add_steps(loaded.set, rows);
   if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {
     const std::string item = fmt::format("kernel time in a step ({})", to_string(loaded.set.source));

@@ -25,7 +25,7 @@ std::int64_t group_by_place(const CommandLine& line, const Index& index, const R
     notes = loaded.set.notes;
     return make_kernel_group_table(index, selection, by, {loaded.events, loaded.set, nullptr});
   }
-  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+  const LoadedSteps loaded = load_steps(index, line, rules, {}, true);
   const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
   notes = loaded.set.notes;
   notes.insert(notes.end(), layers.notes.begin(), layers.notes.end());

@@ -41,7 +41,7 @@ int run(std::span<const std::string> args) {
        "temp.layer_row: kernels of the selection by layer; layers from modules, annotations or the rhythm "
        "of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
   const auto make = [&](const Index& index) {
-    const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+    const LoadedSteps loaded = load_steps(index, line, rules, {}, true);
     const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
     const EventFilter filter(index, selection, &loaded.set, &layers.of_kernel);
     make_layer_table(index, loaded.events, loaded.set, layers, filter,

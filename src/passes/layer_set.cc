@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 
+#include "passes/group_stats.h"
 #include "passes/mixer_runs.h"
 #include "passes/module_layers.h"
 #include "passes/step_stats.h"
@@ -17,12 +20,17 @@ constexpr double kAgreement = 0.95;
 
 std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
-StackUse stack_use(const Index& index, const EventTables& events) {
+// Whether frames of python stacks are modules, more than one.
+bool has_modules(const Index& index) {
+  return index.database()
+             .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
+             .value_or(0) != 0;
+}
+
+StackUse stack_use(const Index& index, std::span<const std::uint32_t> stacks, const EventTables& events) {
   StackUse use;
-  if (!events.kernels.has("stack_id")) return use;
   const auto stacks_there = static_cast<std::uint64_t>(
       std::max<std::int64_t>(index.database().query_int64("SELECT max(id) FROM stack").value_or(0), 0));
-  const auto stacks = events.kernels.ids("stack_id");
   const auto dur = events.kernels.times("dur");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::uint32_t stack = stacks[i];
@@ -39,29 +47,44 @@ StackUse stack_use(const Index& index, const EventTables& events) {
 
 // Rows of kernels by step, in time order within each: those of step s are [begin[s], begin[s + 1]).
 struct ByStep {
-  std::vector<std::uint32_t> rows;
+  LargeVector<std::uint32_t> rows;
   std::vector<std::size_t> begin;
 
   ByStep(std::span<const std::uint32_t> step, std::size_t steps) : rows(step.size()), begin(steps + 2, 0) {
-    for (const std::uint32_t s : step) ++begin[s + 1];
+    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) { begin[s + 1] += last - first; });
     for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
     std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < step.size(); ++i) rows[next[step[i]]++] = i;
+    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) {
+      std::iota(&rows[next[s]], &rows[next[s]] + (last - first), first);
+      next[s] += last - first;
+    });
   }
   [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
     return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
+  }
+
+ private:
+  // Calls run(step, first row, row behind the last): the kernels of a step mostly follow each other.
+  template <class Run>
+  static void for_each_run(std::span<const std::uint32_t> step, Run run) {
+    for (std::uint32_t first = 0; first < step.size();) {
+      std::uint32_t last = first + 1;
+      while (last < step.size() && step[last] == step[first]) ++last;
+      run(step[first], first, last);
+      first = last;
+    }
   }
 };
 
 // Layers that modules or annotations tell, by kernel.
 class Hints {
  public:
-  Hints(const Index& index, const EventTables& events)
-      : ids_(events.kernels.ids(events.kernels.has("stack_id") ? "stack_id" : "annotation_id")) {
-    if (events.kernels.has("stack_id")) {
-      modules_ = module_layers(index, stack_use(index, events));
+  Hints(const Index& index, const EventTables& events) {
+    if (has_modules(index)) {
+      modules_ = module_layers(index, stack_use(index, read_ids(index, events, "stack_id"), events));
     } else {
       by_annotation_ = annotation_layers(index);
+      if (!by_annotation_.empty()) read_ids(index, events, "annotation_id");
     }
   }
   [[nodiscard]] LayerSource source() const {
@@ -79,6 +102,13 @@ class Hints {
   }
 
  private:
+  std::span<const std::uint32_t> read_ids(const Index& index, const EventTables& events, std::string_view column) {
+    if (!events.kernels.has(column)) own_.emplace(index, "kernel", std::vector{column});
+    ids_ = (own_ ? *own_ : events.kernels).ids(column);
+    return ids_;
+  }
+
+  std::optional<EventColumns> own_;     // where the tables do not have what is needed
   std::span<const std::uint32_t> ids_;  // of stacks or annotations, by kernel
   ModuleLayers modules_;
   std::vector<std::int32_t> by_annotation_;
@@ -151,13 +181,15 @@ class Finder {
     if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
     if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
     choose_sequence(piece.rows);
-    const std::vector<std::size_t> begins = pass_begins(sequence_);
+    std::vector<MixerRun> runs = mixer_runs(sequence_);
+    const std::vector<std::size_t> begins = pass_begins(sequence_, runs);
     std::vector<LayerCuts> passes;
-    for (std::size_t p = 0; p < begins.size(); ++p) {
+    if (begins.size() == 1) passes.push_back(layer_cuts(sequence_, std::move(runs)));
+    for (std::size_t p = 0; begins.size() > 1 && p < begins.size(); ++p) {
       const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : sequence_.size();
       passes.push_back(layer_cuts(std::span(sequence_).subspan(begins[p], end - begins[p])));
-      piece.layers = std::max(piece.layers, passes.back().begin.size());
     }
+    for (const LayerCuts& pass : passes) piece.layers = std::max(piece.layers, pass.begin.size());
     if (piece.layers == 0) return;
     piece.source = LayerSource::kRhythm;
     for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -170,13 +202,21 @@ class Finder {
 
   // Gives the kernels of a pass their layers. It begins at `begin` of the sequence and ends before row `end` of `rows`.
   void number_layers(std::span<const std::uint32_t> rows, const LayerCuts& cuts, std::size_t begin, std::size_t end) {
-    const auto place = [&](std::size_t i) { return begin + i < places_.size() ? places_[begin + i] : rows.size(); };
-    const std::size_t tail = place(cuts.tail);
-    std::size_t layer = 0;
-    for (std::size_t i = begin == 0 ? 0 : places_[begin]; i < end; ++i) {
-      while (layer < cuts.begin.size() && place(cuts.begin[layer]) <= i) ++layer;
-      out_.of_kernel[rows[i]] = i >= tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    const auto place = [&](std::size_t cut) {
+      return begin + cut < places_.size() ? places_[begin + cut] : rows.size();
+    };
+    std::size_t i = begin == 0 ? 0 : places_[begin];
+    const auto fill_to = [&](std::size_t to, std::int32_t layer) {
+      for (; i < to; ++i) out_.of_kernel[rows[i]] = layer;
+    };
+    const std::size_t tail = std::min(place(cuts.tail), end);
+    std::int32_t layer = kHead;
+    for (std::size_t next = 0; next < cuts.begin.size(); ++next) {
+      fill_to(std::min(place(cuts.begin[next]), tail), layer);
+      layer = static_cast<std::int32_t>(next);
     }
+    fill_to(tail, layer);
+    fill_to(end, kTail);
   }
 
   // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
@@ -184,21 +224,27 @@ class Finder {
     const auto stream = events_.kernels.ids("stream_id");
     std::map<std::uint32_t, std::size_t> mixers;  // by stream
     std::size_t all = 0;
-    for (const std::uint32_t row : rows) {
-      if ((traits_of(traits_, names_[row]) & kMixerTraits) == 0) continue;
-      ++mixers[stream[row]];
+    sequence_.resize(rows.size());
+    places_.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sequence_[i] = traits_of(traits_, names_[rows[i]]);
+      places_[i] = i;
+      if ((sequence_[i] & kMixerTraits) == 0) continue;
+      ++mixers[stream[rows[i]]];
       ++all;
     }
     const auto most = std::max_element(mixers.begin(), mixers.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool one = most != mixers.end() && static_cast<double>(most->second) >= kAgreement * static_cast<double>(all);
-    sequence_.clear();
-    places_.clear();
+    if (!one) return;
+    std::size_t count = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (one && stream[rows[i]] != most->first) continue;
-      sequence_.push_back(traits_of(traits_, names_[rows[i]]));
-      places_.push_back(i);
+      sequence_[count] = sequence_[i];
+      places_[count] = i;
+      count += stream[rows[i]] == most->first ? 1 : 0;
     }
+    sequence_.resize(count);
+    places_.resize(count);
   }
 
   // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels.
@@ -271,13 +317,13 @@ class Finder {
   }
 
   void finish() {
-    double inside = 0, total = 0;
+    std::int64_t inside = 0, total = 0;
     for (std::size_t i = 0; i < dur_.size(); ++i) {
-      const auto time = static_cast<double>(time_of(dur_[i]));
-      total += time;
-      inside += out_.of_kernel[i] >= 0 ? time : 0;
+      const std::int64_t time = time_of(dur_[i]);
+      total = bounded_add(total, time);
+      inside = bounded_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
     }
-    out_.coverage = total > 0 ? inside / total : 0;
+    out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
     const bool by_hints = std::any_of(out_.phases.begin(), out_.phases.end(), [](const PhaseLayers& phase) {
       return phase.source == LayerSource::kModules || phase.source == LayerSource::kAnnotations;
     });
@@ -309,15 +355,6 @@ class Finder {
 std::string_view to_string(LayerSource source) {
   constexpr std::string_view kNames[] = {"none", "modules", "annotations", "rhythm"};
   return kNames[static_cast<std::size_t>(source)];
-}
-
-std::vector<std::string_view> layer_columns(const Index& index) {
-  const bool modules =
-      index.database()
-          .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
-          .value_or(0) != 0;
-  if (modules) return {"stack_id"};
-  return {"annotation_id"};
 }
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
