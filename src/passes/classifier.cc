@@ -290,6 +290,7 @@ std::uint32_t Classifier::place(const CompiledRule& rule) const {
 
 ClassId Classifier::composed_class(RuleId id) {
   const Rule& rule = rules_.rules[id];
+  if (compiled_[id].parts.empty()) return class_id(rule.class_name);
   std::vector<std::pair<std::uint32_t, std::string_view>> found = {{place(compiled_[id]), rule.class_name}};
   for (const std::size_t part : compiled_[id].parts) {
     const std::string& name = rules_.parts[part].class_name;
@@ -305,7 +306,7 @@ ClassId Classifier::composed_class(RuleId id) {
 }
 
 ClassId Classifier::class_id(const std::string& name) {
-  const auto [entry, fresh] = class_ids_.emplace(name, static_cast<ClassId>(classes_.size()));
+  const auto [entry, fresh] = class_ids_.try_emplace(name, static_cast<ClassId>(classes_.size()));
   if (fresh) classes_.push_back(name);
   return entry->second;
 }

@@ -180,6 +180,17 @@ def check_warnings(index, oracle):
     check_info(index, oracle, expected)
 
 
+def check_issues(index, oracle):
+    """Kernels and copies without a launch, and launches after their kernel, are counted."""
+    found = {row["kind"]: row["count"] for row in rows("issues", index)}
+    equal(found.get("kernel_without_launch", 0), sum(event.launch is None for event in oracle.events), "without a launch")
+    early = sum(event.launch is not None and oracle.calls[event.launch][0] > event.ts for event in oracle.events)
+    equal(found.get("launch_after_kernel", 0), early, "launches after their kernel")
+    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    equal({row["item"]: row["value"] for row in facts if row["section"] == "issues" and row["item"] != "none"},
+          {f"{row['kind']} ({row['severity']})": row["count"] for row in rows("issues", index)}, "issues in info")
+
+
 def check_info(index, oracle, expected):
     facts = {(row["section"], row["item"]): row["value"]
              for row in json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]}
@@ -212,7 +223,7 @@ def check_trace(cases, name, trace, folder):
     if oracle is None:
         return
     checks = [check_kernels, check_ops, check_times, check_launches, check_comms, check_copies, check_sequences,
-              check_warnings]
+              check_warnings, check_issues]
     if len(raw) <= MOST_FOR_STACKS:
         checks.append(check_stacks)
     for check in checks:
