@@ -104,7 +104,8 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   graph_node_id ANY,             -- as in the trace
   launch_config_id INTEGER,
   first_of_launch INTEGER,       -- 1: the first kernel of its launch; 0: a later one, of a graph; NULL: no launch
-  kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel)
+  kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel),
+                                 -- comm_compute (a collective and computation in one kernel)
 ) STRICT;
 
 CREATE TABLE memory_op (         -- copies and fills by the device's own engines

@@ -21,7 +21,7 @@ SELECT
     AS step,                         -- number of the step: 0, 1, 2 ...; NULL: in no step
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
     AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
-  k.kind AS kind,                    -- compute, comm, copy_kernel
+  k.kind AS kind,                    -- compute, comm, copy_kernel, comm_compute
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
     AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   (WITH RECURSIVE up(parent_id, frame_id) AS (
@@ -243,14 +243,15 @@ SELECT
   c.in_elements AS in_elements,
   c.out_elements AS out_elements,
   c.sequence AS sequence,            -- number of the collective within its group
-  c.comms_id AS comms_id
+  c.comms_id AS comms_id,
+  k.kind AS kind                     -- comm, comm_compute (fused with computation), or whatever the kernel is
 FROM kernel k
 LEFT JOIN collective c ON c.kernel_id = k.id
 LEFT JOIN kernel_name n ON n.id = k.name_id
 LEFT JOIN stream s ON s.id = k.stream_id
 LEFT JOIN device d ON d.id = s.device_id
 LEFT JOIN step st ON st.id = k.step_id
-WHERE c.kernel_id IS NOT NULL OR k.kind = 'comm';
+WHERE c.kernel_id IS NOT NULL OR k.kind IN ('comm', 'comm_compute');
 
 CREATE VIEW gaps AS                  -- times at which a device ran neither kernel nor copy, between its first and last one
 SELECT

@@ -1,10 +1,9 @@
+#include "base/error.h"
 #include "passes/kernel_groups.h"
-#include "passes/layer_set.h"
 #include "query_command.h"
-#include "query_rules.h"
+#include "query_layers.h"
 #include "query_run.h"
 #include "query_selection.h"
-#include "query_steps.h"
 
 namespace tracedb {
 namespace {
@@ -19,22 +18,26 @@ std::vector<std::string> why_empty(const Index& index, const Report& report, con
 
 // Where the selection asks for steps or layers.
 std::int64_t group_by_place(const CommandLine& line, const Index& index, const RulesInForce& rules,
-                            const Selection& selection, GroupBy by, std::vector<std::string>& notes) {
+                            const CaptureInForce& capture, const Selection& selection, GroupBy by,
+                            std::vector<std::string>& notes) {
   if (!selection.layer) {
     const LoadedSteps loaded = load_steps(index, line, rules);
     notes = loaded.set.notes;
     return make_kernel_group_table(index, selection, by, {loaded.events, loaded.set, nullptr});
   }
-  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
-  const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
-  notes = loaded.set.notes;
-  notes.insert(notes.end(), layers.notes.begin(), layers.notes.end());
-  return make_kernel_group_table(index, selection, by, {loaded.events, loaded.set, &layers.of_kernel});
+  const LoadedLayers loaded = load_layers(index, line, rules, &capture);
+  notes = loaded.notes();
+  return make_kernel_group_table(index, selection, by,
+                                 {loaded.steps.events, loaded.steps.set, &loaded.layers.of_kernel});
 }
 
 int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
+  if (line.has("capture") && !selection.layer) {
+    throw Error(ErrorCode::kUsage, name + ": --capture needs --layer: it changes nothing else here");
+  }
+  const CaptureInForce capture(line, rules);
   const bool classes = by == GroupBy::kClass || selection.op;
   Recipe recipe{"reports/" + name,
                 {"temp.kernel_group: kernels of the selection, from columns ts, dur, name_id, stream_id and step_id of "
@@ -45,7 +48,7 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
     TraceReport result;
     if (classes) rules.apply(index);
     const std::int64_t busy = selection.names_steps()
-                                  ? group_by_place(line, index, rules, selection, by, result.warnings)
+                                  ? group_by_place(line, index, rules, capture, selection, by, result.warnings)
                                   : make_kernel_group_table(index, selection, by);
     result.report = run_report(index.database(), name, {{"busy", busy}});
     for (std::string& reason : why_empty(index, result.report, selection)) result.warnings.push_back(std::move(reason));
@@ -55,16 +58,16 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
 }
 
 int run_kernels(std::span<const std::string> args) {
-  CommandLine line(kKernelsCommand,
-                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
-                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kKernelsCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
+                                     OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
+                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "kernels", GroupBy::kName) : 0;
 }
 
 int run_ops(std::span<const std::string> args) {
-  CommandLine line(kOpsCommand,
-                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
-                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kOpsCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
+                                 OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
+                                 OptionGroup::kExplain, OptionGroup::kInput});
   return line.parse(args) ? run_grouped(line, "ops", GroupBy::kClass) : 0;
 }
 

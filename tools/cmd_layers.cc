@@ -2,22 +2,21 @@
 
 #include "passes/layer_tables.h"
 #include "query_command.h"
+#include "query_layers.h"
 #include "query_run.h"
 #include "query_selection.h"
-#include "query_steps.h"
 
 namespace tracedb {
 namespace {
 
-std::vector<std::string> notes_of(const LoadedSteps& loaded, const LayerSet& layers, const Report& report,
-                                  const Selection& selection) {
-  std::vector<std::string> notes = loaded.set.notes;
-  notes.insert(notes.end(), layers.notes.begin(), layers.notes.end());
+std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& report, const Selection& selection) {
+  std::vector<std::string> notes = loaded.notes();
+  const LayerSet& layers = loaded.layers;
   if (layers.layers > 0) {
     notes.push_back(
         fmt::format("{} layers; {:.1f} % of the kernel time is in one", layers.layers, 100 * layers.coverage));
   }
-  if (loaded.events.kernels.size() == 0) {
+  if (loaded.steps.events.kernels.size() == 0) {
     notes.emplace_back("the trace has no kernels");
   } else if (report.rows.empty() && !selection.empty()) {
     notes.emplace_back("no kernel matches the selection");
@@ -26,28 +25,28 @@ std::vector<std::string> notes_of(const LoadedSteps& loaded, const LayerSet& lay
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kLayersCommand,
-                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kRules,
-                    OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kLayersCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
+                                    OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
+                                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
+  const CaptureInForce capture(line, rules);
   const bool per_op = line.has("per-op");
   const std::string script = per_op ? "layer_ops" : "layers";
   const Recipe recipe{
       "reports/" + script,
       {rules.recipe(), steps_recipe(line),
-       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations or the rhythm "
-       "of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
+       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations, operators, "
+       "--capture or the rhythm of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
   const auto make = [&](const Index& index) {
-    const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
-    const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
-    const EventFilter filter(index, selection, &loaded.set, &layers.of_kernel);
-    make_layer_table(index, loaded.events, loaded.set, layers, filter,
+    const LoadedLayers loaded = load_layers(index, line, rules, &capture);
+    const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers.of_kernel);
+    make_layer_table(index, loaded.steps.events, loaded.steps.set, loaded.layers, filter,
                      per_op ? LayerSplit::kByClass : LayerSplit::kNone);
     TraceReport result{run_report(index.database(), script, {}), {}};
-    result.warnings = notes_of(loaded, layers, result.report, selection);
+    result.warnings = notes_of(loaded, result.report, selection);
     return result;
   };
   return run_trace_reports(line, "layers", make, recipe);
@@ -59,7 +58,8 @@ const Command kLayersCommand = {"layers", "kernel time by layer of the model, he
                                 "layers [options] TRACE|INDEX...",
                                 "  trace-query layers trace.json.gz --phase decode\n"
                                 "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
-                                "  trace-query kernels trace.json.gz --layer 7",
+                                "  trace-query kernels trace.json.gz --layer 7\n"
+                                "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
                                 run};
 
 }  // namespace tracedb

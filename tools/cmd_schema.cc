@@ -4,6 +4,7 @@
 
 #include "base/closest_name.h"
 #include "base/error.h"
+#include "passes/kernel_words.h"
 #include "query_command.h"
 #include "query_open.h"
 #include "query_output.h"
@@ -26,14 +27,17 @@ Report objects_report(const std::string& only, Database* index) {
   Database schema(":memory:", Database::Mode::kMemory);
   schema.execute(script("core"));
   schema.execute(script("views"));
+  register_kernel_words(schema, nullptr);
+  make_kernel_views(schema);
   SchemaComments comments = schema_comments(script("core"));
   comments.merge(schema_comments(script("views")));
+  comments.merge(schema_comments(script("sql_views")));
   Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
                  text_column("comment", "Comment")},
                 {}};
   if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, Rest::kNone});
   Statement objects(schema,
-                    "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
+                    "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
                     "ORDER BY type DESC, rowid");
   objects.bind(1, std::string_view(only));
   while (objects.step()) {

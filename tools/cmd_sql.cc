@@ -12,7 +12,10 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/failure.h"
+#include "passes/kernel_words.h"
 #include "query_command.h"
+#include "query_layers.h"
 #include "query_open.h"
 #include "query_output.h"
 #include "sql/safety.h"
@@ -83,6 +86,22 @@ Cell printable_cell(const Statement& statement, int column) {
   return hex + '\'';
 }
 
+// What op, layer and the others mean in statements; found when one asks.
+KernelWords words_of(const Index& index, const CommandLine& line, const CaptureInForce& capture) {
+  return {index, rules_asked(line), [&](const Index& asked, std::vector<Traits> traits) {
+            LoadedLayers loaded = load_layers(asked, line, std::move(traits), &capture);
+            KernelWords::Found found{std::move(loaded.layers.of_kernel), {}, loaded.notes()};
+            if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
+            return found;
+          }};
+}
+
+// What is wrong with rules or a capture is said before anything runs; without either, no rules are read here.
+CaptureInForce capture_of(const CommandLine& line) {
+  if (!line.has("rules") && !line.has("capture")) return {};
+  return {line, RulesInForce(line)};
+}
+
 // How many statements will yield rows. Prepares all of them: what is wrong with the last is said before the first runs.
 std::size_t count_answers(Database& database, const std::string& text,
                           const std::map<std::string, std::string>& values) {
@@ -106,12 +125,22 @@ struct Answers {
   std::unique_ptr<TableRenderer> document;  // of all statements; null: each has its own table
   bool numbered;                            // rows say which statement they answer
   std::vector<std::string> warnings;        // not yet printed
+  KernelWords& words;
 };
 
 void print_warnings(TableRenderer& renderer, Answers& answers) {
   renderer.end(answers.warnings);
   for (const std::string& warning : answers.warnings) answers.output.note(warning);
   answers.warnings.clear();
+}
+
+bool next_row(UserSql& sql, Statement& statement, const KernelWords& words) {
+  bool row = false;
+  if (const auto failure = failure_of([&] { row = sql.step(statement); })) {
+    words.rethrow();  // a damaged index is no fault of the statement's
+    throw Error(*failure);
+  }
+  return row;
 }
 
 void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
@@ -126,7 +155,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
   answers.output.separate("");
   renderer.begin(answers.head, columns);
   std::size_t rows = 0;
-  while (sql.step(statement)) {
+  while (next_row(sql, statement, answers.words)) {
     if (answers.max_rows != 0 && rows == answers.max_rows) {
       answers.warnings.push_back(
           fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), answers.max_rows));
@@ -138,6 +167,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
     renderer.row(row);
     ++rows;
   }
+  for (const std::string& note : answers.words.take_notes()) answers.warnings.push_back("layers: " + note);
   if (own) print_warnings(renderer, answers);
 }
 
@@ -151,7 +181,8 @@ std::vector<std::string> without_leading_comments(std::span<const std::string> a
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kSqlCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kSqlCommand, {OptionGroup::kRules, OptionGroup::kSteps, OptionGroup::kCapture, OptionGroup::kOutput,
+                                 OptionGroup::kInput});
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
   line.add("timeout", OptionKind::kValue, "give up after this many seconds (exit code 5)");
@@ -164,6 +195,10 @@ int run(std::span<const std::string> args) {
   limits.timeout = timeout(line);
   Output output(line);
   OpenedTrace trace = open_trace(asked.input, line);
+  const CaptureInForce capture = capture_of(line);
+  KernelWords words = words_of(trace.index, line, capture);
+  register_kernel_words(trace.index.database(), &words);
+  make_kernel_views(trace.index.database());
   {
     const SqlGuard guard(trace.index.database(), limits);
     const std::size_t count = count_answers(trace.index.database(), asked.sql, values);
@@ -173,7 +208,8 @@ int run(std::span<const std::string> args) {
                     max_rows,
                     one_document ? output.renderer() : nullptr,
                     one_document && count > 1,
-                    std::move(trace.notes)};
+                    std::move(trace.notes),
+                    words};
     UserSql sql(trace.index.database(), asked.sql);
     while (auto statement = sql.next(values)) {
       if (statement->column_count() > 0) print_rows(sql, *statement, answers);
@@ -190,6 +226,7 @@ const Command kSqlCommand = {
     "sql", "ad-hoc SQL over one index, read-only; 'trace-query schema' tells what there is to ask",
     "sql [options] TRACE|INDEX \"SQL\" | -f FILE | -",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
+    "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv",
     run};
 

@@ -5,10 +5,11 @@
 #include "base/closest_name.h"
 #include "base/error.h"
 #include "passes/stack_times.h"
+#include "query_capture.h"
 #include "query_command.h"
-#include "query_rules.h"
 #include "query_run.h"
 #include "query_selection.h"
+#include "query_steps.h"
 #include "report/escape.h"
 #include "sql/temp_table.h"
 
@@ -47,6 +48,24 @@ void make_node_table(const Index& index, const StackTimes& times, std::span<cons
   for (const std::uint32_t id : largest_first(nodes, most)) add(++place, nodes[id], times.frames[nodes[id].frame]);
 }
 
+struct LoadedStacks {
+  StackTimes times;
+  std::vector<std::string> notes;
+};
+
+LoadedStacks load_stacks(const Index& index, const CommandLine& line, const Selection& selection, Frames frames,
+                         const RulesInForce& rules, const CaptureInForce& capture) {
+  if (selection.op) rules.apply(index);
+  if (!capture.given()) return {stack_times(index, selection, frames), {}};
+  const LoadedSteps steps = load_steps(index, line, rules.traits(index), {"launch_id"});
+  LentLaunches lent = capture.lend(index, steps.events, steps.set);
+  LentStacks stacks{capture.index(), std::vector<std::uint32_t>(lent.launcher.size(), 0)};
+  for (std::size_t i = 0; i < lent.launcher.size(); ++i) {
+    if (lent.launcher[i] != 0) stacks.stack[i] = capture.capture().launchers[lent.launcher[i] - 1].stack;
+  }
+  return {stack_times(index, selection, frames, &stacks), std::move(lent.notes)};
+}
+
 std::int64_t all_time(const StackTimes& times) {
   std::int64_t all = 0;
   for (const PathTime& path : times.times) __builtin_add_overflow(all, path.time, &all);
@@ -60,7 +79,7 @@ std::vector<CallNode> nodes_of(const StackTimes& times, View view, bool all_fram
   return all_frames ? tree : without_chains(tree, side);
 }
 
-std::vector<std::string> warnings_of(const Index& index, const StackTimes& times, const Selection& selection) {
+std::vector<std::string> why_empty(const Index& index, const StackTimes& times, const Selection& selection) {
   const bool any = std::any_of(times.times.begin(), times.times.end(), [](const PathTime& t) { return t.count > 0; });
   if (!any) return {selection.empty() ? "the trace has no kernels" : "no kernel matches the selection"};
   const bool stacks =
@@ -70,6 +89,12 @@ std::vector<std::string> warnings_of(const Index& index, const StackTimes& times
     return {"no kernel of these has a python stack: their launches are outside the trace, or outside python"};
   }
   return {"the trace has no python stacks: profile with with_stack=True, and ingest without --no-stacks"};
+}
+
+std::vector<std::string> warnings_of(const Index& index, const LoadedStacks& stacks, const Selection& selection) {
+  std::vector<std::string> warnings = stacks.notes;
+  for (std::string& reason : why_empty(index, stacks.times, selection)) warnings.push_back(std::move(reason));
+  return warnings;
 }
 
 // One line a path, as flame graph tools read it: frame;frame;frame time.
@@ -86,8 +111,9 @@ void print_collapsed(std::ostream& out, const StackTimes& times) {
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kStacksCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
-                                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  CommandLine line(kStacksCommand,
+                   {OptionGroup::kSelection, OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
+                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("view", OptionKind::kValue,
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
@@ -97,13 +123,13 @@ int run(std::span<const std::string> args) {
   const View view = view_asked(line);
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
+  const CaptureInForce capture(line, rules);
   const Frames frames = line.has("modules") ? Frames::kModules : Frames::kAll;
   if (view == View::kCollapsed && !line.has("explain")) {
     return run_trace_texts(line, [&](const Index& index, std::ostream& out) {
-      if (selection.op) rules.apply(index);
-      const StackTimes times = stack_times(index, selection, frames);
-      print_collapsed(out, times);
-      return warnings_of(index, times, selection);
+      const LoadedStacks stacks = load_stacks(index, line, selection, frames, rules, capture);
+      print_collapsed(out, stacks.times);
+      return warnings_of(index, stacks, selection);
     });
   }
   const bool people = line.renderer().audience == Audience::kPeople;
@@ -113,14 +139,15 @@ int run(std::span<const std::string> args) {
       {"temp.call_node: a tree of the stacks of the kernels of the selection, from columns dur and stack_id of "
        "table kernel and the tables stack and frame (src/passes/call_tree.h)"}};
   if (selection.op) recipe.tables.push_back(rules.recipe());
+  if (capture.given()) recipe.tables.emplace_back("stacks of graph replays: those of --capture (src/passes/capture.h)");
   const auto make = [&](const Index& index) {
-    if (selection.op) rules.apply(index);
-    const StackTimes times = stack_times(index, selection, frames);
+    const LoadedStacks stacks = load_stacks(index, line, selection, frames, rules, capture);
+    const StackTimes& times = stacks.times;
     make_node_table(index, times, nodes_of(times, view, line.has("all-frames") || frames == Frames::kModules), limit);
     TraceReport result{
         run_report(index.database(), "stacks", {{"all", all_time(times)}, {"indent", std::int64_t{people ? 2 : 0}}}),
         {}};
-    result.warnings = warnings_of(index, times, selection);
+    result.warnings = warnings_of(index, stacks, selection);
     return result;
   };
   return run_trace_reports(line, "stacks", make, recipe);
@@ -132,7 +159,8 @@ const Command kStacksCommand = {"stacks", "kernel time by python call path or nn
                                 "stacks [options] TRACE|INDEX...",
                                 "  trace-query stacks trace.json.gz --modules\n"
                                 "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
-                                "  trace-query stacks trace.json.gz --view collapsed > trace.folded",
+                                "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
+                                "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
                                 run};
 
 }  // namespace tracedb

@@ -78,6 +78,12 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
             "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
             "(?<generation_requests>..) (?<generation_tokens>..), or by place kind, context and generation tokens");
         break;
+      case OptionGroup::kCapture:
+        add("capture", OptionKind::kValue,
+            "a trace of the same model without graphs, or of their capture: lends operators, python stacks and layers "
+            "to "
+            "kernels of graph replays");
+        break;
       case OptionGroup::kExplain:
         add("explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer");
         break;

@@ -23,6 +23,7 @@ enum class OptionGroup {
   kRules,      // --rules
   kLayers,     // --layer
   kSteps,      // --step-regex
+  kCapture,    // --capture
   kExplain,    // --explain
   kInput,      // --no-ingest
 };

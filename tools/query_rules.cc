@@ -13,6 +13,11 @@ void RulesInForce::apply(const Index& index) const {
   make_kernel_class_table(index, classifier);
 }
 
+std::vector<Traits> RulesInForce::traits(const Index& index) const {
+  Classifier classifier(rules_, platform_of(index));
+  return kernel_traits(index, classifier);
+}
+
 std::string RulesInForce::recipe() const {
   return fmt::format(
       "temp.kernel_class: the class of each row of kernel_name under the rules '{}', {} of them (trace-query "

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "passes/kernel_classes.h"
+#include "passes/kernel_traits.h"
 #include "query_options.h"
 
 namespace tracedb {
@@ -15,8 +17,9 @@ class RulesInForce {
  public:
   explicit RulesInForce(const CommandLine& line);  // Error{kUsage}, Error{kInput} for rules that cannot be read
 
-  void apply(const Index& index) const;      // makes temp.kernel_class
-  [[nodiscard]] std::string recipe() const;  // for --explain
+  void apply(const Index& index) const;                                // makes temp.kernel_class
+  [[nodiscard]] std::vector<Traits> traits(const Index& index) const;  // without a table
+  [[nodiscard]] std::string recipe() const;                            // for --explain
 
  private:
   std::string name_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -12,14 +13,19 @@ bool has_steps(const Index& index) { return index.database().query_int64("SELECT
 
 LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
                        std::vector<std::string_view> extra, bool traits) {
-  const StepOptions options{line.text("step-regex")};
-  const std::vector<std::string_view> own = step_columns(index, options);
+  const std::vector<std::string_view> own = step_columns(index, {line.text("step-regex")});
   const bool classified = traits || std::find(own.begin(), own.end(), "launch_id") != own.end();
-  for (const std::string_view column : own) {
+  if (classified) rules.apply(index);
+  return load_steps(index, line, classified ? kernel_traits(index) : std::vector<Traits>{}, std::move(extra));
+}
+
+LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits,
+                       std::vector<std::string_view> extra) {
+  const StepOptions options{line.text("step-regex")};
+  for (const std::string_view column : step_columns(index, options)) {
     if (std::find(extra.begin(), extra.end(), column) == extra.end()) extra.push_back(column);
   }
-  if (classified) rules.apply(index);
-  LoadedSteps out{EventTables(index, extra), classified ? kernel_traits(index) : std::vector<Traits>{}, {}};
+  LoadedSteps out{EventTables(index, extra), std::move(traits), {}};
   out.set = load_steps(index, options, out.events, out.traits);
   return out;
 }

@@ -24,6 +24,10 @@ struct LoadedSteps {
 LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
                        std::vector<std::string_view> extra = {}, bool traits = false);
 
+// The same with the traits at hand; makes no table.
+LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits,
+                       std::vector<std::string_view> extra);
+
 // What a selection needs of an index before the passes over devices can run: its classes, and its steps if it names
 // some.
 class SelectedPlaces {

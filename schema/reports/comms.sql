@@ -1,7 +1,7 @@
--- Communication by collective. temp.comm_group: kernels of kind comm in the selection; a row for each collective, group,
+-- Communication by collective. temp.comm_group: kernels of kinds comm and comm_compute in the selection; a row for each collective, group,
 -- type and size, and one for each short name of kernels that the trace does not describe. Times include waiting for the
 -- other ranks, so bandwidths are lower bounds. Busy: several at once count once, for the one that started first; Exposed:
--- of it, without computation on the device. Bytes: the larger of input and output, of one. GB/s: 10^9 bytes per second.
+-- of it, without computation on the device. comm_compute: fused with a norm, a GEMM or the like. Bytes: the larger of input and output, of one. GB/s: 10^9 bytes per second.
 -- column: time_pct     | Time (%)    | percent | sum
 -- column: total_time   | Total Time  | ns      | sum
 -- column: instances    | Instances   | count   | sum
@@ -20,12 +20,14 @@
 -- column: ranks        | Ranks       |         |
 -- column: dtype        | Type        | text    |
 -- column: group        | Group       | text    |
+-- column: kind         | Kind        | text    |
 -- column: name         | Name        | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, p99,
        busy, exposed, 100.0 * exposed / nullif(busy, 0), bytes, bytes * n,
        1.0 * bytes * known / nullif(total, 0), factor * bytes * known / nullif(total, 0), group_size, dtype,
        group_name || CASE WHEN group_description NOT IN ('', 'undefined', group_name)
                           THEN ' (' || group_description || ')' ELSE '' END,
+       kind,
        coalesce(name, '[no name]')
 FROM temp.comm_group
-ORDER BY total DESC, name, group_name, group_description, dtype, bytes;
+ORDER BY total DESC, name, group_name, group_description, dtype, bytes, kind;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kAnnotationKinds[] = {"user", "gpu"};
 constexpr std::string_view kCallKinds[] = {"launch", "graph_launch", "copy", "sync", "other"};
-constexpr std::string_view kKernelKinds[] = {"compute", "comm", "copy_kernel"};
+constexpr std::string_view kKernelKinds[] = {"compute", "comm", "copy_kernel", "comm_compute"};
 constexpr std::string_view kMemoryKinds[] = {"memcpy", "memset"};
 constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
 

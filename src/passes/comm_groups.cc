@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "passes/collective_size.h"
@@ -18,6 +19,7 @@ struct Collective {
   std::string name, group_name, group_description, dtype;  // empty: unknown
   std::optional<std::int64_t> group_size, bytes;
   bool described = true;
+  bool fused = false;  // with computation
 };
 
 class Collectives {
@@ -29,11 +31,15 @@ class Collectives {
     const DeviceEvents kernels = columns.work().kernels;
     for (std::size_t row = 0; row < group_of_kernel_.size(); ++row) {
       GroupId& group = group_of_kernel_[row];
-      const bool wanted = is_comm(kernels, row) && (kernels.left_out.empty() || kernels.left_out[row] == 0);
+      const bool fused = kernels.kind[row] == kFused;
+      const bool wanted =
+          (fused || kernels.kind[row] == kPlain) && (kernels.left_out.empty() || kernels.left_out[row] == 0);
       if (!wanted) {
         group = kNoGroup;
       } else if (group == kNoGroup) {
-        group = group_of_name(index, columns.kernel_names()[row]);
+        group = group_of_name(index, columns.kernel_names()[row], fused);
+      } else if (fused) {
+        group = fused_twin(group);
       }
     }
   }
@@ -42,13 +48,23 @@ class Collectives {
   [[nodiscard]] const std::vector<Collective>& groups() const { return groups_; }
 
  private:
-  static bool is_comm(const DeviceEvents& kernels, std::size_t row) {
-    return kernels.kind[row] == static_cast<std::uint32_t>(StoredKernelKind::kComm);
-  }
+  static constexpr auto kPlain = static_cast<std::uint32_t>(StoredKernelKind::kComm);
+  static constexpr auto kFused = static_cast<std::uint32_t>(StoredKernelKind::kCommCompute);
 
   static bool find_any(const DeviceColumns& columns) {
     const auto kinds = columns.work().kernels.kind;
-    return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(StoredKernelKind::kComm)) != kinds.end();
+    return std::any_of(kinds.begin(), kinds.end(), [](std::uint32_t kind) { return kind == kPlain || kind == kFused; });
+  }
+
+  // The same collective, fused.
+  GroupId fused_twin(GroupId group) {
+    const auto [entry, is_new] = fused_twins_.try_emplace(group, static_cast<GroupId>(groups_.size()));
+    if (is_new) {
+      Collective twin = groups_[group];
+      twin.fused = true;
+      groups_.push_back(std::move(twin));
+    }
+    return entry->second;
   }
 
   void read_described(const Index& index) {
@@ -82,7 +98,7 @@ class Collectives {
   }
 
   // Kernels that the trace says nothing about but their name.
-  GroupId group_of_name(const Index& index, std::uint32_t name_id) {
+  GroupId group_of_name(const Index& index, std::uint32_t name_id, bool fused) {
     const auto known = by_name_id_.find(name_id);
     if (known != by_name_id_.end()) return known->second;
     Statement statement(index.database(), "SELECT short_name FROM kernel_name WHERE id = ?");
@@ -90,7 +106,9 @@ class Collectives {
     Collective own;
     own.name = statement.step() ? std::string(statement.text(0)) : "[no name]";
     own.described = false;
-    const auto [entry, is_new] = by_short_name_.try_emplace(own.name, static_cast<GroupId>(groups_.size()));
+    own.fused = fused;
+    const auto [entry, is_new] =
+        by_short_name_.try_emplace(own.name + (fused ? "+" : ""), static_cast<GroupId>(groups_.size()));
     if (is_new) groups_.push_back(std::move(own));
     return by_name_id_[name_id] = entry->second;
   }
@@ -99,6 +117,7 @@ class Collectives {
   std::vector<Collective> groups_;
   std::unordered_map<std::string, GroupId> by_key_, by_short_name_;
   std::unordered_map<std::uint32_t, GroupId> by_name_id_;
+  std::unordered_map<GroupId, GroupId> fused_twins_;
 };
 
 void bind(Statement& row, int place, const std::string& text) {
@@ -116,6 +135,7 @@ void write_row(Statement& row, const Collective& what, const GroupStats& stats, 
   if (stats.known > 0) row.bind(12, stats.min).bind(13, stats.max).bind(14, stats.median).bind(15, stats.p99);
   if (const auto factor = bus_factor(what.name, what.group_size.value_or(0))) row.bind(16, *factor);
   row.bind(17, std::int64_t{what.described});
+  row.bind(18, std::string_view(what.fused ? "comm_compute" : "comm"));
   row.run();
 }
 
@@ -134,8 +154,8 @@ void make_comm_group_table(const Index& index, const Selection& selection, const
   TempTable table(index.database(), "comm_group",
                   "name TEXT, group_name TEXT, group_description TEXT, group_size INTEGER, dtype TEXT, bytes INTEGER, "
                   "n INTEGER, known INTEGER, total INTEGER, busy INTEGER, exposed INTEGER, min INTEGER, max INTEGER, "
-                  "median REAL, p99 INTEGER, factor REAL, described INTEGER",
-                  17);
+                  "median REAL, p99 INTEGER, factor REAL, described INTEGER, kind TEXT",
+                  18);
   for (std::size_t g = 0; g < count; ++g) {
     if (stats[g].count > 0) write_row(table.insert(), all.groups()[g], stats[g], times[g]);
   }

@@ -2,10 +2,11 @@
 //
 //   temp.comm_group(name TEXT, group_name TEXT, group_description TEXT, group_size INTEGER, dtype TEXT, bytes INTEGER,
 //                   n INTEGER, known INTEGER, total INTEGER, busy INTEGER, exposed INTEGER, min INTEGER, max INTEGER,
-//                   median REAL, p99 INTEGER, factor REAL, described INTEGER)
+//                   median REAL, p99 INTEGER, factor REAL, described INTEGER, kind TEXT)
 //
 // One row for each distinct collective, group, type and size; kernels of which the trace says none of it are in a row
-// for each short name, described = 0. `bytes` of one: of the larger of input and output. `busy` and `exposed` as in
+// for each short name, described = 0; those of kind comm_compute have
+// rows of their own. `bytes` of one: of the larger of input and output. `busy` and `exposed` as in
 // exposed_time.h, `factor` as in collective_size.h, the others as in group_stats.h.
 #pragma once
 

@@ -40,7 +40,7 @@ std::vector<std::uint8_t> left_out(const EventColumns& columns, const EventFilte
   return out;
 }
 
-DeviceEvents events(const EventColumns& columns, const std::array<Work, 4>& work_of_kind,
+DeviceEvents events(const EventColumns& columns, const WorkOfKind& work_of_kind,
                     std::span<const std::uint8_t> left_out) {
   return {columns.times("ts"),
           columns.times("dur"),
@@ -52,8 +52,8 @@ DeviceEvents events(const EventColumns& columns, const std::array<Work, 4>& work
 }
 
 // By StoredKernelKind and StoredMemoryKind; fills count as computing.
-constexpr std::array<Work, 4> kKernelWork = {Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy};
-constexpr std::array<Work, 4> kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy};
+constexpr WorkOfKind kKernelWork = {Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy, Work::kFusedComm};
+constexpr WorkOfKind kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy};
 
 }  // namespace
 

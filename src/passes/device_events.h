@@ -10,8 +10,13 @@
 
 namespace tracedb {
 
-// The sets of the metric definitions: compute kernels and fills, collectives, copies by engines or kernels.
-enum class Work : std::uint8_t { kCompute, kComm, kCopy };
+// The sets of the metric definitions: compute kernels and fills, collectives, copies by engines or kernels. Collectives
+// fused with computation are in the set of collectives.
+enum class Work : std::uint8_t { kCompute, kComm, kCopy, kFusedComm };
+inline bool communicates(Work work) { return work == Work::kComm || work == Work::kFusedComm; }
+
+// By the values of a table's column kind; what is more than that counts as the first.
+using WorkOfKind = std::array<Work, 8>;
 
 inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();  // an unknown ts or dur
 
@@ -19,7 +24,7 @@ inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min()
 struct DeviceEvents {
   std::span<const std::int64_t> ts, dur;  // ns
   std::span<const std::uint32_t> stream, launch, kind;
-  std::array<Work, 4> work_of_kind{};
+  WorkOfKind work_of_kind{};
   std::span<const std::uint8_t> left_out;  // not 0: outside the selection; empty: nothing is
 };
 
@@ -69,7 +74,7 @@ inline DeviceEvent event_at(const DeviceWork& work, const DeviceEvents& table, s
           stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0,
           stream,
           table.launch[row],
-          table.work_of_kind[table.kind[row] & 3],
+          table.work_of_kind[table.kind[row] & 7],
           !table.left_out.empty() && table.left_out[row] != 0};
 }
 

@@ -12,7 +12,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKernelKinds = {"compute", "comm", "copy_kernel"};
+constexpr std::array<std::string_view, 4> kKernelKinds = {"compute", "comm", "copy_kernel", "comm_compute"};
 constexpr std::array<std::string_view, 2> kMemoryKinds = {"memcpy", "memset"};
 constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
 

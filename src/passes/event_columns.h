@@ -14,8 +14,8 @@
 namespace tracedb {
 
 // Values of the column kind. Not the enums of trace/event_names.h: 0 is whatever is none of them.
-enum class StoredKernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel };  // kernel.kind
-enum class StoredMemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };              // memory_op.kind
+enum class StoredKernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel, kCommCompute };  // kernel.kind
+enum class StoredMemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };                            // memory_op.kind
 enum class StoredCallKind : std::uint32_t {
   kUnknown,
   kLaunch,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "passes/kernel_classes.h"
+
 namespace tracedb {
 namespace {
 
@@ -40,6 +42,15 @@ Traits traits_of_part(std::string_view part) {
   return part == "convolution" ? own | kConvolutionTrait : own;
 }
 
+// Ids of a damaged index may be anything.
+void enter(std::vector<Traits>& traits, std::int64_t name_id, Traits own) {
+  constexpr std::int64_t kMostNames = std::int64_t{1} << 27;
+  if (name_id <= 0 || name_id >= kMostNames) return;
+  const auto id = static_cast<std::size_t>(name_id);
+  if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
+  traits[id] = own;
+}
+
 }  // namespace
 
 Traits traits_of_class(std::string_view class_name) {
@@ -54,12 +65,15 @@ Traits traits_of_class(std::string_view class_name) {
 
 std::vector<Traits> kernel_traits(const Index& index) {
   std::vector<Traits> traits;
-  Statement rows(index.database(),
-                 "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 134217728");
-  while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
-    if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
-    traits[id] = traits_of_class(rows.text(1));
+  Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
+  while (rows.step()) enter(traits, rows.int64(0), traits_of_class(rows.text(1)));
+  return traits;
+}
+
+std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier) {
+  std::vector<Traits> traits;
+  for (const auto& [name_id, classification] : classify_kernel_names(index, classifier)) {
+    enter(traits, name_id, traits_of_class(classifier.class_name(classification.class_id)));
   }
   return traits;
 }

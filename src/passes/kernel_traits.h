@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "passes/classifier.h"
 
 namespace tracedb {
 
@@ -37,6 +38,8 @@ Traits traits_of_class(std::string_view class_name);
 
 // By name_id; ids that are not there have kOtherTrait. Needs make_kernel_class_table() before.
 std::vector<Traits> kernel_traits(const Index& index);
+// The same without the table, where nothing may be written.
+std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier);
 
 inline Traits traits_of(const std::vector<Traits>& traits, std::uint32_t name) {
   return name < traits.size() ? traits[name] : kOtherTrait;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "passes/mixer_runs.h"
-#include "passes/module_layers.h"
+#include "passes/rows_by_step.h"
 #include "passes/step_stats.h"
 
 namespace tracedb {
@@ -17,73 +17,6 @@ constexpr double kAgreement = 0.95;
 
 std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
-StackUse stack_use(const Index& index, const EventTables& events) {
-  StackUse use;
-  if (!events.kernels.has("stack_id")) return use;
-  const auto stacks_there = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(index.database().query_int64("SELECT max(id) FROM stack").value_or(0), 0));
-  const auto stacks = events.kernels.ids("stack_id");
-  const auto dur = events.kernels.times("dur");
-  for (std::size_t i = 0; i < stacks.size(); ++i) {
-    const std::uint32_t stack = stacks[i];
-    if (stack == 0 || stack > stacks_there) continue;
-    if (stack >= use.time.size()) {
-      use.time.resize(std::size_t{stack} * 2 + 1, 0);
-      use.first_kernel.resize(use.time.size(), 0);
-    }
-    use.time[stack] += time_of(dur[i]) >> 8;  // shares are all that matters: no sum may overflow
-    if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);
-  }
-  return use;
-}
-
-// Rows of kernels by step, in time order within each: those of step s are [begin[s], begin[s + 1]).
-struct ByStep {
-  std::vector<std::uint32_t> rows;
-  std::vector<std::size_t> begin;
-
-  ByStep(std::span<const std::uint32_t> step, std::size_t steps) : rows(step.size()), begin(steps + 2, 0) {
-    for (const std::uint32_t s : step) ++begin[s + 1];
-    for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
-    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < step.size(); ++i) rows[next[step[i]]++] = i;
-  }
-  [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
-    return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
-  }
-};
-
-// Layers that modules or annotations tell, by kernel.
-class Hints {
- public:
-  Hints(const Index& index, const EventTables& events)
-      : ids_(events.kernels.ids(events.kernels.has("stack_id") ? "stack_id" : "annotation_id")) {
-    if (events.kernels.has("stack_id")) {
-      modules_ = module_layers(index, stack_use(index, events));
-    } else {
-      by_annotation_ = annotation_layers(index);
-    }
-  }
-  [[nodiscard]] LayerSource source() const {
-    if (modules_.layers > 0) return LayerSource::kModules;
-    return by_annotation_.empty() ? LayerSource::kNone : LayerSource::kAnnotations;
-  }
-  [[nodiscard]] std::int32_t of(std::uint32_t kernel) const {
-    const std::uint32_t id = ids_[kernel];
-    const std::vector<std::int32_t>& layers = modules_.layers > 0 ? modules_.of_stack : by_annotation_;
-    return id < layers.size() ? layers[id] : kNoLayer;
-  }
-  [[nodiscard]] std::string text() const {
-    return modules_.layers > 0 ? fmt::format("{} modules {} in {}", modules_.layers, modules_.kinds, modules_.container)
-                               : "numbered annotations";
-  }
-
- private:
-  std::span<const std::uint32_t> ids_;  // of stacks or annotations, by kernel
-  ModuleLayers modules_;
-  std::vector<std::int32_t> by_annotation_;
-};
-
 // The kernels of one step on one device.
 struct Piece {
   std::size_t step = 0;  // place + 1; 0: no steps at all
@@ -92,12 +25,23 @@ struct Piece {
   LayerSource source = LayerSource::kNone;
 };
 
+LaunchPlaces places_of(const EventColumns& kernels) {
+  LaunchPlaces places{"kernel", kernels.times("dur"), {}, {}};
+  if (kernels.has("stack_id")) {
+    places.stack = kernels.ids("stack_id");
+  } else {
+    places.annotation = kernels.ids("annotation_id");
+  }
+  return places;
+}
+
 class Finder {
  public:
-  Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits)
+  Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
+         const std::vector<std::int32_t>* lent)
       : events_(events),
         steps_(steps),
-        hints_(index, events),
+        hints_(index, places_of(events.kernels), lent),
         names_(events.kernels.ids("name_id")),
         dur_(events.kernels.times("dur")),
         all_traits_(traits),
@@ -146,7 +90,9 @@ class Finder {
   }
 
   void find(Piece& piece) {
-    if (hints_.source() != LayerSource::kNone && hinted(piece)) return;
+    for (std::size_t i = 0; const LayerHint* hint = hints_.get(i); ++i) {
+      if (hinted(piece, *hint)) return;
+    }
     const StepKind kind = kind_of(piece);
     if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
     if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
@@ -202,7 +148,7 @@ class Finder {
   }
 
   // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels.
-  bool hinted(Piece& piece) {
+  bool hinted(Piece& piece, const LayerHint& hint) {
     std::size_t first = piece.rows.size();
     std::size_t last = 0;
     double inside = 0, total = 0;
@@ -210,7 +156,7 @@ class Finder {
     for (std::size_t i = 0; i < piece.rows.size(); ++i) {
       const auto time = static_cast<double>(time_of(dur_[piece.rows[i]]));
       total += time;
-      const std::int32_t layer = hints_.of(piece.rows[i]);
+      const std::int32_t layer = hint.of(piece.rows[i]);
       if (layer < 0) continue;
       inside += time;
       first = std::min(first, i);
@@ -222,9 +168,9 @@ class Finder {
     constexpr double kLeast = 0.2;
     if (first == piece.rows.size() || inside < kLeast * total) return false;
     piece.layers = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
-    piece.source = hints_.source();
+    piece.source = hint.source;
     for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      out_.of_kernel[piece.rows[i]] = i < first ? kHead : i > last ? kTail : hints_.of(piece.rows[i]);
+      out_.of_kernel[piece.rows[i]] = i < first ? kHead : i > last ? kTail : std::max(hint.of(piece.rows[i]), kNoLayer);
     }
     return true;
   }
@@ -278,10 +224,11 @@ class Finder {
       inside += out_.of_kernel[i] >= 0 ? time : 0;
     }
     out_.coverage = total > 0 ? inside / total : 0;
-    const bool by_hints = std::any_of(out_.phases.begin(), out_.phases.end(), [](const PhaseLayers& phase) {
-      return phase.source == LayerSource::kModules || phase.source == LayerSource::kAnnotations;
-    });
-    if (by_hints) out_.notes.push_back("layers from " + hints_.text());
+    for (std::size_t i = 0; const LayerHint* hint = hints_.get(i); ++i) {
+      const bool used = std::any_of(out_.phases.begin(), out_.phases.end(),
+                                    [&](const PhaseLayers& phase) { return phase.source == hint->source; });
+      if (used) out_.notes.push_back("layers from " + hint->text);
+    }
     for (const PhaseLayers& phase : out_.phases) {
       if (phase.layers == 0 || phase.layers == out_.layers) continue;
       out_.notes.push_back(
@@ -291,12 +238,12 @@ class Finder {
 
   const EventTables& events_;
   const StepSet& steps_;
-  const Hints hints_;
+  LayerHints hints_;
   std::span<const std::uint32_t> names_;
   std::span<const std::int64_t> dur_;
   const std::vector<Traits>& all_traits_;
   std::vector<Traits> traits_;  // made when rhythm is first asked for
-  ByStep ordered_;
+  RowsByStep ordered_;
   const DenseDevices devices_;
   std::vector<Piece> pieces_;
   std::vector<Traits> sequence_;     // of the step at hand,
@@ -305,11 +252,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::string_view to_string(LayerSource source) {
-  constexpr std::string_view kNames[] = {"none", "modules", "annotations", "rhythm"};
-  return kNames[static_cast<std::size_t>(source)];
-}
 
 std::vector<std::string_view> layer_columns(const Index& index) {
   const bool modules =
@@ -321,8 +263,8 @@ std::vector<std::string_view> layer_columns(const Index& index) {
 }
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits) {
-  return Finder(index, events, steps, traits).run();
+                     const std::vector<Traits>& traits, const std::vector<std::int32_t>* lent) {
+  return Finder(index, events, steps, traits, lent).run();
 }
 
 }  // namespace tracedb

@@ -1,23 +1,22 @@
 // The layer of every kernel: metrics F.8. Sources in this order, for each step and device: modules of the python
-// stacks, numbered annotations, the rhythm of the kernels (layers.h). What comes before the first layer of a step is
-// its head, what comes behind the last its tail; in between, and outside of steps, a kernel may have no layer.
+// stacks, numbered annotations, numbered operators around the launch, a capture (capture.h), the rhythm of the kernels
+// (layers.h). What comes before the first layer of a step is its head, what comes behind the last its tail; in between,
+// and outside of steps, a kernel may have no layer.
 //
 // A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has
-// none. Steps of kinds train and other get layers from modules and annotations alone: a backward pass has no rhythm of
-// its own, and a step of diffusion holds several passes.
+// none. Steps of kinds train and other get no layers from rhythm: a backward pass has none of its own, and a step of
+// diffusion holds several passes.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "passes/layer_hints.h"
 #include "passes/layers.h"
 #include "passes/step_set.h"
 
 namespace tracedb {
-
-enum class LayerSource { kNone, kModules, kAnnotations, kRhythm };
-std::string_view to_string(LayerSource source);  // none, modules, annotations, rhythm
 
 struct PhaseLayers {
   StepKind kind = StepKind::kUnknown;
@@ -39,7 +38,8 @@ struct LayerSet {
 // What table kernel must be loaded with besides: EventTables(index, layer_columns(index)).
 std::vector<std::string_view> layer_columns(const Index& index);
 
+// `lent`: by row, the layers a capture lends; kNoLayer where it has none.
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits);
+                     const std::vector<Traits>& traits, const std::vector<std::int32_t>* lent = nullptr);
 
 }  // namespace tracedb

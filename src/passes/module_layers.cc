@@ -230,4 +230,51 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   return out;
 }
 
+namespace {
+
+// Layers of strings that may be names of operators, by id. Few strings have a number behind one of the words, so most
+// traces end here.
+std::unordered_map<std::uint32_t, std::int32_t> numbered_strings(const Index& index) {
+  std::unordered_map<std::uint32_t, std::int32_t> layers;
+  Statement rows(index.database(), "SELECT id, value FROM string WHERE id > 0 AND id < 4294967296");
+  while (rows.step()) {
+    const std::string_view value = rows.text(1);
+    if (value.find_first_of("0123456789") == std::string_view::npos || value.starts_with(kModule)) continue;
+    if (const auto layer = layer_number(value)) layers.emplace(static_cast<std::uint32_t>(rows.int64(0)), *layer);
+  }
+  return layers;
+}
+
+// Numbers of something else are few, or anything: a size, an address, the place in a list of kernels.
+bool look_like_layers(const std::vector<std::int32_t>& layers) {
+  std::vector<bool> seen;
+  for (const std::int32_t layer : layers) {
+    if (layer < 0) continue;
+    const auto place = static_cast<std::size_t>(layer);
+    if (place >= seen.size()) seen.resize(place + 1);
+    seen[place] = true;
+  }
+  const auto count = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+  constexpr std::size_t kOneMissingOf = 10;
+  return count > 1 && (seen.size() - count) * kOneMissingOf <= count + kOneMissingOf;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> operator_layers(const Index& index) {
+  const auto layers = numbered_strings(index);
+  if (layers.empty()) return {};
+  const EventColumns operators(index, "cpu_op", {"name_id", "parent_id"});
+  const auto names = operators.ids("name_id");
+  const auto parents = operators.ids("parent_id");
+  std::vector<std::int32_t> out(operators.size() + 1, -1);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::int32_t outer = parents[i] <= i ? out[parents[i]] : -1;
+    const auto own = outer >= 0 ? layers.end() : layers.find(names[i]);
+    out[i + 1] = own != layers.end() ? own->second : outer;
+  }
+  if (!look_like_layers(out)) out.clear();
+  return out;
+}
+
 }  // namespace tracedb

@@ -1,5 +1,5 @@
-// Layers from what the trace says of them: nn.Module frames in the python stacks, numbered annotations. Resolved once
-// for each distinct stack and annotation, never for each kernel.
+// Layers from what the trace says of them: nn.Module frames in the python stacks, numbered annotations and
+// operators. Resolved once for each distinct stack, annotation or operator, never for each kernel.
 #pragma once
 
 #include <cstdint>
@@ -35,5 +35,9 @@ std::optional<std::int32_t> layer_number(std::string_view name);
 
 // By id of annotation: the number of the innermost annotation around it that has one, or -1. Empty where none has.
 std::vector<std::int32_t> annotation_layers(const Index& index);
+
+// By id of cpu_op: the number of the outermost operator around it, itself included, that has one, or -1. Empty unless
+// the numbers look like layers: at least two, and hardly one left out.
+std::vector<std::int32_t> operator_layers(const Index& index);
 
 }  // namespace tracedb

@@ -57,12 +57,13 @@ struct Lane {
   std::int64_t first = -1;  // start of the first event that takes time
   std::int64_t until = 0;   // end of everything so far
   EventRef last;            // the event that ends there
-  Cover computation, comm, copy, working, busy;
+  Cover computation, comm, fused_comm, copy, working, busy;
   std::int64_t kernels = 0, memory_ops = 0;
 
   void add(const DeviceEvent& event, const Window& window) {
     if (event.work == Work::kCompute) computation.add(event.ts, event.end, window);
-    if (event.work == Work::kComm) comm.add(event.ts, event.end, window);
+    if (communicates(event.work)) comm.add(event.ts, event.end, window);
+    if (event.work == Work::kFusedComm) fused_comm.add(event.ts, event.end, window);
     if (event.work == Work::kCopy) copy.add(event.ts, event.end, window);
     if (event.work != Work::kCopy) working.add(event.ts, event.end, window);
     busy.add(event.ts, event.end, window);
@@ -123,6 +124,7 @@ LaneTimeline summary(const Lane& lane, const Window& window) {
   out.idle = out.span - out.busy;
   out.computation = lane.computation.length();
   out.comm = lane.comm.length();
+  out.fused_comm = lane.fused_comm.length();
   out.copy = lane.copy.length();
   out.exposed_comm = lane.working.length() - out.computation;
   out.exposed_copy = out.busy - lane.working.length();

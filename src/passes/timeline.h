@@ -44,6 +44,7 @@ struct LaneTimeline {
   std::int64_t begin = 0, span = 0;          // from the first start to the last end
   std::int64_t busy = 0, idle = 0;
   std::int64_t computation = 0, comm = 0, copy = 0;
+  std::int64_t fused_comm = 0;    // of comm: collectives fused with computation
   std::int64_t exposed_comm = 0;  // without computation at the same time
   std::int64_t exposed_copy = 0;  // without either
   std::array<std::int64_t, kIdleCauses> idle_by_cause{};

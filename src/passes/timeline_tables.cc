@@ -49,8 +49,8 @@ void make_timeline_table(const Index& index, const Selection& selection, LaneBy 
                   "span INTEGER, busy INTEGER, idle INTEGER, computation INTEGER, comm INTEGER, copy INTEGER, "
                   "exposed_comm INTEGER, exposed_copy INTEGER, host_wait INTEGER, kernel_wait INTEGER, "
                   "graph_gap INTEGER, other INTEGER, unknown INTEGER, gaps INTEGER, micro_idle INTEGER, "
-                  "macro_idle INTEGER, unselected INTEGER",
-                  22);
+                  "macro_idle INTEGER, unselected INTEGER, fused_comm INTEGER",
+                  23);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const LaneTimeline& lane = lanes[i];
     if (lane.kernels + lane.memory_ops == 0) continue;
@@ -63,6 +63,7 @@ void make_timeline_table(const Index& index, const Selection& selection, LaneBy 
       row.bind(14 + static_cast<int>(cause), lane.idle_by_cause[cause]);
     }
     row.bind(19, lane.gaps).bind(20, lane.micro_idle).bind(21, lane.macro_idle).bind(22, lane.unselected);
+    row.bind(23, lane.fused_comm);
     row.run();
   }
 }

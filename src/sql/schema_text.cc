@@ -33,7 +33,7 @@ std::size_t text_after(const std::string& line, std::size_t from) {
 }  // namespace
 
 SchemaComments schema_comments(std::string_view script_text) {
-  static const std::regex kOpening(R"(^CREATE (TABLE|VIEW) (\w+))");
+  static const std::regex kOpening(R"(^CREATE (TABLE|VIEW|TEMP VIEW) (\w+))");
   SchemaComments comments;
   std::string object;
   bool is_view = false;
@@ -44,7 +44,7 @@ SchemaComments schema_comments(std::string_view script_text) {
     std::smatch opening;
     if (std::regex_search(line, opening, kOpening)) {
       object = opening[2];
-      is_view = opening[1] == "VIEW";
+      is_view = opening[1] != "TABLE";
       comments[{object, ""}] = comment;
     } else if (!object.empty() && !comment.empty()) {
       for (const std::string& column : columns_in(code, is_view)) comments[{object, column}] = comment;

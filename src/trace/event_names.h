@@ -16,9 +16,10 @@ std::string_view to_string(CallKind kind);
 // CUDA runtime, CUDA driver and HIP names alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipGraphLaunch").
 CallKind call_kind(std::string_view name);
 
-enum class KernelKind : std::uint8_t { kCompute, kComm, kCopyKernel };
+enum class KernelKind : std::uint8_t { kCompute, kComm, kCopyKernel, kCommCompute };
 std::string_view to_string(KernelKind kind);
-// COMM and COPY of the metric definitions: collectives and peer transfers; ROCm's copies done by kernels.
+// COMM and COPY of the metric definitions: collectives and peer transfers, by themselves or fused with computation (a
+// norm, a GEMM); ROCm's copies done by kernels.
 KernelKind kernel_kind(std::string_view name);
 
 // Ways a copy can go: "", "HtoD", "DtoH", ... The first one, empty, stands for "the name does not say".

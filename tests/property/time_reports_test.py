@@ -16,6 +16,8 @@ SHAPES = {
     "eager": ("--graphs", "off", "--layers", 3),
     "one stream, moe": ("--streams", 1, "--moe", "on", "--layers", 3),
     "lost launches": ("--orphans", 7, "--layers", 3),
+    "fused collectives": ("--vendor", "nvidia", "--tensor-parallel", 2, "--layers", 3, "--fuse", "allreduce+rmsnorm"),
+    "fused on amd": ("--tensor-parallel", 2, "--layers", 3, "--fuse", "allreduce+rmsnorm,rmsnorm+quant"),
     "rank 3": ("--rank", 3, "--tensor-parallel", 4, "--layers", 2),
 }
 DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy")
@@ -32,6 +34,11 @@ def check_truth(folder, options):
     (timeline,) = rows("timeline", index)
     equal({key: timeline[key] for key in DEVICE_TIME}, {key: truth["device_time"][key] for key in DEVICE_TIME}, "times")
     equal(timeline["device"], truth["device_time"]["device"], "device")
+    fused = [value for name, value in truth["classes"].items() if name.startswith("communication+")]
+    apart = [row for row in rows("comms", index) if row["kind"] == "comm_compute"]
+    equal([sum(row[key] for row in apart) for key in ("instances", "total_time")],
+          [sum(value[key] for value in fused) for key in ("count", "ns")], "collectives fused with computation")
+    equal(timeline["fused_comm"] > 0, bool(fused), "their time")
     launches = {row["call"]: row for row in rows("launches", index)}
     missing = launches.pop("[no launch]", {"kernels": 0})
     equal(missing["kernels"], truth["kernels_without_launch"], "kernels without a launch")
@@ -60,7 +67,8 @@ def random_trace(seed):
                        "dur": chance.randrange(1, 90) / 10, "args": {"correlation": correlation}})
         copies = name == "cudaMemcpyAsync"
         for _ in range(chance.choice([0, 1, 3]) if "Graph" in name else chance.choice([0, 1, 1])):
-            kernel = chance.choice(["gemm", "ncclDevKernel_AllReduce", "__amd_rocclr_copyBuffer", "norm"])
+            kernel = chance.choice(["gemm", "ncclDevKernel_AllReduce", "__amd_rocclr_copyBuffer", "norm",
+                                    "all_reduce_rms_norm"])
             events.append(device_event(chance, "gpu_memcpy" if copies else "kernel",
                                        "Memcpy HtoD (Host -> Device)" if copies else kernel, ts, correlation))
     for _ in range(10):

@@ -10,7 +10,8 @@
 
 namespace tracedb {
 
-// kind as in the tables: of kernels 1 compute, 2 comm, 3 copy_kernel; of memory operations 1 memcpy, 2 memset.
+// kind as in the tables: of kernels 1 compute, 2 comm, 3 copy_kernel, 4 comm_compute; of memory operations 1 memcpy, 2
+// memset.
 struct EventTable {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> stream, launch, kind;
@@ -24,7 +25,7 @@ struct EventTable {
     stream.push_back(on);
     launch.push_back(call);
   }
-  [[nodiscard]] DeviceEvents view(const std::array<Work, 4>& work) const {
+  [[nodiscard]] DeviceEvents view(const WorkOfKind& work) const {
     return {ts, dur, stream, launch, kind, work, left_out};
   }
 };
@@ -37,7 +38,7 @@ struct DeviceTables {
   std::vector<std::uint8_t> call_is_graph;
 
   [[nodiscard]] DeviceWork work() const {
-    return {kernels.view({Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy}),
+    return {kernels.view({Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy, Work::kFusedComm}),
             memory_ops.view({Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy}), lane_of_stream, 2};
   }
   [[nodiscard]] LaunchCalls calls() const { return {call_ts, call_is_graph}; }
@@ -59,7 +60,7 @@ struct DeviceTables {
         table.add(ts, dur, pick(kinds + 1), 1 + pick(3), pick(calls + 2));
       }
     };
-    fill(tables.kernels, pick(24), 3);
+    fill(tables.kernels, pick(24), 4);
     fill(tables.memory_ops, pick(8), 2);
     return tables;
   }

@@ -2,7 +2,7 @@
 loops, written from the definitions in the README and independent of the reports."""
 from collections import defaultdict
 
-KERNEL_WORK = {"compute": "computation", "comm": "comm", "copy_kernel": "copy"}
+KERNEL_WORK = {"compute": "computation", "comm": "comm", "copy_kernel": "copy", "comm_compute": "comm"}
 MEMORY_WORK = {"memcpy": "copy", "memset": "computation"}
 CAUSES = ("host_wait", "kernel_wait", "graph_gap", "other", "unknown")
 
@@ -45,6 +45,7 @@ class Event:
     def __init__(self, row, work):
         self.id, self.ts, self.dur, self.device, self.stream, self.launch, kind = row
         self.work = work[kind]
+        self.fused = kind == "comm_compute"
         self.is_kernel = work is KERNEL_WORK
         self.end = self.ts + max(self.dur or 0, 0)
 
@@ -73,6 +74,7 @@ class TimeOracle:
         busy = union((e.ts, e.end) for e in events)
         working = union((e.ts, e.end) for e in events if e.work != "copy")
         out = {work: length(intervals) for work, intervals in sets.items()}
+        out["fused_comm"] = length(union((e.ts, e.end) for e in events if e.fused))
         out["busy"] = length(busy)
         out["span"] = busy[-1][1] - busy[0][0] if busy else 0
         out["idle"] = out["span"] - out["busy"]

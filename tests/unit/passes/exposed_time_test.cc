@@ -30,7 +30,7 @@ TEST_CASE("random events: groups add up to what the timeline says") {
     const DeviceTables tables = DeviceTables::random(chance);
     std::vector<GroupId> groups;
     for (const std::uint32_t kind : tables.kernels.kind) {
-      groups.push_back(kind == 2 ? static_cast<GroupId>(chance() % 3) : kNoGroup);
+      groups.push_back(kind == 2 || kind == 4 ? static_cast<GroupId>(chance() % 3) : kNoGroup);
     }
     ExposedTime sum;
     for (const ExposedTime& time : exposed_time(tables.work(), groups, 3)) {

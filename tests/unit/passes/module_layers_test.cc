@@ -1,6 +1,7 @@
 #include "passes/module_layers.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "support/small_index.h"
 #include "support/temp_directory.h"
@@ -43,6 +44,50 @@ TEST_CASE("layers by modules: the repeated children that hold the most time, in 
   CHECK(layers.container == "Model_0");
   CHECK(layers.kinds == "Mamba, Attn");
   CHECK(layers.of_stack == std::vector<std::int32_t>{-1, -1, -1, 0, 0, 0, -1, 1, 3, -1, 2});
+}
+
+namespace {
+
+// Operators as (name, parent), ids from 1.
+std::vector<std::int32_t> layers_of_operators(std::initializer_list<std::pair<std::string_view, int>> operators) {
+  const TempDirectory folder;
+  write_small_index(folder / "small.tracedb");
+  {
+    Database database(folder / "small.tracedb", Database::Mode::kReadWrite);
+    database.execute("DELETE FROM cpu_op");
+    int id = 0;
+    for (const auto& [name, parent] : operators) {
+      ++id;
+      database.execute(fmt::format(
+          "INSERT INTO string VALUES ({0}, '{1}'); INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, parent_id, "
+          "depth) VALUES ({2}, {2}, 1, 1, {0}, nullif({3}, 0), 0)",
+          id + 100, name, id, parent));
+    }
+  }
+  return operator_layers(Index::open(folder / "small.tracedb"));
+}
+
+}  // namespace
+
+TEST_CASE("layers by operators: the outermost number around each") {
+  CHECK(layers_of_operators({{"forward", 0},
+                             {"model.layers.0", 1},
+                             {"aten::linear", 2},
+                             {"experts.block_7", 2},
+                             {"aten::mm", 4},
+                             {"model.layers.1.attn", 1},
+                             {"aten::mm2", 6},
+                             {"aten::mm3", 1}}) == std::vector<std::int32_t>{-1, -1, 0, 0, 0, 0, 1, 1, -1});
+  // A parent that comes later is a damaged index.
+  CHECK(layers_of_operators({{"layer_0", 2}, {"layer_1", 9}}) == std::vector<std::int32_t>{-1, 0, 1});
+}
+
+TEST_CASE("numbers of operators that are no layers") {
+  CHECK(layers_of_operators({{"triton_per_fused_native_layer_norm_0", 0}, {"triton_poi_fused_1", 0}}).empty());
+  CHECK(layers_of_operators({{"Torch-Compiled Region: 0/0", 0}, {"## Call CompiledFxGraph 7 ##", 0}}).empty());
+  CHECK(layers_of_operators({{"block_3", 0}, {"aten::mm", 1}}).empty());
+  CHECK(layers_of_operators({{"alloc_block_512", 0}, {"alloc_block_4096", 0}}).empty());
+  CHECK(layers_of_operators({}).empty());
 }
 
 TEST_CASE("no modules, no layers") {

@@ -60,17 +60,18 @@ class Oracle {
 
   void add(std::int64_t tick, LaneTimeline& out) const {
     const bool compute = any(events_, tick, {Work::kCompute});
-    const bool comm = any(events_, tick, {Work::kComm});
+    const bool comm = any(events_, tick, {Work::kComm, Work::kFusedComm});
     const bool copy = any(events_, tick, {Work::kCopy});
     out.computation += compute;
     out.comm += comm;
+    out.fused_comm += any(events_, tick, {Work::kFusedComm});
     out.copy += copy;
     out.exposed_comm += comm && !compute;
     out.exposed_copy += copy && !comm && !compute;
     out.busy += compute || comm || copy;
     if (compute || comm || copy) return;
     ++out.idle;
-    out.unselected += any(others_, tick, {Work::kCompute, Work::kComm, Work::kCopy});
+    out.unselected += any(others_, tick, {Work::kCompute, Work::kComm, Work::kFusedComm, Work::kCopy});
     std::int64_t free_from = 0;
     for (const DeviceEvent& event : events_) {
       if (event.end <= tick) free_from = std::max(free_from, event.end);
@@ -101,6 +102,7 @@ void check_equal(const LaneTimeline& actual, const LaneTimeline& expected) {
   CHECK(actual.idle == expected.idle);
   CHECK(actual.computation == expected.computation);
   CHECK(actual.comm == expected.comm);
+  CHECK(actual.fused_comm == expected.fused_comm);
   CHECK(actual.copy == expected.copy);
   CHECK(actual.exposed_comm == expected.exposed_comm);
   CHECK(actual.exposed_copy == expected.exposed_copy);

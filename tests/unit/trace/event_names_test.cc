@@ -57,8 +57,19 @@ TEST_CASE("kinds of kernels") {
       {"void aiter::cross_device_reduce_1stage<float, 4>(aiter::RankData*)", KernelKind::kComm},
       {"void quickreduce::allreduce_prototype_twoshot<quickreduce::CodecQ8>(int)", KernelKind::kComm},
       {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<float>(int)",
+       KernelKind::kCommCompute},
+      {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
+       "trtllm_allreduce_fusion::AllReduceFusionPattern)0, half, 8, true>(int)",
        KernelKind::kComm},
+      {"void flashinfer::trtllm_allreduce_fusion::lamport_initialize_kernel<float>(int)", KernelKind::kComm},
       {"multimem_all_reduce_kernel", KernelKind::kComm},
+      {"void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)", KernelKind::kComm},
+      {"void moeA2ADispatchKernel<8>(int)", KernelKind::kComm},
+      {"fused_all_gather_kernel", KernelKind::kComm},
+      {"tag_gemm_kernel", KernelKind::kCompute},
+      {"attention_all_reduce", KernelKind::kComm},
+      {"void fused::warp_allreduce_norm<4>(float*)", KernelKind::kCompute},
+      {"triton_red_fused_all_reduce_rms_norm_0", KernelKind::kCompute},
       {"_ZN7deep_ep9internode8dispatchILb1EEEvPi", KernelKind::kComm},
       {"void c10d::all_to_all_kernel<int>(int)", KernelKind::kComm},
       {"__amd_rocclr_copyBuffer", KernelKind::kCopyKernel},
@@ -81,6 +92,28 @@ TEST_CASE("kinds of kernels") {
     const auto& kind = entry.second;
     CAPTURE(name);
     CHECK(to_string(kernel_kind(name)) == to_string(kind));
+  }
+}
+
+TEST_CASE("collectives and computation in one kernel") {
+  for (const std::string_view name :
+       {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
+        "trtllm_allreduce_fusion::AllReduceFusionPattern)1, half, 8, true>(int)",
+        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_twoshot_sync<(flashinfer::"
+        "trtllm_allreduce_fusion::AllReduceFusionPattern)10, half, 8, true>(int)",
+        "void tensorrt_llm::kernels::ar_fusion::moe::moereduce_allreduce_fusion_kernel_oneshot_lamport<half>(int)",
+        "void flashinfer::trtllm_moe_allreduce_fusion::moefinalize_allreduce_fusion_kernel_oneshot_lamport<4>(int)",
+        "void flashinfer::trtllm_mnnvl_allreduce::RMSNorm_Lamport<float>(int)",
+        "void tensorrt_llm::kernels::mnnvl::oneshotAllreduceFusionKernel<8, float>(int)",
+        "void tensorrt_llm::kernels::lamport_style_one_shot_all_reduce_norm_kernel<half, 8>(int)",
+        "void aiter::cross_device_reduce_1stage_fused_add_rmsnorm<__hip_bfloat16, 4>(aiter::RankData*)",
+        "_ZN5aiter22all_reduce_rmsnorm_fp8ILi8EEEvPi", "fused_allreduce_residual_rmsnorm_kernel",
+        "gemm_reduce_scatter_kernel", "allgather_gemm_persistent", "kernel_ag_gemm_consumer",
+        "persistent_gemm_all_scatter", "MatmulAllReduceAddRmsNorm_mix_aic", "AllGatherMatmulV2_0",
+        "multimem_all_reduce_rms_norm_kernel",
+        "void cutlass::device_kernel<bytedance::flux::GemmReduceScatterKernel<128> >(int)"}) {
+    CAPTURE(name);
+    CHECK(to_string(kernel_kind(name)) == "comm_compute");
   }
 }
 

@@ -1,0 +1,77 @@
+// Words that reports know and views of an index cannot, because they are opinions: the class and the layer of a kernel.
+// Here they are SQL functions, and columns of temporary views that take the place of the index's own (schema/
+// sql_views.sql):
+//
+//   op_class(name)         class of a kernel name under the rules in force; any text will do
+//   kernel_layer(id)       number of the layer a kernel is in; NULL: in none
+//   kernel_layer_part(id)  layer; head and tail: before the first and behind the last one of a step; NULL: unknown
+//   capture_op(id)         operator that launched the kernel in the capture, which a graph replay has none of
+//   capture_module(id)     innermost module there
+//
+// Nothing is computed before a statement asks: rules are read with the first name, layers found with the first kernel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "passes/capture_words.h"
+#include "passes/classifier.h"
+#include "passes/layer_set.h"
+
+namespace tracedb {
+
+// The words of one index, which must outlive it. One thread at a time.
+class KernelWords {
+ public:
+  struct Found {
+    std::vector<std::int32_t> layer_of_kernel;
+    LentWords lent;  // empty without a capture
+    std::vector<std::string> notes;
+  };
+  using Find = std::function<Found(const Index&, std::vector<Traits>)>;
+
+  // `rules` as of load_rules(). `find` is given the traits of the index's kernel names.
+  KernelWords(const Index& index, std::string rules, Find find);
+
+  [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
+  [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
+
+  [[nodiscard]] std::optional<std::string_view> lent_op(std::int64_t kernel_id);
+  [[nodiscard]] std::optional<std::string_view> lent_module(std::int64_t kernel_id);
+
+  // What a reader of layers must know, told once; nothing before they were asked for.
+  [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+  // A statement that used these words failed: throws the reason, if it lies here.
+  void rethrow() const;
+  void keep_failure(Error failure) { failure_ = std::move(failure); }
+
+ private:
+  Classifier& classifier();
+  const Found& found();
+
+  const Index& index_;
+  const std::string rules_;
+  const Find find_;
+  std::optional<Classifier> classifier_;
+  std::unordered_map<std::string, ClassId> classes_;  // by name
+  std::string name_;                                  // the key at hand: its memory is used again
+  std::optional<Found> found_;
+  std::vector<std::string> notes_;
+  std::optional<Error> failure_;
+};
+
+// `words` may be null: the functions are there, but have no answers. They must outlive the database's last statement.
+void register_kernel_words(Database& database, KernelWords* words);
+
+// The temporary views, over those of a database in which the functions are registered.
+void make_kernel_views(Database& database);
+
+}  // namespace tracedb
