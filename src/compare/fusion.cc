@@ -87,16 +87,16 @@ class NamedParts {
   }
 
  private:
-  // Kernels that stand alone in one direction, as long as they hold what is missing. Others that stand alone are
-  // stepped over; a kernel that has its own partner ends the search.
+  // Kernels that stand alone in one direction, as long as they hold what is missing. Others that stand alone, on either
+  // side, are stepped over; a kernel that has its own partner ends the search.
   void collect(std::size_t at, int step, const Parts& missing, std::vector<std::size_t>& members, Parts& supplied) {
     constexpr int kMostSkipped = 2;
     int skipped = 0;
     for (auto i = static_cast<std::ptrdiff_t>(at) + step; i >= 0 && i < static_cast<std::ptrdiff_t>(view_.size());
          i += step) {
       const auto place = static_cast<std::size_t>(i);
-      if (!view_.only_other(place) || taken_[place]) break;
       const PairSide& alone = view_.other(place);
+      if ((alone.n > 0 && view_.fusing(place).n > 0) || taken_[place]) break;
       const Parts own = view_.known(alone) ? parts_of(view_.op(alone)) : Parts{};
       if (!own.empty() && within(own, missing)) {
         members.push_back(place);

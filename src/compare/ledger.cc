@@ -54,7 +54,7 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
   const Wide by = Wide{na} * nb;
   Ledger ledger;
   std::vector<Wide> fractions;
-  Wide total = 0;
+  Wide total = 0, baseline = 0, candidate = 0;
   std::int64_t given = 0;
   for (const LedgerRow& row : rows) {
     const Wide exact = numerator(row, na, nb);
@@ -65,10 +65,13 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
     fractions.push_back(exact % by);
     total += exact;
     given += change.change;
-    ledger.total.baseline += change.baseline;
-    ledger.total.candidate += change.candidate;
+    baseline += row.baseline.time;
+    candidate += row.candidate.time;
     ledger.rows.push_back(change);
   }
+  // Of whole numbers: sums of the rows' fractions would depend on their number and order.
+  ledger.total.baseline = static_cast<double>(baseline) / static_cast<double>(na);
+  ledger.total.candidate = static_cast<double>(candidate) / static_cast<double>(nb);
   ledger.total.change = rounded(total, by);
   close_account(ledger.rows, fractions, ledger.total.change - given);
   for (std::size_t i = 0; i < rows.size(); ++i) {

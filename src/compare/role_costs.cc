@@ -13,13 +13,39 @@ constexpr std::uint16_t kSameShortName = 5;
 constexpr std::uint16_t kSameClass = 20;
 constexpr std::uint16_t kMostByTime = 20;  // for taking much longer or shorter
 constexpr std::uint16_t kSharedPart = 70;
-constexpr std::uint16_t kNever = 60'000;
 constexpr double kLeastGap = 60, kGapByTime = 40, kMostGap = 200;
 
 struct Role {
   NameId name = 0;
   double time = 0;      // the longer of both sides' means
   double relative = 0;  // to its side's mean
+  std::size_t op = 0;   // place in Likenesses
+  [[nodiscard]] std::uint16_t gap() const {
+    return static_cast<std::uint16_t>(std::min(kMostGap, kLeastGap + kGapByTime * relative));
+  }
+};
+
+// Of every two classes of the roles, so that it is not worked out for every two roles.
+class Likenesses {
+ public:
+  Likenesses(std::vector<Role>& roles, const Vocabulary& vocabulary) {
+    std::map<OpId, std::size_t> places;
+    std::vector<OpId> ops;
+    for (Role& role : roles) {
+      const auto [entry, is_new] = places.try_emplace(vocabulary.op_of(role.name), ops.size());
+      if (is_new) ops.push_back(entry->first);
+      role.op = entry->second;
+    }
+    classes_ = ops.size();
+    for (const OpId a : ops) {
+      for (const OpId b : ops) all_.push_back(likeness(vocabulary.op_name(a), vocabulary.op_name(b)));
+    }
+  }
+  [[nodiscard]] Likeness of(const Role& a, const Role& b) const { return all_[a.op * classes_ + b.op]; }
+
+ private:
+  std::size_t classes_ = 0;
+  std::vector<Likeness> all_;
 };
 
 double mean_time(std::span<const RoleUse> sequence) {
@@ -28,18 +54,22 @@ double mean_time(std::span<const RoleUse> sequence) {
   return sequence.empty() ? 0 : sum / static_cast<double>(sequence.size());
 }
 
-std::uint16_t pair_cost(const Role& a, const Role& b, const Vocabulary& vocabulary) {
+std::uint16_t pair_cost(const Role& a, const Role& b, const Likenesses& likenesses, const Vocabulary& vocabulary) {
   if (a.name == b.name) return 0;
+  // Not less than this, or a kernel would rather stand alone beside one like it than keep its equal: an inserted kernel
+  // must shift nothing.
+  const int least = std::abs(int{a.gap()} - int{b.gap()}) + 1;
   const KernelTerm& first = vocabulary.names()[a.name];
   const KernelTerm& second = vocabulary.names()[b.name];
-  if (first.op == second.op && !first.short_name.empty() && first.short_name == second.short_name) {
-    return kSameShortName;
+  int cost = kSameShortName;
+  if (first.op != second.op || first.short_name.empty() || first.short_name != second.short_name) {
+    const Likeness like = likenesses.of(a, b);
+    if (like == Likeness::kNone) return kNeverPaired;
+    const double apart = a.relative > 0 && b.relative > 0 ? std::abs(std::log2(a.relative / b.relative)) : 0;
+    cost = (like == Likeness::kSame ? kSameClass : kSharedPart) +
+           static_cast<int>(std::min<double>(kMostByTime, 5 * apart));
   }
-  const Likeness like = likeness(vocabulary.op_name(first.op), vocabulary.op_name(second.op));
-  if (like == Likeness::kNone) return kNever;
-  const double apart = a.relative > 0 && b.relative > 0 ? std::abs(std::log2(a.relative / b.relative)) : 0;
-  const double by_time = std::min<double>(kMostByTime, 5 * apart);
-  return static_cast<std::uint16_t>((like == Likeness::kSame ? kSameClass : kSharedPart) + by_time);
+  return static_cast<std::uint16_t>(std::max(cost, least));
 }
 
 }  // namespace
@@ -89,9 +119,12 @@ Roles make_roles(std::span<const RoleUse> a, std::span<const RoleUse> b, const V
   }
   Roles out;
   out.costs.roles = roles.size();
-  for (const Role& role : roles) {
-    out.costs.gap.push_back(static_cast<std::uint16_t>(std::min(kMostGap, kLeastGap + kGapByTime * role.relative)));
-    for (const Role& other : roles) out.costs.pair.push_back(pair_cost(role, other, vocabulary));
+  for (const Role& role : roles) out.costs.gap.push_back(role.gap());
+  if (roles.size() <= kMostLikeRoles) {
+    const Likenesses likenesses(roles, vocabulary);
+    for (const Role& role : roles) {
+      for (const Role& other : roles) out.costs.pair.push_back(pair_cost(role, other, likenesses, vocabulary));
+    }
   }
   for (const RoleUse& use : a) out.a.push_back(number[use.name]);
   for (const RoleUse& use : b) out.b.push_back(number[use.name]);

@@ -17,6 +17,10 @@ struct RoleUse {
   double time = 0;
 };
 
+// With more different kernels than this in two sequences only the same ones are paired: the costs of all pairs would
+// take too much memory.
+inline constexpr std::size_t kMostLikeRoles = 2000;
+
 // Sequences of names as sequences of roles, and the costs between those. Roles are numbered by name, so that nothing
 // depends on which side is which.
 struct Roles {

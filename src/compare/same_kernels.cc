@@ -71,6 +71,11 @@ double quantile(const std::vector<Weighted>& sorted, double share) {
   return sorted.empty() ? 0 : sorted.back().value;
 }
 
+bool is_uniform(double median, double low, double high) {
+  return high - low < kUniformSpread * median && std::abs(median - 1) > kUniformChange;
+}
+
+// Asked of the ratios and of their inverses, so that swapped sides are judged alike.
 void find_uniform_change(SameKernels& out) {
   std::vector<Weighted> ratios;
   for (const SameKernel& kernel : out.kernels) {
@@ -83,8 +88,8 @@ void find_uniform_change(SameKernels& out) {
   out.low_quartile = quantile(ratios, 0.25);
   out.high_quartile = quantile(ratios, 0.75);
   constexpr std::size_t kLeast = 3;  // kernels: one alone is always like itself
-  out.uniform = ratios.size() >= kLeast && out.high_quartile - out.low_quartile < kUniformSpread * out.median_ratio &&
-                std::abs(out.median_ratio - 1) > kUniformChange;
+  out.uniform = ratios.size() >= kLeast && is_uniform(out.median_ratio, out.low_quartile, out.high_quartile) &&
+                is_uniform(1 / out.median_ratio, 1 / out.high_quartile, 1 / out.low_quartile);
 }
 
 }  // namespace

@@ -35,12 +35,17 @@ class Band {
     return std::min(centre > reach_ ? centre - reach_ : 0, most);
   }
 
+  [[nodiscard]] std::uint32_t pair_cost(std::size_t i, std::size_t j) const {
+    if (costs_.pair.empty()) return a_[i] == b_[j] ? 0 : kFar;
+    const std::uint16_t cost = costs_.pair[a_[i] * costs_.roles + b_[j]];
+    return cost == kNeverPaired ? kFar : cost;
+  }
+
   void fill() {
     std::vector<std::uint32_t> before(width_, kFar), now(width_, kFar);
     for (std::size_t i = 0; i <= a_.size(); ++i) {
       const std::size_t shift = i == 0 ? 0 : low(i) - low(i - 1);
       const std::uint32_t gap_a = i == 0 ? 0 : costs_.gap[a_[i - 1]];
-      const std::uint16_t* pair = i == 0 ? nullptr : &costs_.pair[a_[i - 1] * costs_.roles];
       std::uint8_t* moves = &moves_[i * width_];
       for (std::size_t c = 0; c < width_; ++c) {
         const std::size_t j = low(i) + c;
@@ -48,7 +53,7 @@ class Band {
         std::uint8_t move = kPair;
         const std::size_t above = c + shift;
         if (i > 0 && j > 0 && above >= 1 && above - 1 < width_) {
-          best = before[above - 1] + pair[b_[j - 1]];
+          best = before[above - 1] + pair_cost(i - 1, j - 1);
         }
         if (i > 0 && above < width_ && before[above] + gap_a < best) {
           best = before[above] + gap_a;

@@ -20,14 +20,17 @@ struct AlignedPair {
   bool operator==(const AlignedPair&) const = default;
 };
 
-// Costs of roles 0 .. roles - 1, those of pairing symmetric. Equal roles must cost nothing.
+inline constexpr std::uint16_t kNeverPaired = UINT16_MAX;
+
+// Costs of roles 0 .. roles - 1, those of pairing symmetric. Equal roles must cost nothing, others more than their gaps
+// differ: what both sequences begin and end with is paired without looking further.
 struct AlignmentCosts {
   std::size_t roles = 0;
-  std::vector<std::uint16_t> pair;  // [role of a * roles + role of b]
+  std::vector<std::uint16_t> pair;  // [role of a * roles + role of b]; empty: only equal roles are paired
   std::vector<std::uint16_t> gap;   // by role
 };
 
-// `a`, `b`: roles. A cost of pairing above both gaps never happens. Longer than kLongestAlignment: nothing is paired.
+// `a`, `b`: roles. What costs more than both gaps is never paired. Longer than kLongestAlignment: nothing is paired.
 std::vector<AlignedPair> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
                                          const AlignmentCosts& costs);
 

@@ -119,7 +119,9 @@ Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule) {
   if (!reason_of(evidence, rule).empty()) return Verdict::kInconclusive;
   const double change = evidence.candidate - evidence.baseline;
   const bool excludes_zero = evidence.interval.low > 0 || evidence.interval.high < 0;
-  if (!excludes_zero || std::abs(change) < rule.least_change * evidence.baseline) return Verdict::kSame;
+  // Of the lesser of both, so that swapped sides are judged alike.
+  const double least = rule.least_change * std::min(evidence.baseline, evidence.candidate);
+  if (!excludes_zero || std::abs(change) < least) return Verdict::kSame;
   return change > 0 ? Verdict::kWorse : Verdict::kBetter;
 }
 

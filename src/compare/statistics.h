@@ -39,7 +39,7 @@ enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
 std::string_view to_string(Verdict verdict);
 
 struct VerdictRule {
-  double least_change = 0.02;   // of the baseline: smaller changes are "same"
+  double least_change = 0.02;   // of the lesser median: smaller changes are "same"
   std::size_t least_steps = 5;  // on either side
   double least_coverage = 0.8;  // of the time, on either side
 };

@@ -65,6 +65,7 @@ class Summer {
       const std::int64_t time = length_of(memory_dur_[row]);
       count(kNoLayer, name, work, time, side_.memory_own[i]);
       ops_.add(vocabulary_.op_of(name), time);
+      layers_.add(slot_of(kNoLayer), time);
     }
     ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
     layers_.close(out_.layer_times, layer_of);
