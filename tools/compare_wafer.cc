@@ -98,20 +98,41 @@ void note_rows(const Output& output, const CommandLine& line, const WaferTable& 
   output.note(fmt::format("{}: [others] is {} more rows; --limit 0 shows all", table.title, rows - limit));
 }
 
+// The places of the columns to print.
+std::vector<std::size_t> shown_columns(const WaferTable& table, const CommandLine& line) {
+  const bool all = table.essential.empty() || line.renderer().name != "table" || line.has("wide");
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& wanted = table.essential;
+    if (all || std::find(wanted.begin(), wanted.end(), table.columns[i].key) != wanted.end()) places.push_back(i);
+  }
+  return places;
+}
+
+template <class Value>
+std::vector<Value> pick(const std::vector<Value>& values, const std::vector<std::size_t>& places) {
+  std::vector<Value> out;
+  for (const std::size_t place : places) out.push_back(values[place]);
+  return out;
+}
+
 void print_table(const WaferTable& table, const std::vector<std::string>& inputs, const CommandLine& line,
                  Output& output) {
   const auto renderer = output.renderer();
-  std::vector<Column> columns = table.columns;
+  const std::vector<std::size_t> places = shown_columns(table, line);
+  std::vector<Column> columns = pick(table.columns, places);
   const bool named = line.renderer().name == "jsonl";  // one stream of rows: each says where it belongs
   if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, Rest::kNone});
   output.separate(std::string(table.title));
   renderer->begin({"compare-wafer", inputs}, columns);
-  LimitedRows rows(table.columns, limit_of(table, line), [&](Row row) {
+  LimitedRows rows(table.columns, limit_of(table, line), [&](const Row& all) {
+    Row row = pick(all, places);
     if (named) row.insert(row.begin(), std::string(table.key));
     renderer->row(row);
   });
   table.produce([&](Row row) { rows.row(std::move(row)); });
   note_rows(output, line, table, rows.finish());
+  if (places.size() < table.columns.size()) output.note(fmt::format("{}: --wide has more columns", table.title));
   renderer->end({});
 }
 
@@ -161,7 +182,7 @@ std::vector<std::string> notes_of(const WaferResult& result) {
   if (result.baseline.platform != wafer::Platform::kAmd || result.candidate.platform != wafer::Platform::kNvidia) {
     notes.emplace_back(
         "as in that tool, alignment and fusion take the baseline for AMD and the candidate for NVIDIA, whatever they "
-        "are: expect differences between equal traces");
+        "are: a trace may differ from itself");
   }
   return notes;
 }

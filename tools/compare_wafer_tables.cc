@@ -53,6 +53,8 @@ WaferTable operations(const WaferResult& result) {
         std::pair{"candidate_cpu_op", "Cand Operator"}}) {
     table.columns.push_back(text(key, head));
   }
+  table.essential = {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio",
+                     "gap",       "status"};
   table.produce = [&result](const RowSink& sink) {
     for (const wafer::OperationRecord& record : result.comparison.operations) {
       const auto& [first, second] = std::tie(record.first, record.second);
@@ -171,6 +173,7 @@ WaferTable pairs(const WaferResult& result) {
                       text("baseline_kernel", "Base Kernel"), text("candidate_kernel", "Cand Kernel")}) {
     table.columns.push_back(std::move(more));
   }
+  table.essential = {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"};
   table.produce = [&result](const RowSink& sink) {
     for (std::size_t layer = 0; layer < result.comparison.alignment.layers.size(); ++layer) {
       for (const wafer::KernelPair& pair : result.comparison.alignment.layers[layer].pairs) {

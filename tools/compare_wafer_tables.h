@@ -19,6 +19,7 @@ struct WaferTable {
   std::string_view title;
   std::vector<Column> columns;
   std::function<void(const RowSink&)> produce;
+  std::vector<std::string_view> essential = {};  // keys of the columns that are worth the width of a page; none: all
 };
 
 // Borrowed by the tables.
