@@ -4,8 +4,9 @@
 -- `dur` is a length. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
 -- file. `*_id` columns refer to the table of that name. Correlation, external id and the other numbers in columns of type
 -- ANY are the profiler's own: integers, but text in decimal where they do not fit in 63 bits and a sign.
--- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order (ts, then the
--- longer one first, then file order), so ids are time-ordered too.
+-- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order, so ids are
+-- time-ordered too: by ts, then the longer one first, then file order; kernels, memory operations, instants and counters by
+-- ts, then file order.
 
 CREATE TABLE meta (              -- facts about the trace, the ingest and the index, one per row
   key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, rank and

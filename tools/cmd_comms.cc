@@ -13,7 +13,8 @@ TraceReport comms(const Index& index, const Selection& selection, const Selected
   TraceReport result{run_report(index.database(), "comms", {}), {}};
   if (!result.report.rows.empty()) {
     result.warnings.emplace_back("times include waiting for the other ranks, so bandwidths are lower bounds");
-  } else if (!selection.empty() && index.database().query_int64("SELECT 1 FROM kernel WHERE kind IN ('comm', 'comm_compute') LIMIT 1")) {
+  } else if (!selection.empty() &&
+             index.database().query_int64("SELECT 1 FROM kernel WHERE kind IN ('comm', 'comm_compute') LIMIT 1")) {
     result.warnings.emplace_back("no communication kernel matches the selection");
   } else {
     result.warnings.emplace_back("the trace has no communication kernels");

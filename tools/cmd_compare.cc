@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "compare_run.h"
 #include "compare_sections.h"
+#include "compare_wafer.h"
 #include "query_command.h"
 
 namespace tracedb {
@@ -26,7 +27,7 @@ int run(std::span<const std::string> args) {
                                      OptionGroup::kInput});
   std::string sections = "only these sections, separated by commas, or all:";
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
-  line.add("section", OptionKind::kValue, sections.c_str());
+  line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
   line.add("by", OptionKind::kValue, "rows of the ledger: op (default), layer, layer,op or kernel");
   line.add("gate", OptionKind::kValue,
@@ -35,7 +36,15 @@ int run(std::span<const std::string> args) {
            "what --gate is about: span (default), busy, period or kernel_time of a step");
   line.add("save-baseline", OptionKind::kValue, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
-  return line.parse(args) ? run_comparison(line) : 0;
+  line.add("method", OptionKind::kValue,
+           "sequence (default), or wafer: what the tool wafer 0.1.28 says, as a cross-check");
+  if (!line.parse(args)) return 0;
+  const std::string method = line.text("method").value_or("sequence");
+  if (method == "wafer") return run_wafer_comparison(line);
+  if (method != "sequence") {
+    throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
+  }
+  return run_comparison(line);
 }
 
 }  // namespace
@@ -46,6 +55,7 @@ const Command kCompareCommand = {
     "  trace-query compare mi300x.json.gz h100.json.gz\n"
     "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
     "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
+    "  trace-query compare a.json.gz b.json.gz --method wafer\n"
     "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
     run};
 

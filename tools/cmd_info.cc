@@ -34,9 +34,6 @@ void merge_units(Report& report, TimeUnit time_unit) {
   }
 }
 
-// A pass over every kernel is worth it up to here: info is the answer of an instant.
-constexpr std::int64_t kFewKernels = 250'000;
-
 Row fact(const char* section, std::string item, Cell value, const char* unit) {
   return {std::string(section), std::move(item), std::move(value), std::string(unit)};
 }
@@ -70,7 +67,7 @@ void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
     text += fmt::format("{}{} ({}, by {})", text.empty() ? "" : ", ", phase.layers, where, to_string(phase.source));
   }
   rows.push_back(fact("model", "layers", text.empty() ? "not known" : text, "text"));
-  if (layers.layers > 0) rows.push_back(fact("coverage", "kernel time in a layer", 100 * layers.coverage, "percent"));
+  rows.push_back(fact("coverage", "kernel time in a layer", 100 * layers.coverage, "percent"));
 }
 
 // What the passes find: opinions, where the script has the facts of the index.
@@ -80,10 +77,6 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
   const ModelFacts model = model_facts(index, kernel_traits(index));
   rows.push_back(fact("model", "architecture", std::string(to_string(model.architecture)), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
-  if (index.meta_int64("kernels").value_or(0) > kFewKernels) {
-    rows.push_back(fact("model", "layers", std::string("many kernels: see trace-query layers"), "text"));
-    return rows;
-  }
   const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
   add_steps(loaded.set, rows);
   if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {

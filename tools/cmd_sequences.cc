@@ -74,7 +74,7 @@ std::int64_t make_sequence_table(const Index& index, const Question& question) {
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto step = kernels.ids("step_id");
-  std::vector<std::uint32_t> label(kernels.size(), kNoLabel);
+  LargeVector<std::uint32_t> label(kernels.size(), kNoLabel);
   std::int64_t all = 0;
   for (std::size_t i = 0; i < label.size(); ++i) {
     if (!filter.keeps(ts[i], name[i], stream[i], step[i]) || name[i] >= labels.of_name.size()) continue;

@@ -37,16 +37,14 @@ std::vector<std::string> section_names() {
 }
 
 std::vector<const Section*> sections_asked(const CommandLine& line) {
+  const auto all = compare_sections();
+  const std::vector<std::string> names = line.names("section");
+  const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
   std::vector<const Section*> asked;
-  const auto text = line.text("section");
-  for (const Section& section : compare_sections()) {
-    if (!text ? section.always : *text == "all") asked.push_back(&section);
+  for (const Section& section : all) {
+    if (everything || (names.empty() && section.always)) asked.push_back(&section);
   }
-  if (!text || *text == "all") return asked;
-  for (std::size_t begin = 0; begin <= text->size();) {
-    const std::size_t end = std::min(text->find(',', begin), text->size());
-    const std::string name = text->substr(begin, end - begin);
-    const auto all = compare_sections();
+  for (const std::string& name : everything ? std::vector<std::string>() : names) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
     if (found == all.end()) {
       throw Error(ErrorCode::kUsage,
@@ -54,7 +52,6 @@ std::vector<const Section*> sections_asked(const CommandLine& line) {
                               did_you_mean(name, section_names())));
     }
     asked.push_back(&*found);
-    begin = end + 1;
   }
   return asked;
 }

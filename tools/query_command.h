@@ -30,6 +30,7 @@ extern const Command kPhasesCommand;
 extern const Command kStepsCommand;
 extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
+extern const Command kCompareCommand;
 extern const Command kStacksCommand;
 extern const Command kSequencesCommand;
 extern const Command kWarningsCommand;

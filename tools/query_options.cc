@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <iostream>
 
@@ -138,6 +139,18 @@ std::optional<std::string> CommandLine::text(const std::string& name) const {
 std::vector<std::string> CommandLine::list(const std::string& name) const {
   if (!has(name)) return {};
   return options_->values[name].as<std::vector<std::string>>();
+}
+
+std::vector<std::string> CommandLine::names(const std::string& name) const {
+  std::vector<std::string> out;
+  for (const std::string& text : list(name)) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      out.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return out;
 }
 
 std::optional<std::int64_t> CommandLine::number(const std::string& name) const {

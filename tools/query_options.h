@@ -47,6 +47,7 @@ class CommandLine {
   [[nodiscard]] bool has(const std::string& name) const;    // given
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   // The inputs; Error when there is none.

@@ -1,5 +1,6 @@
 -- What a trace is: facts by section, each with its unit. Sums come from meta and counts from the largest id, so that the
--- answer does not take longer for a longer trace.
+-- answer does not take longer for a longer trace. Architecture, layers and the coverage of classes and layers come from a pass
+-- over the kernels beside it (tools/cmd_info.cc).
 -- column: section | Section | text |
 -- column: item    | Item    | text |
 -- column: value   | Value   |      |

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "compare/vocabulary.h"
 #include "index/index.h"
 #include "passes/device_events.h"
@@ -47,7 +48,7 @@ struct Side {
   std::vector<NameId> name_of;  // by name_id
   NameId memcpy_name = 0, memset_name = 0;
   std::vector<std::uint32_t> config_of;    // by launch_config_id: its number among all sides' (same_kernels.h)
-  std::vector<std::uint32_t> kernel_rows;  // those of each run together, in time order
+  LargeVector<std::uint32_t> kernel_rows;  // those of each run together, in time order
   std::vector<std::uint32_t> memory_rows;
   std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by place in those
   std::vector<Run> runs;

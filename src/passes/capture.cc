@@ -62,9 +62,7 @@ std::vector<std::int32_t> layers_of_calls(const Index& index, const EventColumns
                                           const std::vector<bool>& captured) {
   std::vector<std::int64_t> weight(calls.size(), 0);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
-  const bool modules = layer_columns(index).front() == "stack_id";
-  LaunchPlaces places{"runtime_call", weight, {}, {}};
-  (modules ? places.stack : places.annotation) = calls.ids(modules ? "stack_id" : "annotation_id");
+  const LaunchPlaces places{"runtime_call", weight, calls.ids("stack_id"), calls.ids("annotation_id")};
   LayerHints hints(index, places);
   std::vector<std::int32_t> layers(calls.size(), kNoLayer);
   const LayerHint* hint = hints.get(0);

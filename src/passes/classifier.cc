@@ -21,29 +21,6 @@ std::size_t bit_words(std::size_t n) { return n / 64 + 1; }
 bool is_function_scope(Scope scope) { return scope == Scope::kFunction || scope == Scope::kOwnName; }
 bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Scope::kArguments; }
 
-// '*' stands for any letters. Greedy with one step back: linear for the short texts it sees.
-bool glob(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t resume = 0;
-  for (std::size_t t = 0; t < text.size();) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 // Letters of a pattern, '*' kept.
 std::string pattern_letters(std::string_view pattern) {
   std::string out;
@@ -75,7 +52,25 @@ Classifier::Classifier(RuleSet rules, std::string platform)
   compile();
 }
 
+void Classifier::reserve() {
+  std::size_t words = 0;
+  for (const auto* rules : {&rules_.parts, &rules_.rules}) {
+    for (const Rule& rule : *rules) {
+      for (const Term& term : rule.terms) words += term.words.size();
+    }
+  }
+  compiled_.reserve(rules_.rules.size());
+  parts_.reserve(rules_.parts.size());
+  words_.reserve(words);
+  terms_of_word_.reserve(words);
+  word_ids_.reserve(words);
+  texts_.reserve(words);
+  words_of_text_.reserve(words);
+  text_ids_.reserve(words);
+}
+
 void Classifier::compile() {
+  reserve();
   for (const Rule& part : rules_.parts) parts_.push_back(compile_rule(part));
   for (const Rule& rule : rules_.rules) {
     compiled_.push_back(compile_rule(rule));
@@ -87,23 +82,33 @@ void Classifier::compile() {
       }
     }
   }
-  for (const std::string& wrapper : rules_.wrappers) wrappers_.push_back(pattern_letters(wrapper));
+  for (const std::string& wrapper : rules_.wrappers) wrappers_.emplace_back(pattern_letters(wrapper));
   triggers_.resize(words_.size());
   always_.assign(bit_words(compiled_.size()), 0);
   for (std::size_t i = 0; i < compiled_.size(); ++i) note_triggers(static_cast<RuleId>(i));
   matcher_ = WordMatcher(texts_);
   state_.found.assign(bit_words(words_.size()), 0);
+  state_.terms.assign(bit_words(terms_), 0);
   state_.position.assign(words_.size(), kNowhere);
   state_.candidates.assign(always_.size(), 0);
 }
 
 Classifier::CompiledRule Classifier::compile_rule(const Rule& rule) {
   CompiledRule compiled;
+  compiled.terms.reserve(rule.terms.size());
   for (const Term& term : rule.terms) {
     CompiledTerm& out = compiled.terms.emplace_back();
     out.term = &term;
+    out.words.reserve(term.words.size());
+    if (term.scope == Scope::kArgument) {
+      for (const std::string& word : term.words) out.patterns.emplace_back(pattern_letters(word));
+    }
     if (!is_word_scope(term.scope)) continue;
-    for (const std::string& word : term.words) out.words.push_back(word_id(word, term.scope));
+    out.id = terms_++;
+    for (const std::string& word : term.words) {
+      out.words.push_back(word_id(word, term.scope));
+      terms_of_word_[out.words.back()].push_back(out.id);
+    }
   }
   return compiled;
 }
@@ -129,6 +134,7 @@ std::uint32_t Classifier::word_id(const std::string& written, Scope scope) {
   const auto id = static_cast<std::uint32_t>(words_.size());
   words_of_text_[entry->second].push_back(id);
   words_.push_back(word);
+  terms_of_word_.emplace_back();
   word_ids_.emplace(key, id);
   return id;
 }
@@ -145,26 +151,29 @@ void Classifier::note_triggers(RuleId rule) {
 
 bool Classifier::is_wrapper(std::string_view letters) const {
   return std::any_of(wrappers_.begin(), wrappers_.end(),
-                     [&](const std::string& pattern) { return glob(pattern, letters); });
+                     [&](const LetterPattern& pattern) { return pattern.fits(letters); });
 }
 
 void Classifier::look_at(std::string_view name, std::string_view readable) {
   KernelName& parts = state_.parts;
-  parts = split_kernel_name(readable);
-  state_.path = parts.path.empty() ? std::string(readable) : std::move(parts.path);
+  split_kernel_name(readable, parts);
+  if (parts.path.empty()) parts.path = readable;
+  state_.path = parts.path;
   word_text(state_.path, state_.words);
-  std::string inner = state_.words.letters;
+  std::string_view inner = state_.words.letters;
   for (int level = 0; level < kMostWrappers && is_wrapper(inner); ++level) {
     const std::string_view type = first_type(parts.argument_list);
     if (type.empty()) break;
-    parts = split_kernel_name(type);
+    split_kernel_name(type, parts);
     state_.path += "::" + parts.path;
-    inner = word_text(parts.path).letters;
-    word_text(state_.path, state_.words);
+    word_text(parts.path, state_.inner);
+    inner = state_.inner.letters;
   }
+  if (state_.path.size() != parts.path.size()) word_text(state_.path, state_.words);
   state_.name = name;
   state_.lower.clear();
   std::fill(state_.found.begin(), state_.found.end(), 0);
+  std::fill(state_.terms.begin(), state_.terms.end(), 0);
   state_.candidates = always_;
   state_.path_length = state_.words.letters.size();
   state_.own_begin = state_.words.letters.rfind(':') + 1;
@@ -191,6 +200,7 @@ void Classifier::scan(const WordText& text, Scope scope, std::size_t offset) {
       set_bit(state_.found, word);
       state_.position[word] = static_cast<std::uint32_t>(offset + begin);
       for (const RuleId rule : triggers_[word]) set_bit(state_.candidates, rule);
+      for (const std::uint32_t term : terms_of_word_[word]) set_bit(state_.terms, term);
     }
   });
 }
@@ -209,14 +219,15 @@ bool Classifier::fits(const Word& word, const WordText& text, std::size_t begin,
 
 bool Classifier::any_word(const CompiledTerm& term) {
   if (term.term->scope == Scope::kArguments) scan_arguments();
-  return std::any_of(term.words.begin(), term.words.end(), [&](std::uint32_t word) { return bit(state_.found, word); });
+  return bit(state_.terms, term.id);
 }
 
-bool Classifier::any_argument(const Term& term) const {
-  if (term.argument > state_.parts.argument_list.size()) return false;
-  const std::string letters = word_text(state_.parts.argument_list[term.argument - 1]).letters;
-  return std::any_of(term.words.begin(), term.words.end(),
-                     [&](const std::string& word) { return glob(pattern_letters(word), letters); });
+bool Classifier::any_argument(const CompiledTerm& compiled) const {
+  const std::size_t argument = compiled.term->argument;
+  if (argument > state_.parts.argument_list.size()) return false;
+  const std::string letters = word_text(state_.parts.argument_list[argument - 1]).letters;
+  return std::any_of(compiled.patterns.begin(), compiled.patterns.end(),
+                     [&](const LetterPattern& pattern) { return pattern.fits(letters); });
 }
 
 bool Classifier::any_raw(const Term& term) {
@@ -238,7 +249,7 @@ bool Classifier::holds(const CompiledRule& rule) {
         any = any_word(compiled);
         break;
       case Scope::kArgument:
-        any = any_argument(term);
+        any = any_argument(compiled);
         break;
       case Scope::kRaw:
       case Scope::kRawCase:
@@ -279,6 +290,7 @@ std::uint32_t Classifier::place(const CompiledRule& rule) const {
 
 ClassId Classifier::composed_class(RuleId id) {
   const Rule& rule = rules_.rules[id];
+  if (compiled_[id].parts.empty()) return class_id(rule.class_name);
   std::vector<std::pair<std::uint32_t, std::string_view>> found = {{place(compiled_[id]), rule.class_name}};
   for (const std::size_t part : compiled_[id].parts) {
     const std::string& name = rules_.parts[part].class_name;
@@ -294,7 +306,7 @@ ClassId Classifier::composed_class(RuleId id) {
 }
 
 ClassId Classifier::class_id(const std::string& name) {
-  const auto [entry, fresh] = class_ids_.emplace(name, static_cast<ClassId>(classes_.size()));
+  const auto [entry, fresh] = class_ids_.try_emplace(name, static_cast<ClassId>(classes_.size()));
   if (fresh) classes_.push_back(name);
   return entry->second;
 }

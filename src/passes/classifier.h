@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "passes/letter_pattern.h"
 #include "passes/rule_set.h"
 #include "passes/word_matcher.h"
 #include "passes/word_text.h"
@@ -65,7 +66,9 @@ class Classifier {
   };
   struct CompiledTerm {
     const Term* term = nullptr;
-    std::vector<std::uint32_t> words;  // ids; of word scopes
+    std::uint32_t id = 0;                 // of word scopes
+    std::vector<std::uint32_t> words;     // ids; of word scopes
+    std::vector<LetterPattern> patterns;  // kArgument
   };
   struct CompiledRule {
     std::vector<CompiledTerm> terms;
@@ -78,15 +81,17 @@ class Classifier {
     std::string lower;     // made when a raw term asks
     std::string path;
     KernelName parts;  // of the innermost wrapped function; into the readable name
-    WordText words;
+    WordText words, inner;
     std::size_t path_length = 0;  // letters
     std::size_t own_begin = 0;    // where the last part of the path begins
     bool arguments_scanned = false;
     std::vector<std::uint64_t> found;  // by word
+    std::vector<std::uint64_t> terms;  // of which a word was found
     std::vector<std::uint32_t> position;
     std::vector<std::uint64_t> candidates;  // by rule
   };
 
+  void reserve();
   void compile();
   CompiledRule compile_rule(const Rule& rule);
   std::uint32_t word_id(const std::string& word, Scope scope);
@@ -100,7 +105,7 @@ class Classifier {
 
   bool holds(const CompiledRule& rule);
   bool any_word(const CompiledTerm& term);
-  [[nodiscard]] bool any_argument(const Term& term) const;
+  [[nodiscard]] bool any_argument(const CompiledTerm& term) const;
   bool any_raw(const Term& term);
   [[nodiscard]] std::uint32_t place(const CompiledRule& rule) const;
   RuleId next_rule(std::size_t from);
@@ -112,15 +117,17 @@ class Classifier {
   std::string platform_;
   std::vector<CompiledRule> compiled_;
   std::vector<CompiledRule> parts_;
-  std::vector<std::string> wrappers_;  // letters
+  std::vector<LetterPattern> wrappers_;
 
   std::vector<std::string> texts_;  // distinct letters
   std::unordered_map<std::string, std::uint32_t> text_ids_;
   std::unordered_map<std::string, std::uint32_t> word_ids_;  // by scope and word as written
   std::vector<Word> words_;
   std::vector<std::vector<std::uint32_t>> words_of_text_;
-  std::vector<std::vector<RuleId>> triggers_;  // by word
-  std::vector<std::uint64_t> always_;          // rules without a word to trigger them
+  std::vector<std::vector<RuleId>> triggers_;              // by word
+  std::vector<std::vector<std::uint32_t>> terms_of_word_;  // by word: ids of terms
+  std::uint32_t terms_ = 0;                                // of word scopes
+  std::vector<std::uint64_t> always_;                      // rules without a word to trigger them
   WordMatcher matcher_;
 
   std::vector<std::string> classes_;

@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, kCodes> kCodeNames = {"no_launch",       
 
 struct Measure {
   std::int64_t time = 0, count = 0;
+
+  void add(const Measure& other) {
+    time = bounded_add(time, other.time);
+    count += other.count;
+  }
 };
 
 std::vector<bool> unclassified_names(const Index& index) {
@@ -63,7 +68,7 @@ class Launches {
 std::vector<std::string_view> coverage_columns() { return {"launch_id", "cpu_op_id", "stack_id"}; }
 
 void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,
-                        const std::vector<std::int32_t>& layers) {
+                        std::span<const std::int32_t> layers) {
   const EventColumns& kernels = events.kernels;
   const auto ts = kernels.times("ts");
   const auto dur = kernels.times("dur");
@@ -73,25 +78,24 @@ void make_measure_table(const Index& index, const EventTables& events, const Ste
   const auto stack = kernels.ids("stack_id");
   const std::vector<bool> unclassified = unclassified_names(index);
   const Launches launches(index);
+  // By set of codes, one bit each: a kernel is added once, whatever holds for it.
+  std::vector<Measure> sets(std::size_t{1} << kCodes);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
+    const std::size_t set =
+        holds(launch[i] == 0, kNoLaunch) | holds(op[i] == 0, kNoOperator) | holds(stack[i] == 0, kNoStack) |
+        holds(launches.is_graph(launch[i]), kGraphCollapsed) | holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
+        holds(dur[i] == kNullCell, kUnknownDuration) | holds(steps.of_kernel[i] == 0, kStepless) |
+        holds(layers[i] < 0, kLayerless) | holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
+    sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
+  }
   std::array<Measure, kCodes> measures;
   Measure all;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const std::int64_t time = std::max<std::int64_t>(dur[i], 0);
-    const auto add = [&](bool holds, Measure& measure) {
-      if (!holds) return;
-      measure.time = bounded_add(measure.time, time);
-      ++measure.count;
-    };
-    add(true, all);
-    add(launch[i] == 0, measures[kNoLaunch]);
-    add(op[i] == 0, measures[kNoOperator]);
-    add(stack[i] == 0, measures[kNoStack]);
-    add(launches.is_graph(launch[i]), measures[kGraphCollapsed]);
-    add(launches.is_after(launch[i], ts[i]), measures[kClockOrder]);
-    add(dur[i] == kNullCell, measures[kUnknownDuration]);
-    add(steps.of_kernel[i] == 0, measures[kStepless]);
-    add(layers[i] < 0, measures[kLayerless]);
-    add(name[i] < unclassified.size() && unclassified[name[i]], measures[kUnclassified]);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    all.add(sets[set]);
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      if ((set >> code & 1) != 0) measures[code].add(sets[set]);
+    }
   }
   TempTable table(index.database(), "measure", "code TEXT PRIMARY KEY, share REAL, count INTEGER", 3);
   for (std::size_t code = 0; code < kCodes; ++code) {

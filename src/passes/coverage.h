@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,6 @@ std::vector<std::string_view> coverage_columns();
 
 // Needs make_kernel_class_table() before. `layers`: by row of kernel, as in LayerSet.
 void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,
-                        const std::vector<std::int32_t>& layers);
+                        std::span<const std::int32_t> layers);
 
 }  // namespace tracedb

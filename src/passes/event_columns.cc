@@ -23,7 +23,8 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
-  const bool number = name == "ts" || name == "dur" || name == "bytes" || name == "external_id";
+  const bool number =
+      name == "ts" || name == "dur" || name == "bytes" || name == "external_id" || name == "correlation";
   if (number) return {name, ScanType::kNumber, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};

@@ -81,11 +81,6 @@ void describe(std::span<std::int64_t> durations, GroupStats& stats) {
 
 }  // namespace
 
-std::int64_t bounded_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? kMost : sum;
-}
-
 std::int64_t busy_time(const GroupedEvents& events) {
   Cover cover(1, events.device_of_stream);
   std::int64_t busy = 0;

@@ -43,6 +43,9 @@ std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t gr
 std::int64_t busy_time(const GroupedEvents& events);
 
 // a + b, at most 2^63 - 1.
-std::int64_t bounded_add(std::int64_t a, std::int64_t b);
+inline std::int64_t bounded_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
 
 }  // namespace tracedb

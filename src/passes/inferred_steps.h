@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "passes/kernel_traits.h"
 #include "trace/step_grammar.h"
 
@@ -39,7 +40,7 @@ struct InferredStep {
 
 struct InferredSteps {
   std::vector<InferredStep> steps;
-  std::vector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
+  LargeVector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
   double confidence = 0;
   std::string reason;  // what they come from; why there are none
 };

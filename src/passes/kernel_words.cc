@@ -35,7 +35,7 @@ const KernelWords::Found& KernelWords::found() {
 }
 
 std::int32_t KernelWords::layer(std::int64_t kernel_id) {
-  const std::vector<std::int32_t>& layers = found().layer_of_kernel;
+  const auto& layers = found().layer_of_kernel;
   const bool known = kernel_id > 0 && static_cast<std::uint64_t>(kernel_id) <= layers.size();
   return known ? layers[static_cast<std::size_t>(kernel_id) - 1] : kNoLayer;
 }

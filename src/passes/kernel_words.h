@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "base/error.h"
 #include "passes/capture_words.h"
 #include "passes/classifier.h"
@@ -32,7 +33,7 @@ namespace tracedb {
 class KernelWords {
  public:
   struct Found {
-    std::vector<std::int32_t> layer_of_kernel;
+    LargeVector<std::int32_t> layer_of_kernel;
     LentWords lent;  // empty without a capture
     std::vector<std::string> notes;
   };

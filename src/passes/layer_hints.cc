@@ -50,9 +50,9 @@ const LayerHint* LayerHints::get(std::size_t place) {
 }
 
 void LayerHints::add_named() {
-  if (!places_.stack.empty()) {
-    ModuleLayers modules = module_layers(index_, stack_use(index_, places_));
-    if (modules.layers == 0) return;
+  ModuleLayers modules;
+  if (!places_.stack.empty()) modules = module_layers(index_, stack_use(index_, places_));
+  if (modules.layers > 0) {
     named_layers_ = std::move(modules.of_stack);
     found_.push_back({LayerSource::kModules,
                       fmt::format("{} modules {} in {}", modules.layers, modules.kinds, modules.container),

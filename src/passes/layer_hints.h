@@ -22,7 +22,7 @@ std::string_view to_string(LayerSource source);  // none, modules, annotations, 
 struct LaunchPlaces {
   std::string_view table;  // kernel, runtime_call
   std::span<const std::int64_t> dur;
-  std::span<const std::uint32_t> stack, annotation;  // one of them; an empty span was not read
+  std::span<const std::uint32_t> stack, annotation;  // as layer_columns() wants them; an empty span was not read
 };
 
 struct LayerHint {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "passes/group_stats.h"
 #include "passes/mixer_runs.h"
+#include "passes/module_layers.h"
 #include "passes/rows_by_step.h"
 #include "passes/step_stats.h"
 
@@ -27,11 +29,8 @@ struct Piece {
 
 LaunchPlaces places_of(const EventColumns& kernels) {
   LaunchPlaces places{"kernel", kernels.times("dur"), {}, {}};
-  if (kernels.has("stack_id")) {
-    places.stack = kernels.ids("stack_id");
-  } else {
-    places.annotation = kernels.ids("annotation_id");
-  }
+  if (kernels.has("stack_id")) places.stack = kernels.ids("stack_id");
+  if (kernels.has("annotation_id")) places.annotation = kernels.ids("annotation_id");
   return places;
 }
 
@@ -97,13 +96,15 @@ class Finder {
     if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
     if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
     choose_sequence(piece.rows);
-    const std::vector<std::size_t> begins = pass_begins(sequence_);
+    std::vector<MixerRun> runs = mixer_runs(sequence_);
+    const std::vector<std::size_t> begins = pass_begins(sequence_, runs);
     std::vector<LayerCuts> passes;
-    for (std::size_t p = 0; p < begins.size(); ++p) {
+    if (begins.size() == 1) passes.push_back(layer_cuts(sequence_, std::move(runs)));
+    for (std::size_t p = 0; begins.size() > 1 && p < begins.size(); ++p) {
       const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : sequence_.size();
       passes.push_back(layer_cuts(std::span(sequence_).subspan(begins[p], end - begins[p])));
-      piece.layers = std::max(piece.layers, passes.back().begin.size());
     }
+    for (const LayerCuts& pass : passes) piece.layers = std::max(piece.layers, pass.begin.size());
     if (piece.layers == 0) return;
     piece.source = LayerSource::kRhythm;
     for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -116,13 +117,21 @@ class Finder {
 
   // Gives the kernels of a pass their layers. It begins at `begin` of the sequence and ends before row `end` of `rows`.
   void number_layers(std::span<const std::uint32_t> rows, const LayerCuts& cuts, std::size_t begin, std::size_t end) {
-    const auto place = [&](std::size_t i) { return begin + i < places_.size() ? places_[begin + i] : rows.size(); };
-    const std::size_t tail = place(cuts.tail);
-    std::size_t layer = 0;
-    for (std::size_t i = begin == 0 ? 0 : places_[begin]; i < end; ++i) {
-      while (layer < cuts.begin.size() && place(cuts.begin[layer]) <= i) ++layer;
-      out_.of_kernel[rows[i]] = i >= tail ? kTail : layer == 0 ? kHead : static_cast<std::int32_t>(layer - 1);
+    const auto place = [&](std::size_t cut) {
+      return begin + cut < places_.size() ? places_[begin + cut] : rows.size();
+    };
+    std::size_t i = begin == 0 ? 0 : places_[begin];
+    const auto fill_to = [&](std::size_t to, std::int32_t layer) {
+      for (; i < to; ++i) out_.of_kernel[rows[i]] = layer;
+    };
+    const std::size_t tail = std::min(place(cuts.tail), end);
+    std::int32_t layer = kHead;
+    for (std::size_t next = 0; next < cuts.begin.size(); ++next) {
+      fill_to(std::min(place(cuts.begin[next]), tail), layer);
+      layer = static_cast<std::int32_t>(next);
     }
+    fill_to(tail, layer);
+    fill_to(end, kTail);
   }
 
   // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
@@ -130,21 +139,27 @@ class Finder {
     const auto stream = events_.kernels.ids("stream_id");
     std::map<std::uint32_t, std::size_t> mixers;  // by stream
     std::size_t all = 0;
-    for (const std::uint32_t row : rows) {
-      if ((traits_of(traits_, names_[row]) & kMixerTraits) == 0) continue;
-      ++mixers[stream[row]];
+    sequence_.resize(rows.size());
+    places_.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sequence_[i] = traits_of(traits_, names_[rows[i]]);
+      places_[i] = i;
+      if ((sequence_[i] & kMixerTraits) == 0) continue;
+      ++mixers[stream[rows[i]]];
       ++all;
     }
     const auto most = std::max_element(mixers.begin(), mixers.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const bool one = most != mixers.end() && static_cast<double>(most->second) >= kAgreement * static_cast<double>(all);
-    sequence_.clear();
-    places_.clear();
+    if (!one) return;
+    std::size_t count = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (one && stream[rows[i]] != most->first) continue;
-      sequence_.push_back(traits_of(traits_, names_[rows[i]]));
-      places_.push_back(i);
+      sequence_[count] = sequence_[i];
+      places_[count] = i;
+      count += stream[rows[i]] == most->first ? 1 : 0;
     }
+    sequence_.resize(count);
+    places_.resize(count);
   }
 
   // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels.
@@ -217,13 +232,13 @@ class Finder {
   }
 
   void finish() {
-    double inside = 0, total = 0;
+    std::int64_t inside = 0, total = 0;
     for (std::size_t i = 0; i < dur_.size(); ++i) {
-      const auto time = static_cast<double>(time_of(dur_[i]));
-      total += time;
-      inside += out_.of_kernel[i] >= 0 ? time : 0;
+      const std::int64_t time = time_of(dur_[i]);
+      total = bounded_add(total, time);
+      inside = bounded_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
     }
-    out_.coverage = total > 0 ? inside / total : 0;
+    out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
     for (std::size_t i = 0; const LayerHint* hint = hints_.get(i); ++i) {
       const bool used = std::any_of(out_.phases.begin(), out_.phases.end(),
                                     [&](const PhaseLayers& phase) { return phase.source == hint->source; });
@@ -259,7 +274,8 @@ std::vector<std::string_view> layer_columns(const Index& index) {
           .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
           .value_or(0) != 0;
   if (modules) return {"stack_id"};
-  return {"annotation_id"};
+  if (!annotation_layers(index).empty()) return {"annotation_id"};
+  return {};
 }
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,

@@ -27,11 +27,11 @@ struct PhaseLayers {
 };
 
 struct LayerSet {
-  std::vector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... or kNoLayer, kHead, kTail
+  LargeVector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... or kNoLayer, kHead, kTail
   std::size_t layers = 0;               // the most of any kind of steps
   std::vector<PhaseLayers> phases;      // in the order of StepKind
   double coverage = 0;                  // share of kernel time that is in a layer
-  std::vector<std::uint32_t> by_step;   // rows of kernels ordered by step (those in none first), in time order in each
+  LargeVector<std::uint32_t> by_step;   // rows of kernels ordered by step (those in none first), in time order in each
   std::vector<std::string> notes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "passes/group_stats.h"
 #include "passes/step_stats.h"
@@ -34,7 +35,7 @@ struct Classes {
 // Slots of layers: head, 0, 1, 2 ..., tail, none.
 class Slots {
  public:
-  explicit Slots(const std::vector<std::int32_t>& layers) {
+  explicit Slots(std::span<const std::int32_t> layers) {
     std::int32_t most = -1;
     for (const std::int32_t layer : layers) most = std::max(most, layer);
     layers_ = static_cast<std::size_t>(most) + 1;  // -1 wraps to 0
@@ -63,46 +64,61 @@ struct Group {
 class LayerSums {
  public:
   explicit LayerSums(std::size_t groups, std::size_t devices)
-      : groups_(groups), time_(groups), count_(groups), cells_(groups * devices), devices_(devices) {}
+      : groups_(groups), cells_(groups * devices), devices_(devices) {}
 
-  void add(std::size_t group, std::size_t device, std::int64_t ts, std::int64_t dur) {
-    Group& own = groups_[group];
-    if (count_[group]++ == 0) open_.push_back(group);
-    ++own.n;
-    if (dur == kNullCell) return;
-    ++own.known;
-    own.total = bounded_add(own.total, dur);
-    time_[group] = bounded_add(time_[group], dur);
-    Cell& cell = cells_[group * devices_ + device];
-    const std::int64_t end = bounded_add(ts, dur);
-    const std::int64_t begin = std::max(ts, cell.until);
-    if (end > begin) cell.busy += end - begin, cell.until = end;
+  // Kernels of one group and device that follow each other, by row.
+  void add(std::size_t group, std::size_t device, std::span<const std::uint32_t> rows, std::span<const std::int64_t> ts,
+           std::span<const std::int64_t> dur) {
+    Cell& there = cells_[group * devices_ + device];
+    Cell cell = there;  // in registers while it changes
+    if (cell.n == 0) open_.push_back(group);
+    for (const std::uint32_t row : rows) cell.add(ts[row], dur[row]);
+    there = cell;
   }
 
   void end_step() {
-    for (const std::size_t group : open_) {
-      std::int64_t busy = 0;
-      for (std::size_t device = 0; device < devices_; ++device) {
-        Cell& cell = cells_[group * devices_ + device];
-        busy = std::max(busy, cell.busy);
-        cell = {};
-      }
-      groups_[group].times.push_back(time_[group]);
-      groups_[group].busy.push_back(busy);
-      time_[group] = 0;
-      count_[group] = 0;
-    }
+    for (const std::size_t group : open_) close(group);
     open_.clear();
   }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
  private:
+  // A group on a device, in the step at hand.
   struct Cell {
+    std::int64_t n = 0, known = 0, time = 0;
     std::int64_t until = kNullCell, busy = 0;
+
+    void add(std::int64_t ts, std::int64_t dur) {
+      ++n;
+      if (dur == kNullCell) return;
+      ++known;
+      time = bounded_add(time, dur);
+      const std::int64_t end = bounded_add(ts, dur);
+      const std::int64_t begin = std::max(ts, until);
+      if (end > begin) busy += end - begin, until = end;
+    }
   };
+
+  // Groups with kernels on several devices are there several times, and closed the first time.
+  void close(std::size_t group) {
+    Cell all;
+    for (Cell& cell : std::span(cells_).subspan(group * devices_, devices_)) {
+      all.n += cell.n;
+      all.known += cell.known;
+      all.time = bounded_add(all.time, cell.time);
+      all.busy = std::max(all.busy, cell.busy);
+      cell = {};
+    }
+    if (all.n == 0) return;
+    Group& own = groups_[group];
+    own.n += all.n;
+    own.known += all.known;
+    own.total = bounded_add(own.total, all.time);
+    own.times.push_back(all.time);
+    own.busy.push_back(all.busy);
+  }
+
   std::vector<Group> groups_;
-  std::vector<std::int64_t> time_;
-  std::vector<std::uint32_t> count_;
   std::vector<Cell> cells_;
   std::vector<std::size_t> open_;
   std::size_t devices_;
@@ -141,13 +157,28 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
   const auto dur = events.kernels.times("dur");
   const auto name = events.kernels.ids("name_id");
   const auto stream = events.kernels.ids("stream_id");
+  struct Place {
+    std::uint32_t step = UINT32_MAX;
+    std::size_t group = 0, device = 0;
+    bool operator==(const Place&) const = default;
+  };
+  const auto place_of = [&](std::uint32_t row) {
+    const std::size_t slot = slots.of(layers.of_kernel[row]);
+    return Place{steps.of_kernel[row], slot * classes.names.size() + classes.of(name[row]), devices.of(stream[row])};
+  };
+  const auto kept = [&](std::uint32_t row) {
+    return filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row);
+  };
+  const std::span<const std::uint32_t> rows = layers.by_step;
   std::uint32_t step = UINT32_MAX;
-  for (const std::uint32_t row : layers.by_step) {
-    if (!filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row)) continue;
-    if (steps.of_kernel[row] != step) sums.end_step();
-    step = steps.of_kernel[row];
-    const std::size_t group = slots.of(layers.of_kernel[row]) * classes.names.size() + classes.of(name[row]);
-    sums.add(group, devices.of(stream[row]), ts[row], dur[row]);
+  for (std::size_t first = 0; first < rows.size();) {
+    const Place place = place_of(rows[first]);
+    const bool keep = kept(rows[first]);
+    std::size_t last = first + 1;
+    while (last < rows.size() && place_of(rows[last]) == place && kept(rows[last]) == keep) ++last;
+    if (keep && place.step != std::exchange(step, place.step)) sums.end_step();
+    if (keep) sums.add(place.group, place.device, rows.subspan(first, last - first), ts, dur);
+    first = last;
   }
   sums.end_step();
   write(index, sums.groups(), slots, classes);

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-
-#include "passes/mixer_runs.h"
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -100,15 +99,15 @@ class Cutter {
 
 }  // namespace
 
-LayerCuts layer_cuts(std::span<const Traits> sequence) {
-  std::vector<MixerRun> runs = mixer_runs(sequence);
+LayerCuts layer_cuts(std::span<const Traits> sequence) { return layer_cuts(sequence, mixer_runs(sequence)); }
+
+LayerCuts layer_cuts(std::span<const Traits> sequence, std::vector<MixerRun> runs) {
   if (runs.size() < 2) return {};
   return Cutter(sequence, std::move(runs)).cut();
 }
 
-std::vector<std::size_t> pass_begins(std::span<const Traits> sequence) {
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence, const std::vector<MixerRun>& runs) {
   std::vector<std::size_t> begins = {0};
-  const std::vector<MixerRun> runs = mixer_runs(sequence);
   for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
     std::optional<std::size_t> begin;
     for (std::size_t i = runs[r].last + 1; i < runs[r + 1].first; ++i) {

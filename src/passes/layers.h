@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "passes/kernel_traits.h"
+#include "passes/mixer_runs.h"
 
 namespace tracedb {
 
@@ -26,10 +27,11 @@ struct LayerCuts {
   std::size_t tail = 0;
 };
 LayerCuts layer_cuts(std::span<const Traits> sequence);
+LayerCuts layer_cuts(std::span<const Traits> sequence, std::vector<MixerRun> runs);  // as of mixer_runs()
 
 // Where passes through the model begin in a sequence that may hold several (a profiler step around generated tokens):
 // where an embedding, or the end of sampling, comes between two layers. At least one, at 0; in order.
-std::vector<std::size_t> pass_begins(std::span<const Traits> sequence);
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence, const std::vector<MixerRun>& runs);
 
 // What kernel time says a model is.
 enum class Architecture { kUnknown, kTransformer, kMoeTransformer, kSsm, kMoeSsm, kHybrid, kMoeHybrid, kConvolutional };

@@ -107,10 +107,10 @@ class PatternSteps {
     return dur == kNullCell ? annotations_.times("ts")[i] : bounded_add(annotations_.times("ts")[i], dur);
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> assigned(const EventColumns& events) const {
+  [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events) const {
     const auto annotation = events.ids("annotation_id");
     const auto ts = events.times("ts");
-    std::vector<std::uint32_t> out(events.size(), 0);
+    LargeVector<std::uint32_t> out(events.size(), 0);
     std::size_t next = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (annotation[i] < step_of_.size()) out[i] = step_of_[annotation[i]];

@@ -35,6 +35,7 @@ constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;
+  pieces.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), separator)) + 1);
   while (true) {
     const std::size_t end = std::min(text.find(separator), text.size());
     pieces.emplace_back(text.substr(0, end));
@@ -196,8 +197,10 @@ class Reader {
 
   // Words of a list, those of named lists in place of their name.
   [[nodiscard]] std::vector<std::string> expand(std::string_view text) const {
+    std::vector<std::string> pieces = split(text, ',');
+    if (text.find('@') == std::string_view::npos) return pieces;
     std::vector<std::string> words;
-    for (std::string& word : split(text, ',')) {
+    for (std::string& word : pieces) {
       if (!word.starts_with('@')) {
         words.push_back(std::move(word));
         continue;

@@ -84,7 +84,7 @@ bool Selection::empty() const {
 }
 
 EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps,
-                         const std::vector<std::int32_t>* layers)
+                         const LargeVector<std::int32_t>* layers)
     : all_(selection.empty()),
       stepless_(!(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none"),
       from_(selection.from.value_or(std::numeric_limits<std::int64_t>::min())),

@@ -43,7 +43,7 @@ class EventFilter {
   // With `steps`, the numbers of steps are places in it + 1 and not ids of table step. A selection of layers needs
   // `layers`, which may be null otherwise.
   EventFilter(const Index& index, const Selection& selection, const StepSet* steps = nullptr,
-              const std::vector<std::int32_t>* layers = nullptr);
+              const LargeVector<std::int32_t>* layers = nullptr);
 
   // Ids as in EventColumns. Memory operations have no kernel name: pass 0, which a selection of names leaves out.
   [[nodiscard]] bool keeps(std::int64_t ts, std::uint32_t name, std::uint32_t stream, std::uint32_t step) const {
@@ -67,7 +67,7 @@ class EventFilter {
   bool stepless_;  // keeps what is in no step
   Ids names_, streams_, steps_;
   std::int64_t from_, to_;
-  const std::vector<std::int32_t>* layers_ = nullptr;  // null: all are kept
+  const LargeVector<std::int32_t>* layers_ = nullptr;  // null: all are kept
   std::int32_t first_layer_ = 0, last_layer_ = 0;
 };
 

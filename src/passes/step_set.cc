@@ -127,9 +127,9 @@ class IndexedSteps {
     return UINT32_MAX;
   }
 
-  static std::vector<std::uint32_t> mapped(std::span<const std::uint32_t> ids,
+  static LargeVector<std::uint32_t> mapped(std::span<const std::uint32_t> ids,
                                            const std::vector<std::uint32_t>& by_id) {
-    std::vector<std::uint32_t> out(ids.size());
+    LargeVector<std::uint32_t> out(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) out[i] = ids[i] < by_id.size() ? by_id[ids[i]] : 0;
     return out;
   }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "index/index.h"
 #include "passes/event_columns.h"
 #include "passes/kernel_traits.h"
@@ -36,7 +37,7 @@ struct StepFacts {
 struct StepSet {
   StepSource source = StepSource::kNone;
   std::vector<StepFacts> steps;                     // in time order: the place of a step is its number
-  std::vector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
+  LargeVector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
   double confidence = 1;                            // below 1 where inferred
   std::vector<std::string> notes;                   // what a reader must know: inferred, why there are none
 };

@@ -194,7 +194,7 @@ std::int64_t make_phase_table(const Index& index, const StepSet& steps, const Ev
   for (std::size_t i = 0; i < steps.steps.size(); ++i) {
     if (chosen(measured, i, choice)) of_step[i + 1] = static_cast<GroupId>(steps.steps[i].info.kind);
   }
-  std::vector<GroupId> groups(steps.of_kernel.size());
+  LargeVector<GroupId> groups(steps.of_kernel.size());
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
   const GroupedEvents grouped{events.kernels.times("ts"), events.kernels.times("dur"), events.kernels.ids("stream_id"),
                               events.device_of_stream, groups};

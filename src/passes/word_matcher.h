@@ -2,6 +2,7 @@
 // any number of threads may search.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,23 +21,33 @@ class WordMatcher {
   void search(std::string_view text, Found found) const {
     std::size_t state = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      state = next_[state * kLetters + letter(text[i])];
+      const std::uint16_t next = next_[state * kLetters + letter(text[i])];
+      state = next & kState;
+      if ((next & kHit) == 0) continue;
       for (std::uint16_t s = hit_[state]; s != 0; s = hit_[fail_[s]]) found(word_[s], i + 1);
     }
   }
 
  private:
-  static constexpr std::size_t kLetters = 39;  // the last one: any other byte
-  static constexpr std::size_t letter(char c) {
-    if (c >= 'a' && c <= 'z') return static_cast<std::size_t>(c - 'a');
-    if (c >= '0' && c <= '9') return static_cast<std::size_t>(c - '0') + 26;
-    return c == ':' ? 36 : c == ',' ? 37 : 38;
-  }
+  static constexpr std::size_t kLetters = 40;  // the last but one: any other byte; a round number is copied faster
+  static constexpr std::array<std::uint8_t, 256> kLetterOf = [] {
+    std::array<std::uint8_t, 256> table{};
+    table.fill(kLetters - 2);
+    std::uint8_t next = 0;
+    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyz0123456789:,")) {
+      table[static_cast<unsigned char>(c)] = next++;
+    }
+    return table;
+  }();
+  static constexpr std::size_t letter(char c) { return kLetterOf[static_cast<unsigned char>(c)]; }
+
+  static constexpr std::uint16_t kHit = 0x8000, kState = 0x7fff;
 
   void add(std::string_view word, std::uint32_t index);
+  std::uint16_t add_state(std::size_t from, std::size_t letter);
   void link();
 
-  std::vector<std::uint16_t> next_;  // by state and letter
+  std::vector<std::uint16_t> next_;  // by state and letter; with kHit if a word ends there
   std::vector<std::uint16_t> fail_;
   std::vector<std::uint16_t> hit_;  // by state: the nearest state on its fail path that ends a word; 0: none
   std::vector<std::uint32_t> word_;

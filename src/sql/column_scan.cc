@@ -1,7 +1,6 @@
 #include "sql/column_scan.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -318,16 +317,6 @@ RowRange parse_in_two(const Pages& pages, const LeafParser& parser, std::span<co
 }
 
 }  // namespace
-
-void* column_memory(std::size_t bytes) {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-  const bool large = bytes >= kHugePage;
-  const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  void* memory = large ? std::aligned_alloc(kHugePage, rounded) : std::malloc(std::max<std::size_t>(bytes, 1));
-  if (memory == nullptr) throw std::bad_alloc();
-  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice: no harm where it is not taken
-  return memory;
-}
 
 ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
   Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "sql/database.h"
 
 namespace tracedb {
@@ -34,14 +35,12 @@ struct ScanColumn {
   std::span<const std::string_view> choices = {};
 };
 
-void* column_memory(std::size_t bytes);  // for std::free(); throws std::bad_alloc
-
-// Not initialised before it is filled, and on huge pages where there are some: page faults are a good part of the cost.
+// Not initialised before it is filled (base/large_vector.h).
 template <class T>
 class ColumnArray {
  public:
   ColumnArray() = default;
-  explicit ColumnArray(std::size_t size) : values_(static_cast<T*>(column_memory(size * sizeof(T)))), size_(size) {}
+  explicit ColumnArray(std::size_t size) : values_(static_cast<T*>(large_memory(size * sizeof(T)))), size_(size) {}
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
   [[nodiscard]] std::span<T> values() { return {values_.get(), size_}; }
   [[nodiscard]] T* data() { return values_.get(); }

@@ -224,6 +224,8 @@ Statement& Statement::bind(int index, std::span<const std::byte> value) {
   return *this;
 }
 
+void Database::forget_pages() { sqlite3_db_release_memory(handle_); }
+
 Statement& Statement::bind_null(int index) {
   if (const int code = sqlite3_bind_null(statement_, index)) database_.fail(code, "cannot bind");
   return *this;

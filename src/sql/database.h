@@ -95,6 +95,10 @@ class Database {
   std::optional<std::int64_t> query_int64(std::string_view sql);
   std::optional<std::string> query_text(std::string_view sql);
 
+  // Gives back pages of the file that are held in memory, for whoever reads much that nobody reads again: the memory is
+  // taken for what is read next.
+  void forget_pages();
+
   // Statements end with Error{kInterrupted} once `*flag` is true (null: never again). It must outlive the database.
   void interrupt_on(const std::atomic<bool>* flag);
 

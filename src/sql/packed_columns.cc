@@ -51,13 +51,14 @@ std::size_t row_count(Database& database, std::string_view table, std::string_vi
 
 // All blocks of a column, in order, into an array of all its rows.
 template <class T>
-bool unpack(Statement& blocks, std::span<T> values) {
+bool unpack(Database& database, Statement& blocks, std::span<T> values) {
   std::int64_t number = 0;
   for (; blocks.step(); ++number) {
     const std::size_t rows = std::min(values.size(), kBlockRows);
     if (rows == 0 || blocks.int64(0) != number || blocks.int64(1) != static_cast<std::int64_t>(rows)) return false;
     if (!unpack_block(blocks.blob(2), values.first(rows))) return false;
     values = values.subspan(rows);
+    database.forget_pages();
   }
   return values.empty();
 }
@@ -76,10 +77,10 @@ class Reader {
     bool sound = false;
     if (column.type == ScanType::kNumber) {
       values.numbers = ColumnArray<std::int64_t>(rows);
-      sound = unpack(blocks_, values.numbers.values());
+      sound = unpack(database_, blocks_, values.numbers.values());
     } else {
       values.ids = ColumnArray<std::uint32_t>(rows);
-      sound = unpack(blocks_, values.ids.values());
+      sound = unpack(database_, blocks_, values.ids.values());
     }
     blocks_.reset();
     if (!sound) fail_damaged(database_, table_, column.name);

@@ -1,6 +1,7 @@
 #include "trace/kernel_name.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "trace/event_names.h"
@@ -57,12 +58,21 @@ class Brackets {
   std::size_t braces_ = 0;
 };
 
+// Most of a name is none of these.
+constexpr std::array<bool, 256> kCuts = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("(){}<>,")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
 
-  KernelName split() {
-    KernelName name;
+  void split(KernelName& name) {
+    name.path.clear();
+    name.arguments = {};
+    name.argument_list.clear();
     for (at_ = std::min(text_.find_first_not_of(" &"), text_.size()); at_ < text_.size();) {
       const char c = text_[at_];
       if (c == '<') {
@@ -78,12 +88,12 @@ class Splitter {
         if (!text_.substr(at_).starts_with("::")) break;
       } else {
         if (c == ' ') behind_blank_ = name.path.size() + 1;
-        name.path += c;
-        ++at_;
+        const std::size_t begin = at_++;
+        while (at_ < text_.size() && text_[at_] != ' ' && text_[at_] != '<' && text_[at_] != '(') ++at_;
+        name.path += text_.substr(begin, at_ - begin);
       }
     }
     name.path.erase(name.path.find_last_not_of(' ') + 1);
-    return name;
   }
 
  private:
@@ -96,9 +106,12 @@ class Splitter {
     behind_blank_ = 0;
   }
 
+  static bool is_cut(char c) { return kCuts[static_cast<unsigned char>(c)]; }
+
   void skip_brackets() {
     Brackets brackets;
     for (; at_ < text_.size(); ++at_) {
+      if (!is_cut(text_[at_])) continue;
       brackets.feed(text_, at_);
       if (brackets.depth() == 0) break;
     }
@@ -112,6 +125,7 @@ class Splitter {
     name.argument_list.clear();
     Brackets brackets;
     for (; at_ < text_.size(); ++at_) {
+      if (!is_cut(text_[at_])) continue;
       brackets.feed(text_, at_);
       if (brackets.depth() == 0) break;
       if (brackets.depth() == 1 && text_[at_] == ',') {
@@ -131,7 +145,13 @@ class Splitter {
 
 }  // namespace
 
-KernelName split_kernel_name(std::string_view demangled) { return Splitter(demangled).split(); }
+KernelName split_kernel_name(std::string_view demangled) {
+  KernelName name;
+  split_kernel_name(demangled, name);
+  return name;
+}
+
+void split_kernel_name(std::string_view demangled, KernelName& name) { Splitter(demangled).split(name); }
 
 std::string readable_name(std::string_view name) {
   std::string text = demangle(name);

@@ -21,6 +21,7 @@ struct KernelName {
 
 // `demangled` must outlive the result. Types, as template arguments are, are cut the same way.
 KernelName split_kernel_name(std::string_view demangled);
+void split_kernel_name(std::string_view demangled, KernelName& name);  // reuses the memory of `name`
 
 // The demangled form of a name as a trace has it, or its outline where the symbol is not readable otherwise.
 std::string readable_name(std::string_view name);

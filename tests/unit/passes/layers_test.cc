@@ -71,7 +71,10 @@ TEST_CASE("no layers: none, one, or no mixers at all") {
 }
 
 TEST_CASE("several passes in one step") {
-  const auto begins = [](std::string_view letters) { return pass_begins(traits_of_letters(letters)); };
+  const auto begins = [](std::string_view letters) {
+    const std::vector<Traits> sequence = traits_of_letters(letters);
+    return pass_begins(sequence, mixer_runs(sequence));
+  };
   using Places = std::vector<std::size_t>;
   const std::string pass = "E" + times(3, "NGAGnGXG") + "nGs";
   CHECK(begins(pass) == Places{0});

@@ -109,7 +109,7 @@ TEST_CASE("nothing to go by: no steps, no layers, and why") {
   const StepSet set = fixture.steps();
   CHECK(set.source == StepSource::kNone);
   CHECK(set.notes.size() == 1);
-  const EventTables events(fixture.index, layer_columns(fixture.index));
+  const EventTables events(fixture.index, {});
   const LayerSet layers = find_layers(fixture.index, events, set, {});
   CHECK(layers.layers == 0);
   CHECK(layers.of_kernel.empty());

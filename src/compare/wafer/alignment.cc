@@ -1,0 +1,165 @@
+#include "compare/wafer/alignment.h"
+
+#include <algorithm>
+#include <span>
+
+#include "passes/group_stats.h"
+
+namespace tracedb::wafer {
+namespace {
+
+// A kernel's place in its layer, comparable: the operation above the position.
+struct Placed {
+  std::uint64_t place = 0;
+  const Kernel* kernel = nullptr;
+};
+using Layers = std::vector<std::vector<Placed>>;
+
+struct SideView {
+  const Trace& trace;
+  std::vector<std::uint32_t> op;  // by name; position in Alignment::ops
+  std::vector<bool> cuts;         // by name: begins a layer
+};
+
+bool cuts_layer(const std::string& lower, Side side) {
+  const bool attention = contains(lower, "attention");
+  if (side == Side::kFirst) return attention && (contains(lower, "2d") || contains(lower, "3d"));
+  return attention || contains(lower, "fmha");
+}
+
+std::vector<std::string> all_ops(const Trace& first, const Trace& second) {
+  std::vector<std::string> ops;
+  for (const Trace* trace : {&first, &second}) {
+    for (const KernelName& name : trace->names) ops.push_back(name.side_op);
+  }
+  std::sort(ops.begin(), ops.end());
+  ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+  return ops;
+}
+
+SideView view_of(const Trace& trace, Side side, const std::vector<std::string>& ops) {
+  SideView view{trace, {}, {}};
+  for (const KernelName& name : trace.names) {
+    const auto found = std::lower_bound(ops.begin(), ops.end(), name.side_op);
+    view.op.push_back(static_cast<std::uint32_t>(found - ops.begin()));
+    view.cuts.push_back(cuts_layer(name.lower, side));
+  }
+  return view;
+}
+
+std::span<const Kernel> kernels_within(const Trace& trace, const Pass& pass) {
+  const auto before = [](const Kernel& kernel, std::int64_t ts) { return kernel.ts < ts; };
+  const auto behind = [](std::int64_t ts, const Kernel& kernel) { return ts < kernel.ts; };
+  const auto begin = std::lower_bound(trace.kernels.begin(), trace.kernels.end(), pass.begin, before);
+  const auto end = std::upper_bound(begin, trace.kernels.end(), pass.end, behind);
+  return {begin, end};
+}
+
+// Appends the kernels of a pass to their layers.
+void place_pass(const SideView& view, std::span<const Kernel> kernels, Layers& layers) {
+  const auto is_cut = [&](const Kernel& kernel) { return view.cuts[kernel.name]; };
+  const auto first_cut = std::find_if(kernels.begin(), kernels.end(), is_cut);
+  const bool whole = first_cut == kernels.end();
+  std::size_t layer = 0;
+  std::uint64_t position = 0;
+  for (auto kernel = whole ? kernels.begin() : first_cut; kernel != kernels.end(); ++kernel) {
+    if (kernel != first_cut && is_cut(*kernel)) {
+      ++layer;
+      position = 0;
+    }
+    if (layer >= layers.size()) layers.resize(layer + 1);
+    layers[layer].push_back({std::uint64_t{view.op[kernel->name]} << 32 | position, &*kernel});
+    ++position;
+  }
+}
+
+struct PlacedTrace {
+  Layers layers;
+  PassCounts passes;  // with kernels
+};
+
+PlacedTrace place_kernels(const SideView& view) {
+  PlacedTrace placed;
+  const auto add = [&](std::span<const Kernel> kernels, Phase phase) {
+    if (kernels.empty()) return;
+    place_pass(view, kernels, placed.layers);
+    ++placed.passes.all;
+    ++(phase == Phase::kPrefill ? placed.passes.prefill : placed.passes.decode);
+  };
+  if (view.trace.passes.empty()) add(view.trace.kernels, Phase::kDecode);
+  for (const Pass& pass : view.trace.passes) add(kernels_within(view.trace, pass), pass.phase);
+  return placed;
+}
+
+// The kernels at one place after the other; `counts` is zero for all names, before and after.
+PairSide take_place(std::span<const Placed>& rest, std::uint64_t place, std::vector<std::uint32_t>& counts) {
+  PairSide side;
+  std::size_t n = 0;
+  for (; n < rest.size() && rest[n].place == place; ++n) {
+    ++side.count;
+    side.total = bounded_add(side.total, rest[n].kernel->dur);
+    ++counts[rest[n].kernel->name];
+  }
+  std::uint32_t most = 0;
+  for (const Placed& placed : rest.first(n)) {
+    std::uint32_t& count = counts[placed.kernel->name];
+    if (count > most) side.name = placed.kernel->name;
+    most = std::max(most, count);
+    count = 0;
+  }
+  rest = rest.subspan(n);
+  return side;
+}
+
+void sort_by_place(std::vector<Placed>& kernels) {
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Placed& a, const Placed& b) { return a.place < b.place; });
+}
+
+class Pairing {
+ public:
+  Pairing(const Trace& first, const Trace& second)
+      : first_counts_(first.names.size()), second_counts_(second.names.size()) {}
+
+  AlignedLayer pair(std::vector<Placed> first, std::vector<Placed> second) {
+    sort_by_place(first);
+    sort_by_place(second);
+    std::span<const Placed> a = first;
+    std::span<const Placed> b = second;
+    AlignedLayer layer;
+    while (!a.empty() || !b.empty()) {
+      const std::uint64_t place = b.empty()   ? a.front().place
+                                  : a.empty() ? b.front().place
+                                              : std::min(a.front().place, b.front().place);
+      const KernelPair pair{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
+                            take_place(a, place, first_counts_), take_place(b, place, second_counts_)};
+      layer.first_total = bounded_add(layer.first_total, pair.first.total);
+      layer.second_total = bounded_add(layer.second_total, pair.second.total);
+      layer.pairs.push_back(pair);
+    }
+    return layer;
+  }
+
+ private:
+  std::vector<std::uint32_t> first_counts_, second_counts_;
+};
+
+}  // namespace
+
+Alignment align(const Trace& first, const Trace& second) {
+  Alignment alignment;
+  alignment.ops = all_ops(first, second);
+  PlacedTrace a = place_kernels(view_of(first, Side::kFirst, alignment.ops));
+  PlacedTrace b = place_kernels(view_of(second, Side::kSecond, alignment.ops));
+  if (a.passes.all == 0 || b.passes.all == 0) return alignment;
+  alignment.passes = a.passes;
+  const std::size_t layers = std::max(a.layers.size(), b.layers.size());
+  a.layers.resize(layers);
+  b.layers.resize(layers);
+  Pairing pairing(first, second);
+  for (std::size_t i = 0; i < layers; ++i) {
+    alignment.layers.push_back(pairing.pair(std::move(a.layers[i]), std::move(b.layers[i])));
+  }
+  return alignment;
+}
+
+}  // namespace tracedb::wafer

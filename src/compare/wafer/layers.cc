@@ -1,0 +1,94 @@
+#include "compare/wafer/layers.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compare/wafer/architecture.h"
+
+namespace tracedb::wafer {
+namespace {
+
+constexpr std::int64_t kFewestKernels = 70;  // of a correlation that is a layer
+
+bool is_marker(const std::string& lower, Architecture architecture) {
+  const auto has = [&](const char* part) { return contains(lower, part); };
+  switch (architecture) {
+    case Architecture::kTransformer:
+      return (has("fmha") || has("attention") || has("flash")) && (has("context") || has("2d") || has("fmhasm100a"));
+    case Architecture::kSsm:
+      return has("selective_scan") || has("mamba") || has("ssd");
+    case Architecture::kHybrid:
+    case Architecture::kUnknown:
+      break;
+  }
+  return false;
+}
+
+std::vector<bool> markers(const Trace& trace) {
+  const Architecture architecture = architecture_of(trace);
+  std::vector<bool> is(trace.names.size());
+  for (std::size_t i = 0; i < is.size(); ++i) is[i] = is_marker(trace.names[i].lower, architecture);
+  return is;
+}
+
+LayerMap layers_by_markers(const Trace& trace) {
+  const std::vector<bool> is = markers(trace);
+  LayerMap layers;
+  if (std::find(is.begin(), is.end(), true) == is.end()) return layers;
+  layers.reserve(trace.kernels.size());
+  std::uint32_t begun = 0;
+  std::size_t next = 0;  // kernels before it have been looked at for markers
+  for (const Kernel& kernel : trace.kernels) {
+    // Kernels with the start of a marker are in its layer even if they come before it.
+    for (; next < trace.kernels.size() && trace.kernels[next].ts <= kernel.ts; ++next) {
+      if (is[trace.kernels[next].name]) ++begun;
+    }
+    if (begun > 0 && kernel.correlation != kNoCorrelation) layers.put(kernel.correlation, begun - 1);
+  }
+  return layers;
+}
+
+struct Launch {
+  std::int64_t kernels = 0;
+  bool attention = false, gemm = false;
+};
+
+// What each name shows; of one kernel each.
+std::vector<Launch> shown_by_names(const Trace& trace) {
+  std::vector<Launch> shown;
+  for (const KernelName& name : trace.names) {
+    const auto has = [&](const char* part) { return contains(name.lower, part); };
+    const bool attention = has("attention") || has("fmha");
+    shown.push_back({1, attention, has("cijk_") || has("nvjet") || has("wvsplitk") || has("gemm")});
+  }
+  return shown;
+}
+
+LayerMap layers_by_correlation(const Trace& trace) {
+  const std::vector<Launch> shown = shown_by_names(trace);
+  std::unordered_map<std::int64_t, Launch> launches;
+  for (const Kernel& kernel : trace.kernels) {
+    if (kernel.correlation == kNoCorrelation) continue;
+    Launch& launch = launches[kernel.correlation];
+    ++launch.kernels;
+    launch.attention = launch.attention || shown[kernel.name].attention;
+    launch.gemm = launch.gemm || shown[kernel.name].gemm;
+  }
+  std::vector<std::int64_t> found;
+  for (const auto& [correlation, launch] : launches) {
+    if (launch.kernels >= kFewestKernels && launch.attention && launch.gemm) found.push_back(correlation);
+  }
+  std::sort(found.begin(), found.end());
+  LayerMap layers;
+  for (std::size_t i = 0; i < found.size(); ++i) layers.put(found[i], static_cast<std::uint32_t>(i));
+  return layers;
+}
+
+}  // namespace
+
+LayerMap find_layers(const Trace& trace) {
+  LayerMap layers = layers_by_markers(trace);
+  return layers.size() > 0 ? std::move(layers) : layers_by_correlation(trace);
+}
+
+}  // namespace tracedb::wafer

@@ -1,0 +1,134 @@
+#include "compare/wafer/read_trace.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/ascii.h"
+#include "compare/wafer/phases.h"
+#include "compare/wafer/read_device.h"
+#include "passes/classifier.h"
+#include "passes/event_columns.h"
+#include "passes/group_stats.h"
+
+namespace tracedb::wafer {
+namespace {
+
+std::string vendor_of(Platform platform) { return platform == Platform::kAmd ? "amd" : "nvidia"; }
+
+Platform taken_for(Side side) { return side == Side::kFirst ? Platform::kAmd : Platform::kNvidia; }
+
+// Names in the order of the index, which is that of their first appearance in the file.
+struct ReadNames {
+  std::vector<KernelName> names;
+  std::unordered_map<std::uint32_t, std::uint32_t> position;  // by kernel_name.id
+};
+
+ReadNames read_names(const Index& index) {
+  ReadNames out;
+  Statement rows(index.database(), "SELECT id, name FROM kernel_name WHERE id > 0 AND id < 4294967296 ORDER BY id");
+  while (rows.step()) {
+    out.position.emplace(static_cast<std::uint32_t>(rows.int64(0)), static_cast<std::uint32_t>(out.names.size()));
+    KernelName name;
+    name.text = rows.text(1);
+    name.lower = ascii_lower(name.text);
+    out.names.push_back(std::move(name));
+  }
+  return out;
+}
+
+void classify(std::vector<KernelName>& names, Platform own, Platform taken) {
+  const RuleSet rules = load_rules("wafer");
+  Classifier classifier(rules, vendor_of(own));
+  for (KernelName& name : names) {
+    const Classification result = classifier.classify(name.text);
+    name.op = classifier.class_name(result.class_id);
+    name.pattern = classifier.label(name.text, result.rule_id);
+    name.side_op = name.op;
+  }
+  if (own == taken) return;
+  Classifier as_side(rules, vendor_of(taken));
+  for (KernelName& name : names) name.side_op = as_side.class_name(as_side.classify(name.text).class_id);
+}
+
+// An id without a name, of a damaged index, gets the empty one.
+std::uint32_t position_of(std::uint32_t id, ReadNames& names) {
+  const auto [found, is_new] = names.position.try_emplace(id, static_cast<std::uint32_t>(names.names.size()));
+  if (is_new) names.names.emplace_back();
+  return found->second;
+}
+
+std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) {
+  const auto ts = columns.times("ts");
+  const auto dur = columns.times("dur");
+  const auto correlation = columns.times("correlation");
+  const auto name = columns.ids("name_id");
+  static_assert(kNoCorrelation == kNullCell);
+  std::vector<Kernel> kernels(columns.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i] = {ts[i], std::max<std::int64_t>(dur[i], 0), correlation[i], position_of(name[i], names)};
+  }
+  return kernels;
+}
+
+std::vector<Pass> read_passes(const Index& index) {
+  std::vector<Pass> out;
+  Statement rows(index.database(),
+                 "SELECT annotation.ts, annotation.dur, string.value FROM annotation JOIN string ON "
+                 "string.id = annotation.name_id WHERE annotation.kind = 'user' AND annotation.dur IS NOT NULL AND "
+                 "substr(string.value, 1, length(?1)) = ?1 ORDER BY annotation.ts, annotation.id");
+  rows.bind(1, kPassPrefix);
+  while (rows.step()) {
+    const std::int64_t begin = rows.int64(0);
+    out.push_back({begin, bounded_add(begin, rows.int64(1)), phase_of(rows.text(2))});
+  }
+  return out;
+}
+
+// The operator with the external id of the first kernel of each name; of several operators the last.
+void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace) {
+  const auto external = kernels.times("external_id");
+  std::vector<bool> seen(trace.names.size());
+  std::unordered_multimap<std::int64_t, std::uint32_t> wanted;  // external id: name
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
+    const std::uint32_t name = trace.kernels[i].name;
+    if (!seen[name] && external[i] != kNullCell) wanted.emplace(external[i], name);
+    seen[name] = true;
+  }
+  if (wanted.empty()) return;
+  const EventColumns operators(index, "cpu_op", {"external_id", "name_id"});
+  std::vector<std::uint32_t> found(trace.names.size(), 0);  // string.id
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const auto [begin, end] = wanted.equal_range(operators.times("external_id")[i]);
+    for (auto match = begin; match != end; ++match) found[match->second] = operators.ids("name_id")[i];
+  }
+  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  for (std::size_t name = 0; name < found.size(); ++name) {
+    text.bind(1, static_cast<std::int64_t>(found[name]));
+    if (text.step()) trace.names[name].cpu_op = text.text(0);
+    text.reset();
+  }
+}
+
+}  // namespace
+
+Trace read_trace(const Index& index, Side side) {
+  Trace trace;
+  trace.platform = platform_of(index);
+  trace.device = read_device(index);
+  ReadNames names = read_names(index);
+  const EventColumns columns(index, "kernel", {"ts", "dur", "correlation", "name_id", "external_id"});
+  trace.kernels = read_kernels(columns, names);
+  trace.names = std::move(names.names);
+  classify(trace.names, trace.platform, taken_for(side));
+  read_cpu_ops(index, columns, trace);
+  trace.passes = read_passes(index);
+  assign_phases(trace);
+  trace.has_python = index.database()
+                         .query_int64("SELECT 1 FROM event_count WHERE category = 'python_function' AND read > 0")
+                         .has_value();
+  return trace;
+}
+
+}  // namespace tracedb::wafer

@@ -1,0 +1,77 @@
+// One trace as the tool wafer 0.1.28 sees it. All of compare/wafer repeats what that tool does, faults included, so
+// that people who come from it can check our own comparison (trace-query compare) against it; nothing else uses it.
+//
+// Plain values without a database: read_trace.h makes them from an index, everything else takes and returns values and
+// throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tracedb::wafer {
+
+// Whatever is not AMD's counts as NVIDIA's.
+enum class Platform { kAmd, kNvidia };
+
+// The first trace is taken for the AMD one in alignment and fusion, the second for the NVIDIA one, whatever they are.
+enum class Side { kFirst, kSecond };
+constexpr Side other(Side side) { return side == Side::kFirst ? Side::kSecond : Side::kFirst; }
+
+enum class Phase : std::uint8_t { kPrefill, kDecode };
+
+inline constexpr std::int64_t kNoCorrelation = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::uint32_t kNoName = std::numeric_limits<std::uint32_t>::max();
+
+struct Device {
+  std::string name;
+  std::string compute_capability = "0.0";
+  double total_memory_gb = 0;
+  std::int64_t sm_count = 0;
+  std::int64_t warp_size = 32;
+  std::int64_t max_threads_per_block = 0;
+  double shared_mem_per_block_kb = 0;
+};
+
+// A distinct kernel name and what follows from it.
+struct KernelName {
+  std::string text;
+  std::string lower;    // ASCII letters only
+  std::string op;       // by the rules of the trace's own platform
+  std::string pattern;  // label of the rule
+  std::string side_op;  // by the rules of the platform the side is taken for
+  std::string cpu_op;   // "": none; that of the first kernel of the name holds for all
+};
+
+struct Kernel {
+  std::int64_t ts = 0;
+  std::int64_t dur = 0;  // 0 where the trace gives none
+  std::int64_t correlation = kNoCorrelation;
+  std::uint32_t name = 0;  // position in Trace::names
+  Phase phase = Phase::kDecode;
+};
+
+// A forward pass: an annotation of the engine. Both ends belong to it.
+struct Pass {
+  std::int64_t begin = 0, end = 0;
+  Phase phase = Phase::kDecode;
+};
+
+struct Trace {
+  Platform platform = Platform::kNvidia;
+  Device device;
+  std::vector<KernelName> names;
+  std::vector<Kernel> kernels;  // by time, of all devices and streams
+  std::vector<Pass> passes;     // by begin
+  bool has_python = false;      // calls of python functions were recorded
+};
+
+inline bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+inline double mean(std::int64_t total, std::int64_t count) {
+  return count == 0 ? 0 : static_cast<double>(total) / static_cast<double>(count);
+}
+
+}  // namespace tracedb::wafer
