@@ -223,6 +223,35 @@ def check_same_bytes(folder, options):
         equal(len(texts), 1, f"{form}: answers")
 
 
+def check_gate(folder):
+    """1 where something is slower beyond the gate, and only there."""
+    common = ("--layers", 3, "--steps", 10, "--mix", "D")
+    fast = make_side(folder, "fast", (*common, "--seed", 3)).index
+    slow = make_side(folder, "slow", (*common, "--seed", 4, "--slow", "dense_gemm=1.3")).index
+    other = make_side(folder, "other", (*common[:4], "--mix", "P")).index
+    for sides, gate, code, said in (((fast, slow), 1, 1, "exceeds 1 %"), ((fast, slow), 50, 0, ""),
+                                    ((slow, fast), 1, 0, ""), ((fast, fast), 0, 0, ""),
+                                    ((fast, other), 1, 0, "nothing was compared")):
+        for metric in ("span", "busy", "period", "kernel_time"):
+            result = run("trace-query", "compare", "--section", "summary", "--gate", gate, "--gate-metric", metric, *sides,
+                         check=False)
+            what = f"--gate {gate} --gate-metric {metric}, {sides[0].name} and {sides[1].name}"
+            equal(result.returncode, code, f"{what}: exit code ({result.stderr})")
+            require(said in result.stderr, f"{what}: not {said!r} but {result.stderr!r}")
+
+
+def check_three(folder):
+    """What each of two candidates is compared to does not depend on the other."""
+    common = ("--layers", 3, "--steps", 8, "--mix", "D")
+    names = {"base": ("--seed", 3), "fused": ("--seed", 4, "--fuse", "rope+kvcache"), "other": ("--vendor", "nvidia")}
+    base, *others = [make_side(folder, name, (*common, *own)).index for name, own in names.items()]
+    both = compare(base, *others, "--section", "fusion,alignment")
+    for number, other in enumerate(others, 1):
+        alone = compare(base, other, "--section", "fusion,alignment")
+        for section, rows in alone.items():
+            equal(both[f"{section} {number} ({other.name})"], rows, f"{section} of candidate {number}")
+
+
 def main():
     cases = Cases()
     score = Score()
@@ -232,6 +261,9 @@ def main():
             options = make(chance, place)
             with scratch_folder() as folder:
                 cases.run(f"{what} {place}", check_pair, folder, what, options, score)
+    for name, check in (("gate", check_gate), ("three traces", check_three)):
+        with scratch_folder() as folder:
+            cases.run(name, check, folder)
     with scratch_folder() as folder:
         cases.run("the same bytes again", check_same_bytes, folder, fusion_pair(chance, 0))
     cases.run("precision and recall", score.check)

@@ -10,9 +10,9 @@ MIRRORED = {"baseline": "candidate", "candidate": "baseline", "only baseline": "
             "only candidate": "only baseline", "better": "worse", "worse": "better", "new": "gone", "gone": "new"}
 
 
-def compare(baseline, candidate, *options):
-    """{section: rows}, all rows."""
-    text = run("trace-query", "compare", "-q", "--json", "--limit", 0, *options, baseline, candidate).stdout
+def compare(*arguments):
+    """{section: rows}, all rows, of two traces or more."""
+    text = run("trace-query", "compare", "-q", "--json", "--limit", 0, *arguments).stdout
     return {section["section"]: section["rows"] for section in json.loads(text)["sections"]}
 
 
