@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "base/error.h"
+#include "base/large_vector.h"
 #include "passes/capture_words.h"
 #include "passes/classifier.h"
 #include "passes/layer_set.h"

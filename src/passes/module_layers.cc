@@ -56,8 +56,7 @@ using Calls = std::map<std::pair<std::uint32_t, std::uint32_t>, Call>;  // few: 
 
 class StackTrie {
  public:
-  StackTrie(const Index& index, const Modules& modules)
-      : stacks_(index, "stack", {"parent_id", "frame_id"}), modules_(modules) {
+  StackTrie(const Index& index, const Modules& modules) : stacks_(index, "stack", {"parent_id", "frame_id"}) {
     const auto parents = stacks_.ids("parent_id");
     const auto frames = stacks_.ids("frame_id");
     std::uint32_t largest = 0;
@@ -109,7 +108,6 @@ class StackTrie {
 
  private:
   EventColumns stacks_;
-  const Modules& modules_;
   std::vector<std::uint32_t> innermost_;
 };
 
