@@ -308,6 +308,9 @@ int run_comparison(const CommandLine& line) {
     for (const CompareWarning& warning : comparisons.back().warnings) {
       notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
     }
+    if (asked.gate && comparisons.back().groups.empty()) {
+      output.note(fmt::format("gate: {}: nothing was compared", inputs[i]));
+    }
     for (const GroupComparison& group : comparisons.back().groups) {
       if (!asked.gate) continue;
       const Change& change = group.metrics[static_cast<std::size_t>(asked.gate_metric)];

@@ -156,7 +156,7 @@ class Comparer {
     }
   }
 
-  // Groups weighted by the baseline's steps, resample by resample.
+  // Groups weighted by the mean of both sides' steps, resample by resample.
   void overall() {
     Change& all = out_.overall;
     all.baseline.draws.assign(kResamples, 0);
@@ -165,7 +165,7 @@ class Comparer {
     double coverage = 1;
     for (const GroupComparison& group : out_.groups) {
       const Change& span = group.metrics[static_cast<std::size_t>(StepMetric::kSpan)];
-      const auto weight = static_cast<double>(group.baseline.runs);
+      const double weight = static_cast<double>(group.baseline.runs + group.candidate.runs) / 2;
       const auto add = [&](MedianDraws& to, const MedianDraws& from) {
         to.median += weight * from.median;
         for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
@@ -179,6 +179,7 @@ class Comparer {
     }
     all.interval = difference_interval(all.baseline, all.candidate);
     judge(all, coverage, all_comparable, options_.rule);
+    if (out_.groups.empty()) all.reason = "nothing in common";
   }
 
   const Side& a_;

@@ -64,7 +64,7 @@ struct Comparison {
   double baseline_share = 0, candidate_share = 0;  // of kernel time: in groups
   SameKernels same;
   std::vector<CompareWarning> warnings;
-  // Over all groups, each with as many steps as the baseline has: the change of the time of the span.
+  // Over all groups, each with the mean of both sides' steps: the change of the time of the span.
   Change overall;
   [[nodiscard]] double overall_percent() const;
 };

@@ -13,7 +13,8 @@ from faults import nothing_left  # noqa: E402
 from index_folder import kernels, run_any, trace_file  # noqa: E402
 from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
 
-COMMANDS = (("info",), ("kernels", "--limit", "3"), ("verify",), ("sql", None, "SELECT count(*), sum(dur) FROM kernels"))
+COMMANDS = (("info",), ("kernels", "--limit", "3"), ("verify",), ("sql", None, "SELECT count(*), sum(dur) FROM kernels"),
+            ("compare", "--section", "all"))
 
 
 class Victim:
@@ -28,6 +29,8 @@ class Victim:
         """All commands on the index as it is now."""
         for command, *options in COMMANDS:
             arguments = [command, self.index] + [option for option in options if option is not None]
+            if command == "compare":
+                arguments.append(self.index)
             result = subprocess.run([program("trace-query"), *map(str, arguments)], capture_output=True, timeout=60)
             text = result.stderr.decode()
             allowed = (3,) if refused else (0, 1, 3)
