@@ -150,6 +150,13 @@ bool beyond_gate(const std::string& phase, const Change& change, const Request& 
   return true;
 }
 
+// Where the row of what a limit cuts off says so.
+void label_rest(Report& report) {
+  const auto text = std::find_if(report.columns.begin(), report.columns.end(),
+                                 [](const Column& column) { return column.unit == Unit::kText; });
+  if (text != report.columns.end()) text->rest = Rest::kLabel;
+}
+
 // For people: a table for each phase, named in its title.
 void print_by_phase(Report report, const ReportHead& head, Output& output) {
   if (report.columns.front().key != "phase" || report.rows.empty()) {
@@ -164,6 +171,7 @@ void print_by_phase(Report report, const ReportHead& head, Output& output) {
   }
   for (const std::string& phase : phases) {
     Report part{{report.columns.begin() + 1, report.columns.end()}, {}};
+    label_rest(part);
     const auto take = [&](const std::vector<Row>& from, std::vector<Row>& to) {
       for (const Row& row : from) {
         if (phase_of(row) == phase) to.emplace_back(row.begin() + 1, row.end());

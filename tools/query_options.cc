@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cstdlib>
 #include <iostream>
 
 #include "base/closest_name.h"
@@ -44,6 +45,8 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("output,o", OptionKind::kValue, "write to this file instead of standard output");
         add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
         add("wide", OptionKind::kFlag, "all columns and whole names, however narrow the terminal");
+        add("color", OptionKind::kValue,
+            "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out");
         add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before texts a spreadsheet would compute");
         break;
       case OptionGroup::kRows:
@@ -186,6 +189,17 @@ const Renderer& CommandLine::renderer() const {
   if (const Renderer* found = find_renderer(wanted)) return *found;
   throw Error(ErrorCode::kUsage,
               fmt::format("--format {}: there are {}{}", wanted, format_names(), did_you_mean(wanted, known)));
+}
+
+bool CommandLine::color(bool terminal) const {
+  const std::string wanted = text("color").value_or("auto");
+  if (wanted == "always") return true;
+  if (wanted == "never") return false;
+  if (wanted != "auto") {
+    throw Error(ErrorCode::kUsage, fmt::format("--color {}: there are auto, always and never", wanted));
+  }
+  const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return terminal && (no_color == nullptr || *no_color == '\0');
 }
 
 TimeUnit CommandLine::time_unit() const {

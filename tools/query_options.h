@@ -55,6 +55,7 @@ class CommandLine {
 
   [[nodiscard]] const Renderer& renderer() const;
   [[nodiscard]] TimeUnit time_unit() const;
+  [[nodiscard]] bool color(bool terminal) const;  // --color
   [[nodiscard]] bool quiet() const { return has("quiet"); }
   [[nodiscard]] const Command& command() const { return command_; }
 

@@ -48,8 +48,9 @@ std::unique_ptr<TableRenderer> Output::renderer() {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
-  const bool shorten = !file_ && isatty(STDOUT_FILENO) == 1 && !line_.has("wide");
-  if (shorten) options.width = terminal_width();
+  const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
+  options.color = line_.color(terminal);
+  if (terminal && !line_.has("wide")) options.width = terminal_width();
   return line_.renderer().make(stream(), options);
 }
 
