@@ -4,6 +4,7 @@ sanitizers: tests/unit/index/hostile_index_test.cc."""
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,43 @@ def flipped():
                 victim.rebuild(f"flips {number}", "--verify")
 
 
+# Values that no ingest writes. Packed copies of the columns would hide them.
+PLANTED = (
+    "UPDATE kernel SET name_id = 2147483647 WHERE id % 3 = 0",
+    "UPDATE kernel SET name_id = -5 WHERE id % 3 = 0",
+    "UPDATE kernel SET dur = 9223372036854775807 WHERE id % 5 = 0",
+    "UPDATE kernel SET dur = 4611686018427387904",
+    "UPDATE kernel SET dur = -9223372036854775807",
+    "UPDATE kernel SET ts = -9223372036854775807 WHERE id % 5 = 0",
+    "UPDATE kernel SET ts = 1000000000 - ts",
+    "UPDATE kernel SET stream_id = 4294967290 WHERE id % 7 = 0",
+    "UPDATE kernel SET launch_config_id = 4294967295",
+    "UPDATE kernel SET step_id = 4294967290 WHERE id % 7 = 0",
+    "UPDATE kernel SET kind = 'nonsense'",
+    "UPDATE step SET id = id + 4294967000",
+    "UPDATE stream SET device_id = 4294967290",
+    "UPDATE string SET value = replace(value, 'DecoderLayer_1', 'DecoderLayer_2000000000')",
+    "DELETE FROM kernel_name",
+    "DELETE FROM launch_config",
+    "DELETE FROM step",
+    "DELETE FROM stream",
+)
+
+
+def planted_values():
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        for edit in PLANTED:
+            victim.index.write_bytes(victim.good)
+            with sqlite3.connect(victim.index) as database:
+                database.execute("DELETE FROM packed_column")
+                database.execute(edit)
+            database.close()
+            for options in (("compare", "--section", "all", victim.index, victim.index), ("steps", victim.index)):
+                result = run("trace-query", *options, check=False)
+                require(result.returncode in (0, 3), f"{edit}: {options[0]}: exit {result.returncode} ({result.stderr})")
+
+
 def planted_journal():
     """A journal that somebody laid beside the index is not played back into it."""
     with scratch_folder() as folder:
@@ -115,7 +153,7 @@ def reader_that_has_seen_enough():
 
 def main():
     cases = Cases()
-    for case in (cut, flipped, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
+    for case in (cut, flipped, planted_values, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
         cases.run(case.__name__.replace("_", " "), case)
     cases.finish()
 
