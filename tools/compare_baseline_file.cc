@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kSchema = "tracedb.baseline/1";
 constexpr std::uint64_t kLargestFile = 256'000'000;
+constexpr std::int64_t kMostSteps = 10'000'000;
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
   throw Error(ErrorCode::kInput, fmt::format("{}: {}: make one with trace-query compare TRACE --save-baseline FILE",
@@ -69,6 +70,12 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
   if (!valid.step() || valid.int64(0) != 1) fail(path, "not JSON");
   if (text_at(database, json, "$.schema") != kSchema) fail(path, "not a baseline file");
   StepSamples out{text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), {}};
+  Statement sound(database,
+                  "SELECT json_type(?1, '$.kinds') = 'array' AND NOT EXISTS (SELECT 1 FROM json_each(?1, '$.kinds') "
+                  "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR "
+                  "json_type(value, '$.steps') IS NOT 'integer' OR json_type(value, '$.samples') IS NOT 'object')");
+  sound.bind(1, json);
+  if (!sound.step() || sound.int64(0) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
   Statement kinds(database,
                   "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), "
                   "json_extract(value, '$.requests'), json_extract(value, '$.tokens'), value "
@@ -76,11 +83,11 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
   kinds.bind(1, json);
   while (kinds.step()) {
     KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}};
+    if (kind.steps < 0 || kind.steps > kMostSteps) fail(path, "an impossible number of steps");
     read_samples(database, std::string(kinds.text(4)), kind);
     for (const auto& [measure, values] : kind.samples) {
       if (static_cast<std::int64_t>(values.size()) > kind.steps) fail(path, "more values than steps");
     }
-    if (kind.steps > static_cast<std::int64_t>(kLargestFile)) fail(path, "too many steps");
     out.kinds.push_back(std::move(kind));
   }
   return out;

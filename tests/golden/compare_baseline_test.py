@@ -1,0 +1,68 @@
+"""A baseline's figures in a file: compare --save-baseline and --baseline-file give what comparing the traces gives."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from compare_cases import compare  # noqa: E402
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+COMMON = ("--layers", 2, "--steps", 14, "--mix", "P,D*6", "--batch", 8, "--python-stacks", "off", "--seed", 5)
+BAD_INPUT = 3
+USAGE = 2
+
+
+def from_file(folder, *arguments, status=0):
+    """The rows, or where there are none what is said on standard error."""
+    done = run("trace-query", "compare", "--json", "--limit", 0, *arguments, cwd=folder, check=False)
+    equal(done.returncode, status, f"{arguments}: exit code, {done.stderr}")
+    return json.loads(done.stdout)["sections"][0]["rows"] if done.stdout else done.stderr
+
+
+def check_same_as_traces(folder):
+    of_file = {(row["phase"], row["metric"]): row for row in from_file(folder, "slow.tracedb", "--baseline-file", "b.json")}
+    of_traces = compare(folder / "usual.tracedb", folder / "slow.tracedb", "--section", "steps")["steps"]
+    require(of_traces, "no steps compared")
+    for row in of_traces:
+        equal(of_file[(row["phase"], row["metric"])], row, f"{row['phase']} {row['metric']}")
+    gemm = of_file[("decode", "op dense_gemm")]
+    require(gemm["verdict"] == "worse" and gemm["ratio"] > 1.4, f"the slower operation: {gemm}")
+
+
+def check_gate(folder):
+    from_file(folder, "usual.tracedb", "--baseline-file", "b.json", "--gate", "1")
+    from_file(folder, "slow.tracedb", "--baseline-file", "b.json", "--gate", "5", status=1)
+    from_file(folder, "slow.tracedb", "--baseline-file", "b.json", "--gate", "500")
+
+
+def check_damage(folder):
+    whole = json.loads((folder / "b.json").read_text(encoding="utf-8"))
+    kind = whole["kinds"][0]
+    bad = {
+        "empty": "", "cut": json.dumps(whole)[:-40], "other": '{"rows": []}', "list": "[]",
+        "kinds": json.dumps({**whole, "kinds": 5}), "kind": json.dumps({**whole, "kinds": [5]}),
+        "no steps": json.dumps({**whole, "kinds": [{**kind, "steps": "many"}]}),
+        "too few steps": json.dumps({**whole, "kinds": [{**kind, "steps": 1}]}),
+        "too many steps": json.dumps({**whole, "kinds": [{**kind, "steps": 10**12}]}),
+    }
+    for name, text in bad.items():
+        (folder / "bad.json").write_text(text, encoding="utf-8")
+        said = from_file(folder, "usual.tracedb", "--baseline-file", "bad.json", status=BAD_INPUT)
+        require(said.count("\n") == 1 and "bad.json" in said, f"{name}: {said}")
+    from_file(folder, "usual.tracedb", "--baseline-file", "not-there.json", status=BAD_INPUT)
+    from_file(folder, "usual.tracedb", "slow.tracedb", "--baseline-file", "b.json", status=USAGE)
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
+            ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
+        run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
+        for check in (check_same_as_traces, check_gate, check_damage):
+            cases.run(check.__name__, check, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
