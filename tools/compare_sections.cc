@@ -115,7 +115,9 @@ std::vector<Column> change_columns(std::vector<Column> first) {
 
 // What operations and layers have in common: sums per unit, the interval of the medians.
 template <class Item>
-void append_change(Row& row, const GroupComparison& group, const Item& item, bool people) {
+void append_change(Row& row, const GroupComparison& group, const Item& item, const SectionInput& in) {
+  const bool people = in.people;
+  const bool per_step = in.comparison.normalise == Normalise::kStep;  // which is what intervals are of
   const auto na = static_cast<double>(group.baseline_units);
   const auto nb = static_cast<double>(group.candidate_units);
   const double a = static_cast<double>(item.baseline.time) / na;
@@ -123,7 +125,8 @@ void append_change(Row& row, const GroupComparison& group, const Item& item, boo
   for (Cell cell :
        {count_cell(static_cast<double>(item.baseline.n), group.baseline_units, people),
         count_cell(static_cast<double>(item.candidate.n), group.candidate_units, people), Cell(a), Cell(b), Cell(b - a),
-        a > 0 && b > 0 ? Cell(b / a) : Cell{}, Cell(item.change.interval.low), Cell(item.change.interval.high)}) {
+        a > 0 && b > 0 ? Cell(b / a) : Cell{}, per_step ? Cell(item.change.interval.low) : Cell{},
+        per_step ? Cell(item.change.interval.high) : Cell{}}) {
     row.push_back(std::move(cell));
   }
   std::string verdict = std::string(to_string(item.change.verdict));
@@ -137,7 +140,7 @@ Report operations(const SectionInput& in) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
       Row row{group.group.label, in.vocabulary.op_name(op.op)};
-      append_change(row, group, op, in.people);
+      append_change(row, group, op, in);
       out.rows.push_back(std::move(row));
     }
   }
@@ -152,7 +155,7 @@ Report layers(const SectionInput& in) {
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
       Row row{group.group.label, layer_label(layer.layer)};
-      append_change(row, group, layer, in.people);
+      append_change(row, group, layer, in);
       out.rows.push_back(std::move(row));
     }
   }
