@@ -6,8 +6,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::uint32_t kFar = UINT32_MAX / 2;
-constexpr std::size_t kFirstBand = 64;          // on either side of the diagonal
-constexpr std::size_t kMostCells = 64'000'000;  // of the memory for the path
+constexpr std::size_t kFirstBand = 64;             // on either side of the diagonal
+constexpr std::size_t kThoroughCells = 4'000'000;  // up to here the path is proved to be the best
+constexpr std::size_t kMostCells = 64'000'000;     // of the memory for the path
 
 enum Move : std::uint8_t { kPair, kOnlyA, kOnlyB };
 
@@ -21,7 +22,17 @@ class Band {
   [[nodiscard]] bool whole() const { return width_ == b_.size() + 1; }
   [[nodiscard]] std::size_t cells() const { return (a_.size() + 1) * width_; }
 
-  // False where the path touches the edge of the band, so that a better one may lie outside.
+  [[nodiscard]] std::uint32_t cost() const { return cost_; }
+  // Every path that leaves the band costs at least this: it goes beyond the edge by gaps of one sequence, and comes
+  // back by gaps of the other.
+  [[nodiscard]] std::uint64_t least_outside() const {
+    const std::size_t difference = b_.size() > a_.size() ? b_.size() - a_.size() : a_.size() - b_.size();
+    const std::size_t there = reach_ + 1;
+    const std::size_t back = there > difference ? there - difference : 0;
+    return std::uint64_t{*std::min_element(costs_.gap.begin(), costs_.gap.end())} * (there + back);
+  }
+
+  // False where the path touches the edge of the band, so that a better one may well lie outside.
   bool solve(std::vector<AlignedPair>& path) {
     moves_.resize(cells());
     fill();
@@ -68,6 +79,7 @@ class Band {
       }
       before.swap(now);
     }
+    cost_ = before[width_ - 1];
   }
 
   bool trace(std::vector<AlignedPair>& path) const {
@@ -90,6 +102,7 @@ class Band {
   const AlignmentCosts& costs_;
   std::size_t reach_, width_;
   std::vector<std::uint8_t> moves_;
+  std::uint32_t cost_ = 0;
 };
 
 std::vector<AlignedPair> nothing_paired(std::size_t a, std::size_t b) {
@@ -118,7 +131,9 @@ std::vector<AlignedPair> align_middle(std::span<const std::uint32_t> a, std::spa
   for (std::size_t reach = std::max(kFirstBand, difference / 4 + 8);; reach *= 2) {
     Band band(first, second, costs, reach);
     if (band.cells() > kMostCells) return path.empty() ? nothing_paired(a.size(), b.size()) : result();
-    if (band.solve(path) || band.whole()) return result();
+    const bool clear_of_edge = band.solve(path);
+    if (band.whole() || band.cost() <= band.least_outside()) return result();
+    if (clear_of_edge && 2 * band.cells() > kThoroughCells) return result();
   }
 }
 

@@ -1,0 +1,139 @@
+"""compare on pairs of real traces: how much of their time is laid side by side, the fusion of the pairs that hold just
+one, nothing in a trace against itself, and on every pair of a mixed bag an answer whose account closes.
+
+Needs the folder of real traces (TRACEDB_TRACES); without it everything is skipped."""
+import collections
+import itertools
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from compare_cases import LEDGERS, check_closure, check_mirror, check_unchanged, compare  # noqa: E402
+from trace_cases import TRACES, Cases, equal, ingest, require, scratch_folder, skip_without_traces  # noqa: E402
+
+FOLDER = TRACES / "kineto"
+LLAMA = ("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz")
+QWEN = ("qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz", "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz")
+ALIGNED = ((LLAMA, "decode", 80), (QWEN, "decode", 48))
+LEAST_ALIGNED = 90  # percent of kernel time, on either side
+# Pairs that hold one fusion: unfused, fused, the fused kernel and those it replaces.
+FUSED = (
+    ("fusion_moe_unfused_mi300x.json", "fusion_moe_fused_h100.json", "triton__moe_fused_kernel_0d1d2d3d4d5d6d7d8d9d10d",
+     "moe_sorting_kernel<BF16> + ck_moe_stage1_kernel<BF16, 128, 128> + ck_moe_stage2_kernel<BF16, 128, 128> + "
+     "moe_sum_kernel<BF16>"),
+    ("fusion_attention_unfused_h100.json", "fusion_attention_fused_mi300x.json",
+     "flash_fwd_hdim64_bf16_sm80<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t>>",
+     "volta_h16gemm_<BF16,BF16,float>_tt_v1 + softmax_warp_forward<float, float, float, 4, true> + "
+     "volta_h16gemm_<BF16,BF16,float>_nt_v1"),
+)
+OTHER_PAIRS = (
+    ("qwen15_05b_hf_mi300x.json.gz", "qwen15_05b_hf_h100.json.gz"),
+    ("bert_small_hf_mi300x.json.gz", "bert_small_hf_h100.json.gz"),
+    ("timesformer_hf_mi300x.json.gz", "timesformer_hf_h100.json.gz"),
+    ("trace_diff_control_a100.json.gz", "trace_diff_test_v100.json.gz"),
+    ("trace_compare_base.json.gz", "trace_compare_test.json.gz"),
+    ("old_resnet50_workers0_v100.json.gz", "old_resnet50_workers0_v100_b.json.gz"),
+    ("gpt_oss_vllm_prefill_b200.json.gz", "gpt_oss_vllm_decode_graph_mi300x.json.gz"),
+    ("dlrm_8rank/worker0.pt.trace.json", "dlrm_8rank/worker1.pt.trace.json"),
+)
+ITSELF = (LLAMA[0], QWEN[1], "qwen15_05b_hf_h100.json.gz", "gpt_oss_vllm_decode_graph_mi300x.json.gz",
+          "dlrm_8rank/worker0.pt.trace.json")
+# All sorts: no kernels, kernels only, no steps, several steps, other devices, old formats.
+BAG = ("cpu_only_rank34.json.gz", "inference_rank1_kernels_only.json.gz", "gpu_only_mi210.json.gz",
+       "triton_example_a100.json.gz", "minitoy_train_mi250.json.gz", "moe_micro_b300.json.gz", "old_gpu_metrics.json",
+       "mtia_inference.json.gz", "alexnet_a100.json.gz", "torch_compile_triton_mi300x.json.gz",
+       "trace_compare_base.json.gz", "uint64_comms_id_rank70.json.gz", "cuda_sync_multi_stream_a100.json.gz",
+       "fusion_moe_fused_h100.json", "bert_small_hf_h100.json.gz", QWEN[0])
+
+
+class Indexes:
+    """Made on demand, in a folder that goes away."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.made = {}
+
+    def __call__(self, name):
+        if name not in self.made:
+            self.made[name] = ingest(FOLDER / name, self.folder / f"{len(self.made)}.tracedb")
+        return self.made[name]
+
+
+def aligned_percent(summary, phase):
+    """Of kernel time with a counterpart, in pairs or in fusions."""
+    (row,) = [row for row in summary if row["item"] == f"{phase}: aligned"]
+    return [float(row[side].removesuffix(" %")) for side in ("baseline", "candidate")]
+
+
+def layers_of(rows, phase):
+    """The layers of the segments, each once."""
+    found = []
+    for text in {row["layers"] for row in rows if row["phase"] == phase}:
+        for part in text.split(","):
+            first, _, last = part.partition("..")
+            if first.isdigit():
+                found += range(int(first), int(last or first) + 1)
+    return sorted(found)
+
+
+def check_aligned(index, pair, phase, layers):
+    for sides in (pair, pair[::-1]):
+        found = compare(*map(index, sides), "--section", "summary,alignment")
+        shares = aligned_percent(found["summary"], phase)
+        require(min(shares) >= LEAST_ALIGNED, f"{phase}: {shares} % of the kernel time is aligned")
+        equal(layers_of(found["alignment"], phase), list(range(layers)), f"layers of {phase}")
+
+
+def check_fused(index, unfused, fused, kernel, parts):
+    for sides, by in (((unfused, fused), "candidate"), ((fused, unfused), "baseline")):
+        (found,) = compare(*map(index, sides), "--section", "fusion")["fusion"]
+        equal((found["fused_by"], found["fused_n"], found["parts_n"]), (by, 1, len(parts.split(" + "))), "finding")
+        equal((found["fused_kernel"], found["part_kernels"]), (kernel, parts), "kernels of the finding")
+
+
+def check_pair(index, baseline, candidate):
+    there = compare(index(baseline), index(candidate), "--section", "all")
+    back = compare(index(candidate), index(baseline), "--section", "all")
+    check_mirror(there, back)
+    for by in LEDGERS:
+        check_closure(compare(index(baseline), index(candidate), "--section", "ledger", "--by", by)["ledger"])
+
+
+def check_itself(index, name):
+    check_unchanged(compare(index(name), index(name), "--section", "all"))
+
+
+def check_bag(index):
+    """Every pair, in either order, and each with itself."""
+    for name in BAG:
+        check_itself(index, name)
+    answers = collections.Counter()
+    for baseline, candidate in itertools.combinations(BAG, 2):
+        there = compare(index(baseline), index(candidate), "--section", "all")
+        back = compare(index(candidate), index(baseline), "--section", "all")
+        check_closure(there["ledger"])
+        check_mirror(there, back)
+        answers["compared" if there["ledger"] else "nothing in common"] += 1
+        require(there["ledger"] or there["warnings"], f"{baseline}, {candidate}: nothing to compare, and not a word")
+    print(f"  {dict(answers)}")
+
+
+def main():
+    cases = Cases()
+    if not skip_without_traces(cases, FOLDER):
+        with scratch_folder() as folder:
+            index = Indexes(folder)
+            for pair, phase, layers in ALIGNED:
+                cases.run(f"aligned: {pair[0]}", check_aligned, index, pair, phase, layers)
+            for case in FUSED:
+                cases.run(f"one fusion: {case[1]}", check_fused, index, *case)
+            for pair in (LLAMA, QWEN, *(case[:2] for case in FUSED), *OTHER_PAIRS):
+                cases.run(f"account and mirror: {pair[0]}", check_pair, index, *pair)
+            for name in ITSELF:
+                cases.run(f"itself: {name}", check_itself, index, name)
+            cases.run("every pair of a mixed bag", check_bag, index)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Pairs of synthetic traces for tests of `compare`, and what the generator's ground truth says a comparison must find."""
+import collections
+import csv
+import dataclasses
+import json
+
+from trace_cases import equal, ingest, make_trace, open_index, require
+
+TAIL = "-2"
+# A comparison names kernels in readable form and without Inductor's numbers; these the generator has otherwise.
+READABLE = {"triton_poi_fused_embedding_0": "triton_poi_fused_embedding",
+            "_ZN5aiter24add_rmsnorm_quant_kernelI14__hip_bfloat16aLi256ELi8ELb1EEEvPT0_PfPT_S4_S4_dii":
+            "void aiter::add_rmsnorm_quant_kernel<__hip_bfloat16, signed char, 256, 8, true>(signed char*, float*, "
+            "__hip_bfloat16*, float*, float*, double, int, int)"}
+
+
+@dataclasses.dataclass
+class Side:
+    """A trace that was made, ingested, and read back: `steps` are lists of (layer, role, class, name) by step."""
+    index: object
+    truth: dict
+    kinds: list
+    steps: dict
+
+    def sequences(self, kind):
+        """{layer: [(role, class, name)]}: the same in every step of the kind."""
+        found = None
+        for step, rows in self.steps.items():
+            if self.kinds[step] != kind:
+                continue
+            layers = collections.defaultdict(list)
+            for layer, *kernel in rows:
+                layers[layer].append(tuple(kernel))
+            require(found in (None, layers), f"{kind} steps differ")
+            found = layers
+        return found
+
+    def mean_of_steps(self, kind, figure):
+        """ns a step, as sum and number of steps."""
+        values = [figure(step) for step in self.truth["steps"] if step["kind"] == kind]
+        return sum(values), len(values)
+
+
+def make_side(folder, name, options):
+    path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
+    index = ingest(path, folder / f"{name}.tracedb")
+    truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
+    with open(folder / f"{name}.tsv", encoding="utf-8") as file:
+        labels = list(csv.DictReader(file, delimiter="\t"))
+    database = open_index(index)
+    names = database.execute("SELECT k.dur, n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY k.ts, k.id")
+    steps = collections.defaultdict(list)
+    for label, (dur, kernel) in zip(labels, names, strict=True):
+        equal(dur, int(label["dur"]), "duration of a labelled kernel")
+        steps[int(label["step"])].append((label["layer"], label["role"], label["class"], READABLE.get(kernel, kernel)))
+    database.close()
+    return Side(index, truth, [step["kind"] for step in truth["steps"]], steps)
+
+
+def cut_in_parts(side, kind, layer):
+    """A layer's work in the parts that kernels may be fused from: [(parts, kernel name)]; kernels planted by --insert,
+    which stand behind the output projection, and copies are left out."""
+    inserted = sum(target["layer"] in (None, int(layer)) for target in side.truth["inserted_targets"])
+    parts_of = {(fusion["role"], fusion["parts"][-1] == "final_norm"): fusion["parts"] for fusion in side.truth["fusions"]}
+    out = []
+    skip = 0
+    for role, kernel_class, name in side.sequences(kind).get(layer, []):
+        if skip > 0:
+            skip -= 1
+        elif kernel_class != "copy":
+            out.append((parts_of.get((role, layer == TAIL), [role]), name))
+        if role == "o_gemm":
+            skip = inserted
+    return out
+
+
+def ends_of(cuts):
+    ends = []
+    at = 0
+    for parts, name in cuts:
+        ends.append((at, at + len(parts), name))
+        at += len(parts)
+    return ends
+
+
+def fusions_of(fusing, other):
+    """What one layer of `fusing` does in one kernel and `other` in several: [(kernel, parts)]; and kernels that cover
+    part of another side's kernel, of which nothing is asked."""
+    equal([part for parts, _ in fusing for part in parts], [part for parts, _ in other for part in parts], "work")
+    found, crossing = [], set()
+    for begin, end, name in ends_of(fusing):
+        inside = [piece for piece in ends_of(other) if piece[1] > begin and piece[0] < end]
+        if inside[0][0] < begin or inside[-1][1] > end:
+            if not (inside[0][0] <= begin and inside[0][1] >= end):  # it lies not within one kernel
+                crossing.add(name)
+        elif len(inside) > 1:
+            found.append((name, tuple(piece[2] for piece in inside)))
+    return found, crossing
+
+
+def expected_fusions(baseline, candidate):
+    """{(phase, who fuses, kernel, parts): (kernels a step, parts a step)}, and {(phase, who, kernel)} not asked for."""
+    out = collections.defaultdict(lambda: [0, 0])
+    crossing = set()
+    for kind in sorted(set(baseline.kinds) & set(candidate.kinds)):
+        for layer in baseline.sequences(kind):
+            cuts = {"baseline": cut_in_parts(baseline, kind, layer), "candidate": cut_in_parts(candidate, kind, layer)}
+            for who, other in (("baseline", "candidate"), ("candidate", "baseline")):
+                found, crossed = fusions_of(cuts[who], cuts[other])
+                crossing |= {(kind, who, name) for name in crossed}
+                for name, parts in found:
+                    counts = out[kind, who, name, " + ".join(parts)]
+                    counts[0] += 1
+                    counts[1] += len(parts)
+    return {key: tuple(counts) for key, counts in out.items()}, crossing
+
+
+def kept_kernels(baseline, candidate):
+    """{(phase, name): kernels a step} that do the same piece of work on both sides."""
+    kept = collections.Counter()
+    for kind in set(baseline.kinds) & set(candidate.kinds):
+        for layer in baseline.sequences(kind):
+            pieces = [set(ends_of(cut_in_parts(side, kind, layer))) for side in (baseline, candidate)]
+            kept.update((kind, name) for _, _, name in pieces[0] & pieces[1])
+    return kept
+
+
+def found_fusions(rows):
+    return {(row["phase"], row["fused_by"], row["fused_kernel"], row["part_kernels"]): (row["fused_n"], row["parts_n"])
+            for row in rows}

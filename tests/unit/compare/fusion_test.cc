@@ -1,0 +1,186 @@
+#include "compare/fusion.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+namespace {
+
+// Pairs by the classes of their kernels, "" for none; a class may have a name before it: "add:elementwise". Kernels
+// without have one name by class and side.
+class Made {
+ public:
+  using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  Made& segment(const Pairs& pairs, std::vector<std::int32_t> layers = {0}) {
+    AlignedSegment segment;
+    const auto n = static_cast<std::int64_t>(layers.size());
+    segment.layers = std::move(layers);
+    segment.baseline_instances = segment.candidate_instances = n;
+    segment.baseline_following = segment.candidate_following = n;
+    for (const auto& [baseline, candidate] : pairs) {
+      segment.pairs.push_back({side(baseline, "a", n), side(candidate, "b", n)});
+      alignment_.baseline_time += static_cast<double>(segment.pairs.back().baseline.time);
+      alignment_.candidate_time += static_cast<double>(segment.pairs.back().candidate.time);
+    }
+    alignment_.segments.push_back(std::move(segment));
+    return *this;
+  }
+
+  // "candidate: x = y + z" by names, in the order of the findings.
+  std::vector<std::string> findings() {
+    std::vector<std::string> out;
+    for (const Fusion& fusion : fusions()) {
+      std::string text = fusion.by == FusedBy::kBaseline ? "baseline: " : "candidate: ";
+      text += vocabulary_.names()[fusion.fused.name].name;
+      for (const FusionKernel& part : fusion.parts) {
+        text += &part == &fusion.parts.front() ? " = " : " + ";
+        text += vocabulary_.names()[part.name].name;
+      }
+      out.push_back(text);
+    }
+    return out;
+  }
+  std::vector<Fusion> fusions() {
+    GroupAlignment alignment = alignment_;
+    return find_fusions(alignment, vocabulary_);
+  }
+
+ private:
+  PairSide side(std::string_view text, std::string_view which, std::int64_t n) {
+    if (text.empty()) return {};
+    const std::size_t colon = text.find(':');
+    const std::string_view op = text.substr(colon == std::string_view::npos ? 0 : colon + 1);
+    const std::string name = colon == std::string_view::npos ? std::string(op) + "/" + std::string(which)
+                                                             : std::string(text.substr(0, colon));
+    return {vocabulary_.enter(name, name, op), n, 100 * n, 0};
+  }
+
+  Vocabulary vocabulary_;
+  GroupAlignment alignment_;
+};
+
+Made::Pairs swapped(const Made::Pairs& pairs) {
+  Made::Pairs out;
+  for (const auto& [a, b] : pairs) out.emplace_back(b, a);
+  return out;
+}
+
+using Findings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("fusion: a class that names its parts, which stand alone beside it") {
+  const Made::Pairs pairs = {{"gemm:dense_gemm", "gemm:dense_gemm"},
+                             {"add:elementwise", ""},
+                             {"rms:norm", "fused:elementwise+norm+quantise"},
+                             {"q:quantise", ""},
+                             {"down:dense_gemm", "down:dense_gemm"}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = add + rms + q"});
+  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = add + rms + q"});
+}
+
+TEST_CASE("fusion: the fused kernel may have no partner, or a fused one; kernels that stand alone are stepped over") {
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", ""}, {"", "fused:elementwise+norm"}}).findings() ==
+        Findings{"candidate: fused = add + rms"});
+  Made partial;
+  partial.segment({{"an:elementwise+norm", "fused:elementwise+norm+quantise"}, {"q:quantise", ""}});
+  CHECK(partial.findings() == Findings{"candidate: fused = an + q"});
+  CHECK(partial.fusions().at(0).partial);
+  const Made::Pairs beside = {{"add:elementwise", ""}, {"sum:reduce", ""}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(beside).findings() == Findings{"candidate: fused = add + rms"});
+  const Made::Pairs opposite = {{"add:elementwise", ""}, {"", "sum:reduce"}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(opposite).findings() == Findings{"candidate: fused = add + rms"});
+  const Made::Pairs apart = {
+      {"add:elementwise", ""}, {"g:dense_gemm", "g:dense_gemm"}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(apart).findings().empty());
+}
+
+TEST_CASE("fusion: opposite findings both appear") {
+  const Made::Pairs pairs = {{"an:elementwise+norm", "rms:norm"},
+                             {"", "add:elementwise"},
+                             {"g:dense_gemm", "g:dense_gemm"},
+                             {"silu:activation", "sq:activation+quantise"},
+                             {"q:quantise", ""}};
+  Findings found = Made().segment(pairs).findings();
+  std::sort(found.begin(), found.end());
+  CHECK(found == Findings{"baseline: an = rms + add", "candidate: sq = silu + q"});
+}
+
+TEST_CASE("fusion: nothing where nothing is missing, nor from kernels of unknown class") {
+  CHECK(
+      Made().segment({{"f:elementwise+norm", "f:elementwise+norm"}, {"q:quantise", "q:quantise"}}).findings().empty());
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "x:other"}}).findings().empty());
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "x:triton_fused"}}).findings().empty());
+  CHECK(Made().segment({{"x:other", ""}, {"rms:norm", "fused:elementwise+norm"}}).findings().empty());
+  // One kernel for one: another way of doing the work, not fewer kernels for it.
+  CHECK(Made().segment({{"rms:norm", "fused:elementwise+norm"}}).findings().empty());
+}
+
+TEST_CASE("fusion: an inserted kernel is none") {
+  const Made::Pairs pairs = {{"g:dense_gemm", "g:dense_gemm"},   {"", "more:norm"},
+                             {"", "cast:elementwise"},           {"rms:norm", "rms:norm"},
+                             {"r:moe_routing", "r:moe_routing"}, {"", "sort:moe_routing"}};
+  CHECK(Made().segment(pairs).findings().empty());
+  CHECK(Made().segment(swapped(pairs)).findings().empty());
+}
+
+TEST_CASE("fusion: attention in place of softmax between two matrix products") {
+  const Made::Pairs pairs = {{"qk:dense_gemm", ""}, {"soft:softmax", "flash:attention"}, {"pv:dense_gemm", ""}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: flash = qk + soft + pv"});
+  const Made::Pairs beside = {
+      {"qk:dense_gemm", ""}, {"soft:softmax", ""}, {"pv:dense_gemm", ""}, {"", "flash:attention_prefill"}};
+  CHECK(Made().segment(beside).findings() == Findings{"candidate: flash = qk + soft + pv"});
+  // Both have attention; products with partners of their own are not part of it.
+  CHECK(Made()
+            .segment({{"qk:dense_gemm", ""},
+                      {"soft:softmax", ""},
+                      {"pv:dense_gemm", ""},
+                      {"paged:attention_decode", "flash:attention"}})
+            .findings()
+            .empty());
+  CHECK(Made()
+            .segment({{"qk:dense_gemm", "qk:dense_gemm"},
+                      {"soft:softmax", "flash:attention"},
+                      {"pv:dense_gemm", "pv:dense_gemm"}})
+            .findings()
+            .empty());
+}
+
+TEST_CASE("fusion: one kernel for a whole mixture of experts, for its routing, for products and their sum") {
+  const Made::Pairs whole = {
+      {"sort:moe_routing", ""}, {"one:moe_gemm", "all:moe_gemm"}, {"two:moe_gemm", ""}, {"sum:moe_finalize", ""}};
+  CHECK(Made().segment(whole).findings() == Findings{"candidate: all = sort + one + two + sum"});
+  CHECK(Made().segment(swapped(whole)).findings() == Findings{"baseline: all = sort + one + two + sum"});
+  const Made::Pairs routing = {
+      {"topk:moe_routing", "route:moe_routing"}, {"sort:moe_routing", ""}, {"one:moe_gemm", "one:moe_gemm"}};
+  CHECK(Made().segment(routing).findings() == Findings{"candidate: route = topk + sort"});
+  Made implied;
+  implied.segment({{"one:moe_gemm", "uno:moe_gemm"}, {"two:moe_gemm", "due:moe_gemm"}, {"sum:moe_finalize", ""}});
+  CHECK(implied.findings() == Findings{"candidate: due = two + sum"});
+  CHECK(implied.fusions().at(0).implied);
+  CHECK(implied.fusions().at(0).confidence <= 0.5);
+  // The same product on both sides did not learn to add up.
+  CHECK(Made().segment({{"two:moe_gemm", "two:moe_gemm"}, {"sum:moe_finalize", ""}}).findings().empty());
+}
+
+TEST_CASE("fusion: the same kernels in other layers are the same finding, with the sums of all") {
+  const Made::Pairs pairs = {{"add:elementwise", ""}, {"rms:norm", "fused:elementwise+norm"}};
+  Made::Pairs others = pairs;
+  others.emplace_back("k:reduce", "k:reduce");
+  const std::vector<Fusion> found = Made().segment(pairs, {0, 3}).segment(others, {1, 2}).fusions();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].layers == std::vector<std::int32_t>{0, 1, 2, 3});
+  CHECK(found[0].fused.n == 4);
+  CHECK(found[0].fused.time == 400);
+  REQUIRE(found[0].parts.size() == 2);
+  CHECK(found[0].parts[0].n == 4);
+  CHECK(found[0].support == 1);
+  CHECK_FALSE(found[0].partial);
+  CHECK_FALSE(found[0].implied);
+}
+
+}  // namespace tracedb
