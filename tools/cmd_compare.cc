@@ -22,6 +22,14 @@ int run_section(const Command& command, std::span<const std::string> args) {
   return line.parse(args) ? run_comparison(line) : 0;
 }
 
+// Options of the other method: a gate that is not asked would let everything pass.
+void check_wafer_options(const CommandLine& line) {
+  for (const char* option : {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --method wafer", option));
+  }
+}
+
 int run(std::span<const std::string> args) {
   CommandLine line(kCompareCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
                                      OptionGroup::kInput});
@@ -40,7 +48,10 @@ int run(std::span<const std::string> args) {
            "sequence (default), or wafer: what the tool wafer 0.1.28 says, as a cross-check");
   if (!line.parse(args)) return 0;
   const std::string method = line.text("method").value_or("sequence");
-  if (method == "wafer") return run_wafer_comparison(line);
+  if (method == "wafer") {
+    check_wafer_options(line);
+    return run_wafer_comparison(line);
+  }
   if (method != "sequence") {
     throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::string_view kSchema = "tracedb.baseline/1";
 constexpr std::uint64_t kLargestFile = 256'000'000;
-constexpr std::int64_t kMostSteps = 10'000'000;
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
   throw Error(ErrorCode::kInput, fmt::format("{}: {}: make one with trace-query compare TRACE --save-baseline FILE",
@@ -35,12 +35,31 @@ std::string text_at(Database& database, const std::string& json, const char* pat
   return row.step() ? std::string(row.text(0)) : std::string();
 }
 
-void read_samples(Database& database, const std::string& json, KindSamples& kind) {
+// What does not fit together would be filled up with zeros: better no answer than one of a damaged file.
+void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
+  const auto steps = [&](StepMetric metric) {
+    const auto found = kind.samples.find(std::string(to_string(metric)));
+    return found == kind.samples.end() ? 0 : static_cast<std::int64_t>(found->second.size());
+  };
+  for (const StepMetric metric : {StepMetric::kSpan, StepMetric::kBusy, StepMetric::kKernelTime}) {
+    if (kind.steps <= 0 || steps(metric) != kind.steps) fail(path, "not one value for each step");
+  }
+  for (const auto& [measure, values] : kind.samples) {
+    if (static_cast<std::int64_t>(values.size()) > kind.steps) fail(path, "more values than steps");
+    const auto least = std::min_element(values.begin(), values.end());
+    if (least != values.end() && *least < 0) fail(path, "a time below 0");
+  }
+}
+
+void read_samples(Database& database, const std::string& json, const std::filesystem::path& path, KindSamples& kind) {
   Statement rows(database,
-                 "SELECT m.key, v.value FROM json_each(?1, '$.samples') m, json_each(m.value) v "
-                 "WHERE typeof(v.value) = 'integer'");
+                 "SELECT m.key, v.value, typeof(v.value) = 'integer' "
+                 "FROM json_each(?1, '$.samples') m, json_each(m.value) v");
   rows.bind(1, json);
-  while (rows.step()) kind.samples[std::string(rows.text(0))].push_back(rows.int64(1));
+  while (rows.step()) {
+    if (rows.int64(2) == 0) fail(path, "a value that is no whole number");
+    kind.samples[std::string(rows.text(0))].push_back(rows.int64(1));
+  }
 }
 
 }  // namespace
@@ -83,11 +102,8 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
   kinds.bind(1, json);
   while (kinds.step()) {
     KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}};
-    if (kind.steps < 0 || kind.steps > kMostSteps) fail(path, "an impossible number of steps");
-    read_samples(database, std::string(kinds.text(4)), kind);
-    for (const auto& [measure, values] : kind.samples) {
-      if (static_cast<std::int64_t>(values.size()) > kind.steps) fail(path, "more values than steps");
-    }
+    read_samples(database, std::string(kinds.text(4)), path, kind);
+    check_samples(path, kind);
     out.kinds.push_back(std::move(kind));
   }
   return out;

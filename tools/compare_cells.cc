@@ -53,11 +53,12 @@ std::string verdict_text(const Change& change, bool people) {
   return people ? marked(verdict, change.difference()) : verdict;
 }
 
-std::string short_kernel(const std::string& name, const SectionInput& input) {
-  for (const KernelTerm& term : input.vocabulary.names()) {
-    if (term.name == name) return term.short_name.empty() ? name : term.short_name;
+std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary) {
+  std::unordered_map<std::string_view, std::string_view> names;
+  for (const KernelTerm& term : vocabulary.names()) {
+    names.emplace(term.name, term.short_name.empty() ? term.name : term.short_name);
   }
-  return name;
+  return names;
 }
 
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys) {
@@ -156,12 +157,12 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
   return {group.group.label,
           layers_label(segment.layers),
           place,
+          b - a,
+          a,
+          b,
           status,
           count_cell(static_cast<double>(pair.baseline.n), group.baseline_units, input.people),
           count_cell(static_cast<double>(pair.candidate.n), group.candidate_units, input.people),
-          a,
-          b,
-          b - a,
           support,
           op(pair.baseline),
           op(pair.candidate),
@@ -186,11 +187,11 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
   return {group.group.label,
           std::string(baseline ? "baseline" : "candidate"),
           layers_label(fusion.layers),
+          parts_time - fused_time,
           count_cell(static_cast<double>(fusion.fused.n), fused_units, input.people),
           count_cell(parts_n, parts_units, input.people),
           fused_time,
           parts_time,
-          parts_time - fused_time,
           layer_saving(group, fusion),
           100 * fusion.support,
           100 * fusion.confidence,

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compare_sections.h"
@@ -15,7 +16,7 @@ Cell count_cell(double sum, std::int64_t units, bool people);
 Cell share_of(double part, double whole);                       // percent; unknown of nothing
 std::string marked(const std::string& verdict, double change);  // "▲ worse", for people
 std::string verdict_text(const Change& change, bool people);    // "▲ worse", "inconclusive: 3/4 steps"
-std::string short_kernel(const std::string& name, const SectionInput& input);
+std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary);  // by name
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);
 
 // A sample of steps against another, one measure.

@@ -137,7 +137,10 @@ LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine
 }
 
 bool beyond_gate(const std::string& phase, const Change& change, const Request& asked, const Output& output) {
-  if (change.baseline.median <= 0) return false;
+  if (change.baseline.median <= 0 || change.candidate_steps == 0) {
+    output.note(fmt::format("gate: {}, {}: not known of both sides", phase, to_string(asked.gate_metric)));
+    return false;
+  }
   const double percent = 100 * change.difference() / change.baseline.median;
   if (percent <= *asked.gate) return false;
   const std::string what = fmt::format("{}, {}: {:+.2f} %", phase, to_string(asked.gate_metric), percent);
@@ -246,8 +249,27 @@ Report samples_report(const SampleComparison& comparison, bool people) {
   return out;
 }
 
+StepSamples of_phase(StepSamples samples, const CompareOptions& options) {
+  std::erase_if(samples.kinds, [&](const KindSamples& kind) { return !wanted_phase(options, kind.kind); });
+  return samples;
+}
+
+// Figures of steps alone: what needs the other trace's kernels must not be asked for in vain.
+void check_file_options(const CommandLine& line) {
+  for (const char* option : {"section", "by", "normalise"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("compare: --{} needs both traces: a baseline file has figures of steps alone", option));
+  }
+  for (const char* option : {"gate", "phase"}) {
+    if (!line.has(option) || line.has("baseline-file")) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} says nothing of --save-baseline alone", option));
+  }
+}
+
 // One trace against the figures of --baseline-file, or into those of --save-baseline.
 int compare_with_file(const CommandLine& line) {
+  check_file_options(line);
   const Request asked = request(line);
   const RulesInForce rules(line);
   if (line.inputs().size() != 1) {
@@ -265,7 +287,8 @@ int compare_with_file(const CommandLine& line) {
   }
   const std::string path = line.text("baseline-file").value();
   const StepSamples baseline = read_baseline_file(traces[0].index.database(), path);
-  const SampleComparison comparison = compare_samples(baseline, own, asked.options.rule);
+  const SampleComparison comparison =
+      compare_samples(of_phase(baseline, asked.options), of_phase(own, asked.options), asked.options.rule);
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
   bool failed = false;
@@ -307,6 +330,8 @@ int run_comparison(const CommandLine& line) {
     comparisons.push_back(compare_sides(loaded.sides[0], loaded.sides[i], loaded.vocabulary, asked.options));
     for (const CompareWarning& warning : comparisons.back().warnings) {
       notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
+      // Sections without a row do not say why.
+      if (comparisons.back().groups.empty() && warning.severity == "warning") output.note(warning.text);
     }
     if (asked.gate && comparisons.back().groups.empty()) {
       output.note(fmt::format("gate: {}: nothing was compared", inputs[i]));

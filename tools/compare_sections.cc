@@ -5,11 +5,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "compare_cells.h"
 
 namespace tracedb {
 namespace {
+
+// For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
+void put_change_first(Report& report) {
+  const auto text = [](const Cell& percent) {
+    const auto* value = std::get_if<double>(&percent);
+    return value != nullptr ? fmt::format("{:+.1f} %", *value) : std::string();
+  };
+  for (Row& row : report.rows) row = {row[0], row[1], row[2], text(row[4]), row[3], row[5], row[6]};
+  report.columns[4] = std::exchange(report.columns[3], {"change_pct", "Change", Unit::kText});
+  report.columns[5].head = "95 % from (%)";
+  report.columns[6].head = "to (%)";
+}
 
 // Times are medians of the device time of a step. Shares are of the kernel time: "aligned" has a partner on the other
 // side or is accounted for by a fusion, "compared" is in steps that both sides have, "same kernels" have name and
@@ -23,6 +36,7 @@ Report summary(const SectionInput& in) {
               {"low_pct", "95 % from", Unit::kPercent},
               {"high_pct", "to", Unit::kPercent}},
              {}};
+  out.whole = true;
   const auto add = [&](std::string item, std::string a, std::string b) {
     out.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), Cell{}, Cell{}, Cell{}});
   };
@@ -54,7 +68,9 @@ Report summary(const SectionInput& in) {
     if (group.alignment.by_layer) {
       add(label + ": layers", std::to_string(group.alignment.layers), std::to_string(group.alignment.layers));
     }
-    add(label + ": aligned", percent(group.alignment.baseline_share), percent(group.alignment.candidate_share));
+    const bool known = !group.alignment.too_long;
+    add(label + ": aligned", known ? percent(group.alignment.baseline_share) : "unknown",
+        known ? percent(group.alignment.candidate_share) : "unknown");
   }
   add("compared", percent(c.baseline_share), percent(c.candidate_share));
   add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
@@ -62,6 +78,7 @@ Report summary(const SectionInput& in) {
   add("overall", fact_text(c.overall.baseline.median, Unit::kTime, TimeUnit::kAuto),
       fact_text(c.overall.candidate.median, Unit::kTime, TimeUnit::kAuto));
   judge(c.overall);
+  if (in.people) put_change_first(out);
   return out;
 }
 
@@ -79,20 +96,24 @@ Report ledger(const SectionInput& in) {
               {"duration_effect", "by Time", Unit::kTime, Rest::kSum},
               {"share_pct", "Share (%)", Unit::kPercent, Rest::kSum}},
              {}};
+  std::unordered_map<std::string_view, std::string_view> short_name;
+  if (in.people && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.vocabulary);
   for (const GroupComparison& group : in.comparison.groups) {
     LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
     account.items.push_back(account.total);
     for (const LedgerItem& item : account.items) {
       std::vector<Row>& rows = &item == &account.items.back() ? out.footer : out.rows;
       const LedgerChange& c = item.change;
-      const bool layered = in.ledger_by != LedgerBy::kOp && !item.op.starts_with('[');
+      const bool whole = &rows == &out.footer || item.op == "[idle]";  // of no layer in particular
+      const bool layered = in.ledger_by != LedgerBy::kOp && !whole;
       const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
-      rows.push_back({group.group.label, layered ? Cell(layer_label(item.layer)) : Cell{}, item.op,
-                      item.kernel.empty() ? Cell{} : Cell(in.people ? short_kernel(item.kernel, in) : item.kernel),
-                      counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
-                      counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline,
-                      c.candidate, c.change, c.count_effect, c.duration_effect,
-                      share_of(static_cast<double>(c.change), static_cast<double>(account.total.change.change))});
+      rows.push_back(
+          {group.group.label, layered ? Cell(layer_label(item.layer)) : Cell{}, item.op,
+           item.kernel.empty() ? Cell{} : Cell(in.people ? std::string(short_name.at(item.kernel)) : item.kernel),
+           counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
+           counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline, c.candidate,
+           c.change, c.count_effect, c.duration_effect,
+           share_of(static_cast<double>(c.change), static_cast<double>(account.total.change.change))});
     }
   }
   drop_empty_columns(out, {"layer", "item", "kernel"});
@@ -164,11 +185,11 @@ Report layers(const SectionInput& in) {
 
 Report kernels(const SectionInput& in) {
   Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
-              {"baseline_n", "n", Unit::kAny, Rest::kSum},
-              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
               {"baseline", "Baseline", Unit::kTime, Rest::kSum},
               {"candidate", "Candidate", Unit::kTime, Rest::kSum},
               {"change", "Change", Unit::kTime, Rest::kSum},
+              {"baseline_n", "n", Unit::kAny, Rest::kSum},
+              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
               {"ratio", "Ratio (<1 better)", Unit::kRatio},
               {"status", "Status", Unit::kText},
               {"op", "Operation", Unit::kText},
@@ -179,11 +200,12 @@ Report kernels(const SectionInput& in) {
       const double a = static_cast<double>(sums.baseline.time) / static_cast<double>(group.baseline_units);
       const double b = static_cast<double>(sums.candidate.time) / static_cast<double>(group.candidate_units);
       const std::string status = sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : "both";
-      out.rows.push_back(
-          {group.group.label, count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.people),
-           count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.people), a, b, b - a,
-           a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.people ? marked(status, b - a) : status,
-           in.vocabulary.op_name(in.vocabulary.op_of(sums.name)), in.vocabulary.names()[sums.name].name});
+      out.rows.push_back({group.group.label, a, b, b - a,
+                          count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.people),
+                          count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.people),
+                          a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.people ? marked(status, b - a) : status,
+                          in.vocabulary.op_name(in.vocabulary.op_of(sums.name)),
+                          in.vocabulary.names()[sums.name].name});
     }
   }
   return out;
@@ -193,12 +215,12 @@ Report alignment(const SectionInput& in) {
   Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
               {"layers", "Layers", Unit::kText},
               {"place", "#", Unit::kCount},
+              {"change", "Change", Unit::kTime, Rest::kSum},
+              {"baseline", "Baseline", Unit::kTime, Rest::kSum},
+              {"candidate", "Candidate", Unit::kTime, Rest::kSum},
               {"status", "Status", Unit::kText},
               {"baseline_n", "n", Unit::kAny, Rest::kSum},
               {"candidate_n", "n'", Unit::kAny, Rest::kSum},
-              {"baseline", "Baseline", Unit::kTime, Rest::kSum},
-              {"candidate", "Candidate", Unit::kTime, Rest::kSum},
-              {"change", "Change", Unit::kTime, Rest::kSum},
               {"support_pct", "Support (%)", Unit::kPercent},
               {"op", "Operation", Unit::kText},
               {"candidate_op", "Operation'", Unit::kText},
@@ -220,11 +242,11 @@ Report fusion(const SectionInput& in) {
   Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
               {"fused_by", "Fused by", Unit::kText},
               {"layers", "Layers", Unit::kText},
+              {"saving", "Saving", Unit::kTime, Rest::kSum},
               {"fused_n", "n fused", Unit::kAny, Rest::kSum},
               {"parts_n", "n parts", Unit::kAny, Rest::kSum},
               {"fused_time", "Fused", Unit::kTime, Rest::kSum},
               {"parts_time", "Parts", Unit::kTime, Rest::kSum},
-              {"saving", "Saving", Unit::kTime, Rest::kSum},
               {"layer_saving", "Layers Save", Unit::kTime},
               {"support_pct", "Support (%)", Unit::kPercent},
               {"confidence_pct", "Confidence (%)", Unit::kPercent},

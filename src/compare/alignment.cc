@@ -83,16 +83,19 @@ class Aligner {
 
   void open_segment(const LayerTemplate& a, const LayerTemplate& b) {
     out_.segments.emplace_back();
+    paths_.emplace_back();
+    if (std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment) {
+      out_.too_long = true;
+      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to lay side by side",
+                                       group_.label, a.kernels.size(), b.kernels.size()));
+      return;
+    }
     const Roles roles = make_roles(uses_of(a), uses_of(b), vocabulary_);
-    paths_.push_back(align_sequences(roles.a, roles.b, roles.costs));
+    paths_.back() = align_sequences(roles.a, roles.b, roles.costs);
     out_.segments.back().pairs.resize(paths_.back().size());
     if (roles.costs.roles > kMostLikeRoles) {
       out_.notes.push_back(fmt::format("{}: {} different kernels in one sequence are too many to pair any but the same",
                                        group_.label, roles.costs.roles));
-    }
-    if (std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment) {
-      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to lay side by side",
-                                       group_.label, a.kernels.size(), b.kernels.size()));
     }
   }
 

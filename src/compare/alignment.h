@@ -37,6 +37,7 @@ struct GroupAlignment {
   bool by_layer = false;  // false: whole steps, since the sides have not the same number of layers
   std::size_t layers = 0;
   std::vector<AlignedSegment> segments;  // head, layers in order, tail, none
+  bool too_long = false;                 // a sequence was: its segment has no pairs, and the shares below are unknown
   // Of the kernel time: in pairs that have both, or accounted for by a fusion (find_fusions() adds these).
   double baseline_share = 0, candidate_share = 0;
   double baseline_time = 0, candidate_time = 0;  // all kernel time of the group, ns

@@ -82,7 +82,7 @@ void about_group(const GroupComparison& group, Warnings& out) {
   }
   for (const std::string& note : group.alignment.notes) out.add("layers", "warning", "both", note);
   const double aligned = std::min(group.alignment.baseline_share, group.alignment.candidate_share);
-  if (!group.alignment.segments.empty() && aligned < kLowShare) {
+  if (!group.alignment.segments.empty() && !group.alignment.too_long && aligned < kLowShare) {
     out.add("low_alignment", "warning", "both",
             fmt::format("{}: {:.0f} % of the baseline's and {:.0f} % of the candidate's kernel time has a partner",
                         label, 100 * group.alignment.baseline_share, 100 * group.alignment.candidate_share));
@@ -133,7 +133,7 @@ std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& c
   about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, vocabulary), out);
   about_both(baseline, candidate, comparison, out);
   for (const GroupComparison& group : comparison.groups) about_group(group, out);
-  if (comparison.groups.empty()) out.add("no_match", "warning", "both", "the traces have no steps in common");
+  if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");
   return out.take();
 }
 

@@ -57,6 +57,7 @@ class Comparer {
       out_.normalise = Normalise::kStep;
       match.notes.emplace_back("the annotations do not say how many tokens every step had: figures are per step");
     }
+    if (kept.empty() && !match.groups.empty()) match.notes.push_back(nothing_wanted(match.groups));
     out_.same = same_kernels(a_, b_, kept, vocabulary_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
     overall();
@@ -66,11 +67,13 @@ class Comparer {
 
  private:
   [[nodiscard]] bool wanted(const StepGroup& group) const {
-    if (!options_.phase) return true;
-    const auto matches = [&](std::string_view text) {
-      return fnmatch(options_.phase->c_str(), std::string(text).c_str(), 0) == 0;
-    };
-    return matches(group.label) || matches(to_string(group.baseline.kind));
+    return wanted_phase(options_, group.label) || wanted_phase(options_, to_string(group.baseline.kind));
+  }
+
+  [[nodiscard]] std::string nothing_wanted(const std::vector<StepGroup>& groups) const {
+    std::string labels;
+    for (const StepGroup& group : groups) labels += (labels.empty() ? "" : ", ") + group.label;
+    return fmt::format("--phase {}: there are {}", *options_.phase, labels);
   }
 
   static bool tokens_known(const std::vector<StepGroup>& groups) {
@@ -202,7 +205,8 @@ LedgerKey key_of(const WorkCell& cell, const Vocabulary& vocabulary, LedgerBy by
   key.work = cell.work;
   if (by != LedgerBy::kOp) key.layer = cell.layer;
   if (by == LedgerBy::kKernel) key.kernel = vocabulary.names()[cell.name].name;
-  if (by == LedgerBy::kLayer || (by == LedgerBy::kOp && cell.work != Work::kCompute)) return key;
+  // Communication and copies are one row each, whatever their classes, unless rows are of kernels.
+  if (by == LedgerBy::kLayer || (by != LedgerBy::kKernel && cell.work != Work::kCompute)) return key;
   key.op = vocabulary.op_name(vocabulary.op_of(cell.name));
   return key;
 }
@@ -214,6 +218,10 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
 }
 
 }  // namespace
+
+bool wanted_phase(const CompareOptions& options, std::string_view name) {
+  return !options.phase || fnmatch(options.phase->c_str(), std::string(name).c_str(), 0) == 0;
+}
 
 std::optional<Normalise> normalise_from(std::string_view text) {
   const auto found = std::find(kNormalise.begin(), kNormalise.end(), text);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/alignment.h"
@@ -26,6 +27,9 @@ struct CompareOptions {
   VerdictRule rule;
   std::optional<std::string> phase;  // a GLOB of group labels and kinds
 };
+
+// Whether --phase, where given, wants a group or kind of steps of that name.
+bool wanted_phase(const CompareOptions& options, std::string_view name);
 
 struct OpChange {
   OpId op = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "compare/role_costs.h"
 #include "passes/group_stats.h"
@@ -120,21 +121,24 @@ void place(const Variant& variant, const std::vector<RoleUse>& usual, const Voca
 
 constexpr std::size_t kMostCells = 20'000'000;  // of all alignments of a group's variants
 
-LayerTemplate make_template(const Variants& variants, const Vocabulary& vocabulary, std::size_t& cells) {
+LayerTemplate make_template(Variants& variants, const Vocabulary& vocabulary, std::size_t& cells) {
   const auto usual = std::max_element(variants.all.begin(), variants.all.end(),
                                       [](const Variant& a, const Variant& b) { return a.instances < b.instances; });
   LayerTemplate out;
-  out.kernels = usual->kernels;
+  std::vector<RoleUse> uses;
+  if (variants.all.size() > 1) uses = uses_of(*usual);
+  out.kernels = std::move(usual->kernels);
   out.following = usual->instances;
+  out.hash = out.kernels.size();
   for (const TemplateKernel& kernel : out.kernels) {
     out.hash = (out.hash ^ kernel.name) * 0x9e3779b97f4a7c15 + (out.hash >> 29);
     out.placed_time = bounded_add(out.placed_time, kernel.time);
   }
-  const std::vector<RoleUse> uses = uses_of(*usual);
+  out.time = out.placed_time;
   for (const Variant& variant : variants.all) {
     out.instances += variant.instances;
-    for (const TemplateKernel& kernel : variant.kernels) out.time = bounded_add(out.time, kernel.time);
     if (&variant == &*usual) continue;
+    for (const TemplateKernel& kernel : variant.kernels) out.time = bounded_add(out.time, kernel.time);
     cells += variant.kernels.size() * uses.size();
     if (cells <= kMostCells) place(variant, uses, vocabulary, out);
   }
@@ -149,7 +153,7 @@ LayerTemplates layer_templates(const Side& side, const GroupSide& group, const V
   for (const std::uint32_t run : group.runs) cutter.add(side.runs[run], variants);
   LayerTemplates out;
   std::size_t cells = 0;
-  for (const auto& [layer, all] : variants) out.emplace(layer, make_template(all, vocabulary, cells));
+  for (auto& [layer, all] : variants) out.emplace(layer, make_template(all, vocabulary, cells));
   return out;
 }
 

@@ -148,7 +148,7 @@ void sort_rows(Report& report, const SortKey& key) {
 }
 
 void limit_rows(Report& report, std::size_t limit) {
-  if (limit == 0 || report.rows.size() <= limit) return;
+  if (report.whole || limit == 0 || report.rows.size() <= limit) return;
   const std::span<const Row> cut = std::span<const Row>(report.rows).subspan(limit);
   Row rest;
   for (std::size_t c = 0; c < report.columns.size(); ++c) rest.push_back(rest_cell(report, cut, c));

@@ -6,16 +6,19 @@
 
 namespace tracedb {
 
-void BufferedTable::begin(const ReportHead&, std::span<const Column> columns) {
+// Two sides in two units could not be compared at a glance.
+void BufferedTable::begin(const ReportHead& head, std::span<const Column> columns) {
   columns_.assign(columns.begin(), columns.end());
+  one_unit_ = head.name == "compare";
 }
 
 void BufferedTable::row(std::span<const Cell> cells) { rows_.emplace_back(cells.begin(), cells.end()); }
 
-// Totals have a unit of their own. All other times share one, so that Avg, Min and Max can be compared at a glance.
+// Totals have a unit of their own, except of a comparison. All other times share one, so that Avg, Min and Max can be
+// compared at a glance.
 TimeUnit BufferedTable::column_unit(std::size_t column) const {
   if (options_.time_unit != TimeUnit::kAuto) return options_.time_unit;
-  if (columns_[column].rest != Rest::kSum) return shared_unit();
+  if (one_unit_ || columns_[column].rest != Rest::kSum) return shared_unit();
   double largest = 0;
   for (const Row& row : rows_) largest = std::max(largest, std::fabs(number(row[column]).value_or(0)));
   return fitting_unit(largest);
@@ -27,7 +30,7 @@ TimeUnit BufferedTable::shared_unit() const {
   double largest = 0;
   double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].unit != Unit::kTime || columns_[c].rest == Rest::kSum) continue;
+    if (columns_[c].unit != Unit::kTime || (!one_unit_ && columns_[c].rest == Rest::kSum)) continue;
     for (const Row& row : rows_) {
       const double value = std::fabs(number(row[c]).value_or(0));
       largest = std::max(largest, value);

@@ -37,6 +37,7 @@ class BufferedTable : public TableRenderer {
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
+  bool one_unit_ = false;  // for all times
 };
 
 }  // namespace tracedb

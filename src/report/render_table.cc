@@ -75,12 +75,17 @@ class RenderedTable final : public BufferedTable {
     std::size_t total = line_width(widths);
     while (total > options_.width) {
       std::size_t widest = widths.size();
+      std::size_t second = kNarrowest;
       for (std::size_t c = 0; c < widths.size(); ++c) {
-        const bool may_give = !text.right_aligned[c] && widths[c] > kNarrowest;
-        if (may_give && (widest == widths.size() || widths[c] > widths[widest])) widest = c;
+        if (text.right_aligned[c] || widths[c] <= kNarrowest) continue;
+        const bool wider = widest == widths.size() || widths[c] > widths[widest];
+        if (widest != widths.size()) second = std::max(second, std::min(widths[c], widths[widest]));
+        if (wider) widest = c;
       }
       if (widest == widths.size()) break;
-      const std::size_t excess = std::min(total - options_.width, widths[widest] - kNarrowest);
+      // Down to the next widest, from where they give way in turns.
+      const std::size_t step = std::max<std::size_t>(widths[widest] - second, 1);
+      const std::size_t excess = std::min(total - options_.width, step);
       widths[widest] -= excess;
       total -= excess;
     }

@@ -23,6 +23,7 @@ struct Report {
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::vector<Row> footer = {};  // about all rows: behind them whatever the order and the limit
+  bool whole = false;            // rows that say different things: no limit cuts any off
 };
 
 // Names of parameters without ':'. Parameters of the script that are missing here are NULL.
@@ -44,7 +45,8 @@ SortKey parse_sort_key(std::string_view text);  // "COL", "COL:asc", "COL:desc";
 // Unknown values last; equal ones keep their order. Error{kUsage} naming the columns for an unknown one.
 void sort_rows(Report& report, const SortKey& key);
 
-// Keeps the first `limit` rows and puts one [others] row for the rest, so that sums still add up. 0: all.
+// Keeps the first `limit` rows and puts one [others] row for the rest, so that sums still add up. 0: all, and all
+// of a report that is `whole`.
 void limit_rows(Report& report, std::size_t limit);
 
 // Puts rows mean, min and max of two rows and more into the footer; the first column says which. Columns of text have

@@ -85,6 +85,31 @@ TEST_CASE("table: a narrow terminal loses figures before names become unreadable
   CHECK(at_width(10).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
 }
 
+TEST_CASE("table: the sides of a comparison share one unit") {
+  const std::vector<Column> columns = {{"baseline", "Baseline", Unit::kTime, Rest::kSum},
+                                       {"candidate", "Candidate", Unit::kTime, Rest::kSum}};
+  std::ostringstream out;
+  const auto renderer = find_renderer("table")->make(out, {});
+  renderer->begin({"compare", {}}, columns);
+  renderer->row(Row{std::int64_t{42'000'000}, std::int64_t{16'527'000}});
+  renderer->row(Row{std::int64_t{7'000'000}, std::int64_t{500}});
+  renderer->end({});
+  CHECK(out.str().find("Baseline (us)  Candidate (us)\n") != std::string::npos);
+}
+
+TEST_CASE("table: texts give way in turns") {
+  const std::vector<Column> columns(3, {"name", "Name", Unit::kText, Rest::kNone});
+  std::ostringstream out;
+  RenderOptions options;
+  options.width = 70;
+  const auto renderer = find_renderer("table")->make(out, options);
+  renderer->begin({"x", {}}, columns);
+  renderer->row(Row{std::string(30, 'a'), std::string(25, 'b'), std::string(20, 'c')});
+  renderer->end({});
+  CHECK(out.str().find(std::string(23, '-') + "  " + std::string(23, '-') + "  " + std::string(20, '-') + "\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("csv") {
   CHECK(rendered("csv", {make_row(5, 1, "a,\"b\""), {2.5, std::int64_t{3}, std::monostate{}}}) ==
         "Total Time (ns),Instances,Name\r\n5,1,\"a,\"\"b\"\"\"\r\n2.5,3,\r\n");

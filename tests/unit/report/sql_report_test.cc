@@ -75,6 +75,9 @@ TEST_CASE("a limit leaves one row that makes the columns add up") {
   CHECK(number(at(report, 0, "time_pct")).value() + number(at(report, 1, "time_pct")).value() == doctest::Approx(100));
   limit_rows(report, 2);
   CHECK(report.rows.size() == 2);
+  report.whole = true;
+  limit_rows(report, 1);
+  CHECK(report.rows.size() == 2);
 }
 
 TEST_CASE("sorting") {

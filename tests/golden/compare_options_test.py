@@ -1,0 +1,148 @@
+"""What compare does with what it is asked: options that say nothing in a mode are refused and not ignored, a phase that
+is not there is named, files of baselines that do not fit together are refused, and tables say what their rows are."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+SHAPE = ("--layers", 3, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--vendor", "amd")
+
+
+class Pair:
+    def __init__(self, folder):
+        self.folder = folder
+        self.a, self.b = (ingest(make_trace(folder / f"{name}.json", *SHAPE, "--seed", seed, *more), folder / f"{name}.tracedb")
+                          for name, seed, more in (("a", 3, ()), ("b", 4, ("--slow", "dense_gemm=3"))))
+
+    def compare(self, *options, status=0, traces=2):
+        result = run("trace-query", "compare", *(self.a, self.b)[2 - traces:], *options, check=False)
+        equal(result.returncode, status, f"compare {' '.join(map(str, options))}: {result.stderr.strip()}: exit")
+        return result
+
+    def refused(self, *options, says, traces=2, status=2):
+        result = self.compare(*options, status=status, traces=traces)
+        equal(result.stdout, "", f"{options}: standard output")
+        require(says in result.stderr and result.stderr.count("\n") == 1, f"{options}: {result.stderr}")
+
+    def baseline(self):
+        path = self.folder / "baseline.json"
+        run("trace-query", "compare", self.a, "--save-baseline", path)
+        return path
+
+
+def other_method(pair):
+    for option in (("--gate", 5), ("--by", "layer"), ("--normalise", "none"), ("--gate-metric", "busy"),
+                   ("--save-baseline", pair.folder / "x.json"), ("--baseline-file", pair.folder / "x.json")):
+        pair.refused("--method", "wafer", *option, says=option[0])
+    require(not (pair.folder / "x.json").exists(), "a file that was refused is there")
+
+
+def baseline_options(pair):
+    path = pair.baseline()
+    for option in (("--section", "ledger"), ("--by", "layer"), ("--normalise", "none")):
+        pair.refused("--baseline-file", path, *option, says=option[0], traces=1)
+    for option in (("--gate", 5), ("--phase", "decode")):
+        pair.refused("--save-baseline", path, *option, says=option[0], traces=1)
+
+
+def baseline_phase(pair):
+    path = pair.baseline()
+    both = json.loads(pair.compare("--baseline-file", path, "--json", traces=1).stdout)["sections"][0]["rows"]
+    one = json.loads(pair.compare("--baseline-file", path, "--json", "--phase", "dec*", traces=1).stdout)
+    equal({row["phase"] for row in both}, {"decode", "prefill"}, "phases")
+    equal({row["phase"] for row in one["sections"][0]["rows"]}, {"decode"}, "phases of --phase dec*")
+
+
+def damaged_baseline(pair):
+    good = json.loads(pair.baseline().read_text(encoding="utf-8"))
+    kind = good["kinds"][0]
+    span = kind["samples"]["span"]
+
+    def refused(change, says):
+        path = pair.folder / "damaged.json"
+        text = json.loads(json.dumps(good))
+        change(text["kinds"][0])
+        path.write_text(json.dumps(text), encoding="utf-8")
+        pair.refused("--baseline-file", path, says=says, traces=1, status=3)
+
+    refused(lambda k: k.update(steps=-1, samples={}), "not one value for each step")
+    refused(lambda k: k.update(steps=200_000_000), "not one value for each step")
+    refused(lambda k: k["samples"].update(span=span[1:]), "not one value for each step")
+    refused(lambda k: k["samples"].update(span=[*span[1:], 1.5]), "no whole number")
+    refused(lambda k: k["samples"].update(span=[*span[1:], None]), "no whole number")
+    refused(lambda k: k["samples"].update(span=[*span[1:], "7"]), "no whole number")
+    refused(lambda k: k["samples"].update(span=[*span[1:], -7]), "below 0")
+    refused(lambda k: k["samples"].update({"op norm": [1] * (k["steps"] + 1)}), "more values than steps")
+
+
+def no_such_phase(pair):
+    result = pair.compare("--section", "ledger", "--phase", "verify")
+    require("--phase verify: there are decode, prefill" in result.stderr, result.stderr)
+    require("nothing is compared" in result.stderr, result.stderr)
+
+
+def unknown_gate(pair):
+    """One prefill step is followed by decode steps: prefill has no period, and no gate passes that in silence."""
+    result = pair.compare("--section", "summary", "--gate", 1000, "--gate-metric", "period")
+    require("gate: prefill, period: not known of both sides" in result.stderr, result.stderr)
+
+
+def ledger_rows(pair, by):
+    rows = json.loads(pair.compare("--section", "ledger", "--by", by, "--json").stdout)["sections"][0]["rows"]
+    keys = [(row["phase"], row.get("layer"), row["item"], row.get("kernel")) for row in rows]
+    equal(len(set(keys)), len(keys), f"ledger by {by}: rows with the same name")
+    for row in rows:
+        whole = row["item"] in ("[idle]", "[span]")
+        require((row["layer"] is None) == whole, f"ledger by {by}: layer of {row}")
+
+
+def named_rows(pair):
+    for by in ("layer", "layer,op", "kernel"):
+        ledger_rows(pair, by)
+
+
+def named_rest(pair):
+    for section in ("ledger", "operations", "layers", "kernels", "steps", "alignment"):
+        table = pair.compare("--section", section, "--limit", 2).stdout
+        equal(table.count("[others]"), 2, f"{section}: rows [others] of two phases")
+
+
+def whole_summary(pair):
+    table = pair.compare("--section", "summary", "--limit", 2).stdout
+    require("\noverall " in table and "[others]" not in table, table)
+
+
+def too_long(pair):
+    """More kernels in one sequence than can be laid side by side: what has a partner is unknown, not nothing."""
+    trace = pair.folder / "long.json"
+    with trace.open("w", encoding="utf-8") as file:
+        file.write('{"traceEvents":[')
+        for at in range(200_001):
+            file.write('%s{"ph":"X","cat":"kernel","name":"k%d","pid":0,"tid":7,"ts":%d,"dur":1,"args":{"stream":7}}'
+                       % ("," if at else "", at % 7 if at % 3 else at % 11, 2 * at))
+        file.write("]}")
+    index = ingest(trace, pair.folder / "long.tracedb")
+    document = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "summary,warnings,alignment", index,
+                              pair.a).stdout)
+    sections = {section["section"]: section["rows"] for section in document["sections"]}
+    equal(sections["alignment"], [], "pairs")
+    aligned = [row for row in sections["summary"] if row["item"].endswith(": aligned")]
+    equal([(row["baseline"], row["candidate"]) for row in aligned], [("unknown", "unknown")], "aligned")
+    require("too many to lay side by side" in json.dumps(sections["warnings"]), "no warning")
+    require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        pair = Pair(folder)
+        for case in (other_method, baseline_options, baseline_phase, damaged_baseline, no_such_phase, unknown_gate, named_rows,
+                     named_rest, whole_summary, too_long):
+            cases.run(case.__name__.replace("_", " "), case, pair)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
