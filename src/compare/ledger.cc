@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace tracedb {
@@ -14,23 +15,29 @@ Wide numerator(const LedgerRow& row, std::int64_t na, std::int64_t nb) {
   return Wide{row.candidate.time} * na - Wide{row.baseline.time} * nb;
 }
 
+std::int64_t narrowed(Wide value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::clamp<Wide>(value, -Wide{kMost}, Wide{kMost}));
+}
+
 // Half away from zero, so that a swap of the sides negates it.
 std::int64_t rounded(Wide value, Wide by) {
   const Wide twice = 2 * (value < 0 ? -value : value) + by;
-  const auto size = static_cast<std::int64_t>(twice / (2 * by));
+  const std::int64_t size = narrowed(twice / (2 * by));
   return value < 0 ? -size : size;
 }
 
 // Gives the nanoseconds that cutting off fractions lost to the rows with the largest ones.
-void close_account(std::vector<LedgerChange>& rows, const std::vector<Wide>& fractions, std::int64_t missing) {
+void close_account(std::vector<LedgerChange>& rows, const std::vector<Wide>& fractions, Wide missing) {
+  const auto most = static_cast<Wide>(rows.size());
+  if (missing < -most || missing > most) return;  // times beyond all measure, of a damaged index
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const Wide sign = missing < 0 ? -1 : 1;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return sign * fractions[a] > sign * fractions[b]; });
-  for (std::size_t i = 0; missing != 0 && !order.empty(); ++i) {
-    rows[order[i % order.size()]].change += static_cast<std::int64_t>(sign);
-    missing -= static_cast<std::int64_t>(sign);
+  for (std::size_t i = 0; missing != 0; ++i, missing -= sign) {
+    rows[order[i]].change = narrowed(rows[order[i]].change + sign);
   }
 }
 
@@ -42,8 +49,9 @@ void split_effects(const LedgerRow& row, std::int64_t na, std::int64_t nb, Ledge
   const double per_unit = static_cast<double>(row.candidate.n) / static_cast<double>(nb) -
                           static_cast<double>(row.baseline.n) / static_cast<double>(na);
   const double average = static_cast<double>(row.baseline.time) / static_cast<double>(row.baseline.n);
-  change.count_effect = std::llround(per_unit * average);
-  change.duration_effect = change.change - change.count_effect;
+  constexpr double kMost = 9e18;
+  change.count_effect = std::llround(std::clamp(per_unit * average, -kMost, kMost));
+  change.duration_effect = narrowed(Wide{change.change} - change.count_effect);
 }
 
 }  // namespace
@@ -54,14 +62,13 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
   const Wide by = Wide{na} * nb;
   Ledger ledger;
   std::vector<Wide> fractions;
-  Wide total = 0, baseline = 0, candidate = 0;
-  std::int64_t given = 0;
+  Wide total = 0, baseline = 0, candidate = 0, given = 0;
   for (const LedgerRow& row : rows) {
     const Wide exact = numerator(row, na, nb);
     LedgerChange change;
     change.baseline = static_cast<double>(row.baseline.time) / static_cast<double>(na);
     change.candidate = static_cast<double>(row.candidate.time) / static_cast<double>(nb);
-    change.change = static_cast<std::int64_t>(exact / by);
+    change.change = narrowed(exact / by);
     fractions.push_back(exact % by);
     total += exact;
     given += change.change;
@@ -74,11 +81,14 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
   ledger.total.candidate = static_cast<double>(candidate) / static_cast<double>(nb);
   ledger.total.change = rounded(total, by);
   close_account(ledger.rows, fractions, ledger.total.change - given);
+  Wide by_count = 0, by_duration = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     split_effects(rows[i], na, nb, ledger.rows[i]);
-    ledger.total.count_effect += ledger.rows[i].count_effect;
-    ledger.total.duration_effect += ledger.rows[i].duration_effect;
+    by_count += ledger.rows[i].count_effect;
+    by_duration += ledger.rows[i].duration_effect;
   }
+  ledger.total.count_effect = narrowed(by_count);
+  ledger.total.duration_effect = narrowed(by_duration);
   return ledger;
 }
 

@@ -12,7 +12,8 @@
 
 namespace tracedb {
 
-// Sums of one side over its runs, in ns. At most 2^62.
+// Sums of one side over its runs, in ns. Beyond 2^62, as of damaged indexes, changes stop at the largest number and the
+// account need not close.
 struct LedgerAmount {
   std::int64_t n = 0;
   std::int64_t time = 0;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <random>
 
 namespace tracedb {
@@ -109,6 +110,17 @@ TEST_CASE("ledger of random rows: it closes, swapped sides negate it, equal side
     }
     for (const LedgerChange& row : make_ledger(equal, na, na).rows) CHECK(row.change == 0);
   }
+}
+
+TEST_CASE("sums beyond all measure stay at the largest number") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::vector<LedgerRow> rows(3, LedgerRow{{1, 0}, {1, kMost}});
+  const Ledger ledger = make_ledger(rows, 1, 1);
+  CHECK(ledger.rows[2].change == kMost);
+  CHECK(ledger.total.change == kMost);
+  CHECK(ledger.total.duration_effect == kMost);
+  const std::vector<LedgerRow> less(3, LedgerRow{{1, kMost}, {1, 0}});
+  CHECK(make_ledger(less, 1, 1).total.change == -kMost);
 }
 
 }  // namespace tracedb
