@@ -90,6 +90,11 @@ Request request(const CommandLine& line) {
   if (const auto text = line.text("gate")) {
     out.gate = parse_double(*text);
     if (!out.gate || *out.gate < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", *text));
+    out.options.rule.least_change = *out.gate / 100;
+  }
+  const bool arranged = line.has("sort") || line.has("columns");
+  if (arranged && out.sections.size() != 1) {
+    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
   }
   return out;
 }

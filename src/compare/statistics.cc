@@ -9,7 +9,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x7472616365646221;
-constexpr std::size_t kDirectly = 200;  // values; beyond, ranks are drawn
+constexpr std::size_t kDirectly = 50;  // values; beyond, ranks are drawn
 
 __extension__ using Wide = unsigned __int128;
 
@@ -120,7 +120,7 @@ Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule) {
   const double change = evidence.candidate - evidence.baseline;
   const bool excludes_zero = evidence.interval.low > 0 || evidence.interval.high < 0;
   // Of the lesser of both, so that swapped sides are judged alike.
-  const double least = rule.least_change * std::min(evidence.baseline, evidence.candidate);
+  const double least = std::max(rule.least_change, kLeastChange) * std::min(evidence.baseline, evidence.candidate);
   if (!excludes_zero || std::abs(change) < least) return Verdict::kSame;
   return change > 0 ? Verdict::kWorse : Verdict::kBetter;
 }

@@ -24,7 +24,7 @@ struct MedianDraws {
   std::vector<double> draws;  // kResamples; empty for an empty sample
 };
 
-// `zeros`: further values that are 0. Samples of more than 200 values take the rank of the resampled median from its
+// `zeros`: further values that are 0. Samples of more than 50 values take the rank of the resampled median from its
 // normal approximation.
 MedianDraws draw_medians(std::span<const std::int64_t> values, std::size_t zeros = 0);
 
@@ -38,8 +38,10 @@ Interval difference_interval(const MedianDraws& baseline, const MedianDraws& can
 enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
 std::string_view to_string(Verdict verdict);
 
+inline constexpr double kLeastChange = 0.02;  // below, a change is never more than noise
+
 struct VerdictRule {
-  double least_change = 0.02;   // of the lesser median: smaller changes are "same"
+  double least_change = 0.05;   // of the lesser median: smaller changes are "same"; never below kLeastChange
   std::size_t least_steps = 5;  // on either side
   double least_coverage = 0.8;  // of the time, on either side
 };

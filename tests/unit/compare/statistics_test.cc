@@ -73,8 +73,8 @@ TEST_CASE("the way of drawing changes with the size of the sample, the width of 
     const auto [least, most] = std::minmax_element(draws.draws.begin(), draws.draws.end());
     return *most - *least;
   };
-  const double directly = width(200);
-  const double by_rank = width(201);
+  const double directly = width(50);
+  const double by_rank = width(51);
   CHECK(by_rank > directly / 2);
   CHECK(by_rank < directly * 2);
 }
