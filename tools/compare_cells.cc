@@ -147,6 +147,7 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
   const bool same = pair.has_both() && pair.baseline.name == pair.candidate.name;
   const std::string status = same                  ? "same kernel"
                              : pair.has_both()     ? "other kernel"
+                             : pair.fused          ? "fused"
                              : pair.baseline.n > 0 ? "only baseline"
                                                    : "only candidate";
   const auto share = [](std::int64_t following, std::int64_t all) {

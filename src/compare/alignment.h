@@ -21,6 +21,7 @@ struct PairSide {
 
 struct KernelPair {
   PairSide baseline, candidate;
+  bool fused = false;  // alone, but a fusion says which kernel does its work (set by find_fusions())
   [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
 };
 

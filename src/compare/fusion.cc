@@ -209,7 +209,7 @@ class Collector {
   Collector(GroupAlignment& alignment, const Vocabulary& vocabulary) : alignment_(alignment), vocabulary_(vocabulary) {}
 
   std::vector<Fusion> run() {
-    for (const AlignedSegment& segment : alignment_.segments) {
+    for (AlignedSegment& segment : alignment_.segments) {
       search(segment, FusedBy::kBaseline);
       search(segment, FusedBy::kCandidate);
     }
@@ -226,7 +226,7 @@ class Collector {
   }
 
  private:
-  void search(const AlignedSegment& segment, FusedBy by) {
+  void search(AlignedSegment& segment, FusedBy by) {
     const View view(segment, by, vocabulary_);
     NamedParts named(view);
     std::set<std::size_t> used;
@@ -247,7 +247,7 @@ class Collector {
   }
 
   // The same kernels in other layers are the same finding.
-  void add(const AlignedSegment& segment, const View& view, FusedBy by, std::size_t at,
+  void add(AlignedSegment& segment, const View& view, FusedBy by, std::size_t at,
            const std::vector<std::size_t>& members, bool implied) {
     Key key{by, name(view.fusing(at)), {}};
     for (const std::size_t i : members) std::get<2>(key).push_back(name(view.other(i)));
@@ -267,6 +267,9 @@ class Collector {
       if (view.only_other(members[p])) alone(by, false) += static_cast<double>(part.time);
       fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
     }
+    const auto account_for = [&](std::size_t i) { segment.pairs[i].fused = !segment.pairs[i].has_both(); };
+    account_for(at);
+    std::for_each(members.begin(), members.end(), account_for);
     fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());
     std::sort(fusion.layers.begin(), fusion.layers.end(), comes_before);
     fusion.layers.erase(std::unique(fusion.layers.begin(), fusion.layers.end()), fusion.layers.end());

@@ -48,6 +48,14 @@ class Made {
     GroupAlignment alignment = alignment_;
     return find_fusions(alignment, vocabulary_);
   }
+  // By pair of the first segment: '1' where a finding accounts for a kernel that stands alone.
+  std::string fused_pairs() {
+    GroupAlignment alignment = alignment_;
+    find_fusions(alignment, vocabulary_);
+    std::string out;
+    for (const KernelPair& pair : alignment.segments[0].pairs) out += pair.fused ? '1' : '0';
+    return out;
+  }
 
  private:
   PairSide side(std::string_view text, std::string_view which, std::int64_t n) {
@@ -181,6 +189,14 @@ TEST_CASE("fusion: the same kernels in other layers are the same finding, with t
   CHECK(found[0].support == 1);
   CHECK_FALSE(found[0].partial);
   CHECK_FALSE(found[0].implied);
+}
+
+TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") {
+  const Made::Pairs pairs = {
+      {"dense_gemm", "dense_gemm"}, {"elementwise", ""}, {"norm", "elementwise+norm"}, {"copy", ""}, {"", "sort"}};
+  CHECK(Made().segment(pairs).fused_pairs() == "01000");
+  CHECK(Made().segment(swapped(pairs)).fused_pairs() == "01000");
+  CHECK(Made().segment({{"norm", "norm"}, {"norm", ""}}).fused_pairs() == "00");
 }
 
 }  // namespace tracedb
