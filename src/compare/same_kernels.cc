@@ -80,7 +80,8 @@ void find_uniform_change(SameKernels& out) {
   std::vector<Weighted> ratios;
   for (const SameKernel& kernel : out.kernels) {
     const double ratio = kernel.ratio();
-    if (ratio > 0) ratios.push_back({ratio, static_cast<double>(kernel.baseline_time + kernel.candidate_time)});
+    if (ratio > 0)
+      ratios.push_back({ratio, static_cast<double>(kernel.baseline_time) + static_cast<double>(kernel.candidate_time)});
   }
   if (ratios.empty()) return;
   std::sort(ratios.begin(), ratios.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
