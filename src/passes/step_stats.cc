@@ -24,9 +24,10 @@ class Collector {
     if (own.first == kNoTime) own.first = events.ts[i];
     if (dur == kNoTime) return;
     Extent& extent = extents_[step * devices_.count + devices_.of(events.stream[i])];
-    if (extent.first == kNoTime) extent.first = extent.until = events.ts[i];
-    const std::int64_t end = bounded_add(events.ts[i], dur);
-    extent.busy += std::max<std::int64_t>(end - std::max(events.ts[i], extent.until), 0);
+    const std::int64_t ts = std::max<std::int64_t>(events.ts[i], 0);  // so that differences do not overflow
+    if (extent.first == kNoTime) extent.first = extent.until = ts;
+    const std::int64_t end = bounded_add(ts, std::max<std::int64_t>(dur, 0));
+    extent.busy += std::max<std::int64_t>(end - std::max(ts, extent.until), 0);
     extent.until = std::max(extent.until, end);
   }
 
