@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "compare/role_costs.h"
@@ -75,11 +74,13 @@ class NamedParts {
       }
     }
     std::vector<std::size_t> members;
-    Parts supplied;
+    Parts supplied = partner.n > 0 ? parts_of(view_.op(partner)) : Parts{};
     collect(at, -1, missing, members, supplied);
     collect(at, +1, missing, members, supplied);
-    // Two kernels at least: the partner and one beside it, or several beside it.
-    if (members.size() + (partner.n > 0 ? 1 : 0) < 2) return {};
+    // Two kernels at least, the partner among them if there is one, and not all of one class: that is no fusion.
+    const bool one_class =
+        std::all_of(supplied.begin(), supplied.end(), [&](std::string_view part) { return part == *supplied.begin(); });
+    if (members.size() + (partner.n > 0 ? 1 : 0) < 2 || one_class) return {};
     if (partner.n > 0) members.push_back(at);
     std::sort(members.begin(), members.end());
     for (const std::size_t member : members) taken_[member] = true;
@@ -111,8 +112,6 @@ class NamedParts {
   std::vector<bool> taken_;
 };
 
-constexpr Traits kMatrixProduct = kGemmTrait;
-
 // softmax with a matrix product on either side, not further than a few kernels, where the fusing side has attention.
 std::vector<std::size_t> parts_of_attention(const View& view, std::size_t at) {
   if ((view.traits(view.fusing(at)) & kAttentionTrait) == 0 || (view.traits(view.other(at)) & kAttentionTrait) != 0) {
@@ -126,7 +125,7 @@ std::vector<std::size_t> parts_of_attention(const View& view, std::size_t at) {
     if (view.fusing(i).n > 0 && i != at) continue;
     std::size_t first = i, last = i;
     const auto product = [&](std::size_t j) {
-      return (view.traits(view.other(j)) & kMatrixProduct) != 0 && (view.only_other(j) || j == at);
+      return (view.traits(view.other(j)) & kGemmTrait) != 0 && (view.only_other(j) || j == at);
     };
     const auto between = [&](std::size_t j) { return view.only_other(j) || j == at || view.other(j).n == 0; };
     for (std::size_t j = i; j-- > begin && between(j);) {
@@ -159,7 +158,7 @@ bool is_moe(std::string_view op) {
 // All MoE work of the other side, where the fusing side has one kernel for it in the segment.
 std::vector<std::size_t> parts_of_moe(const View& view, std::size_t at) {
   const auto moe = [&](const PairSide& side) { return side.n > 0 && is_moe(view.op(side)); };
-  if (!moe(view.fusing(at)) || (view.traits(view.fusing(at)) & kMatrixProduct) == 0) return {};
+  if (!moe(view.fusing(at)) || (view.traits(view.fusing(at)) & kGemmTrait) == 0) return {};
   std::vector<std::size_t> members;
   std::set<std::string> classes;
   for (std::size_t i = 0; i < view.size(); ++i) {

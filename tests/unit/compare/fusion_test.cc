@@ -199,4 +199,11 @@ TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") 
   CHECK(Made().segment({{"norm", "norm"}, {"norm", ""}}).fused_pairs() == "00");
 }
 
+TEST_CASE("kernels of one class alone are not what a fused kernel was made of") {
+  CHECK(Made().segment({{"x:norm", ""}, {"y:norm", ""}, {"", "norm+quantise"}}).findings().empty());
+  CHECK(Made().segment({{"", "x:norm"}, {"norm+quantise", ""}, {"", "y:norm"}}).findings().empty());
+  CHECK(Made().segment({{"x:norm", ""}, {"y:quantise", ""}, {"", "z:norm+quantise"}}).findings() ==
+        Findings{"candidate: z = x + y"});
+}
+
 }  // namespace tracedb
