@@ -91,6 +91,8 @@ Request request(const CommandLine& line) {
     out.gate = parse_double(*text);
     if (!out.gate || *out.gate < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", *text));
     out.options.rule.least_change = *out.gate / 100;
+  } else if (line.knows("gate-metric") && line.has("gate-metric")) {
+    throw Error(ErrorCode::kUsage, "--gate-metric says nothing without --gate");
   }
   const bool arranged = line.has("sort") || line.has("columns");
   if (arranged && out.sections.size() != 1) {
@@ -175,7 +177,7 @@ void print_by_phase(Report report, const ReportHead& head, Output& output) {
   std::vector<std::string> phases;
   const auto phase_of = [](const Row& row) { return std::get<std::string>(row.front()); };
   for (const Row& row : report.rows) {
-    if (phases.empty() || phases.back() != phase_of(row)) phases.push_back(phase_of(row));
+    if (std::find(phases.begin(), phases.end(), phase_of(row)) == phases.end()) phases.push_back(phase_of(row));
   }
   for (const std::string& phase : phases) {
     Report part{{report.columns.begin() + 1, report.columns.end()}, {}};

@@ -26,7 +26,8 @@ void put_change_first(Report& report) {
 
 // Times are medians of the device time of a step. Shares are of the kernel time: "aligned" has a partner on the other
 // side or is accounted for by a fusion, "compared" is in steps that both sides have, "same kernels" have name and
-// launch configuration in common. "overall" is as many steps of each kind as the baseline has.
+// launch configuration in common. "overall" is all kinds of steps, each as often as both
+// sides have it in the mean.
 Report summary(const SectionInput& in) {
   Report out{{{"item", "Item", Unit::kText, Rest::kLabel},
               {"baseline", "Baseline", Unit::kText},

@@ -77,6 +77,10 @@ def damaged_baseline(pair):
     refused(lambda k: k["samples"].update({"op norm": [1] * (k["steps"] + 1)}), "more values than steps")
 
 
+def metric_without_gate(pair):
+    pair.refused("--gate-metric", "busy", says="--gate-metric says nothing without --gate")
+
+
 def no_such_phase(pair):
     result = pair.compare("--section", "ledger", "--phase", "verify")
     require("--phase verify: there are decode, prefill" in result.stderr, result.stderr)
@@ -114,6 +118,16 @@ def whole_summary(pair):
     require("\noverall " in table and "[others]" not in table, table)
 
 
+def one_table_a_phase(pair):
+    """A third trace has kernels in every phase that the first candidate has not: they are rows of the same tables."""
+    third = ingest(make_trace(pair.folder / "third.json", "--layers", 2, "--steps", 8, "--mix", "P,D*3", "--insert", "sort",
+                              "--python-stacks", "off"), pair.folder / "third.tracedb")
+    for section in ("ledger", "operations", "layers", "kernels", "steps"):
+        text = run("trace-query", "compare", "-q", "--section", section, "--limit", 0, pair.a, pair.b, third).stdout
+        titles = [line for line in text.splitlines() if line.startswith(f"{section}: ")]
+        equal(sorted(titles), [f"{section}: decode", f"{section}: prefill"], "titles of tables")
+
+
 def too_long(pair):
     """More kernels in one sequence than can be laid side by side: what has a partner is unknown, not nothing."""
     trace = pair.folder / "long.json"
@@ -138,8 +152,8 @@ def main():
     cases = Cases()
     with scratch_folder() as folder:
         pair = Pair(folder)
-        for case in (other_method, baseline_options, baseline_phase, damaged_baseline, no_such_phase, unknown_gate, named_rows,
-                     named_rest, whole_summary, too_long):
+        for case in (other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate, no_such_phase, unknown_gate, named_rows,
+                     named_rest, whole_summary, one_table_a_phase, too_long):
             cases.run(case.__name__.replace("_", " "), case, pair)
     cases.finish()
 
