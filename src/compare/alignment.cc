@@ -18,12 +18,10 @@ std::size_t count_layers(const LayerTemplates& templates) {
       std::count_if(templates.begin(), templates.end(), [](const auto& entry) { return entry.first >= 0; }));
 }
 
-std::vector<RoleUse> uses_of(const LayerTemplate& of) {
-  std::vector<RoleUse> uses;
-  for (const TemplateKernel& kernel : of.kernels) {
-    uses.push_back({kernel.name, kernel.n > 0 ? static_cast<double>(kernel.time) / static_cast<double>(kernel.n) : 0});
-  }
-  return uses;
+std::vector<NameId> names_of(const LayerTemplate& of) {
+  std::vector<NameId> names;
+  for (const TemplateKernel& kernel : of.kernels) names.push_back(kernel.name);
+  return names;
 }
 
 void add(PairSide& to, const TemplateKernel& kernel) {
@@ -66,7 +64,7 @@ class Aligner {
     for (const auto& [layer, of] : b) layers.insert(layer);
     std::vector<std::int32_t> order(layers.begin(), layers.end());
     std::sort(order.begin(), order.end(), comes_before);
-    std::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::size_t> known;
+    std::map<std::tuple<int, std::vector<NameId>, std::vector<NameId>>, std::size_t> known;
     const LayerTemplate none;
     for (const std::int32_t layer : order) {
       const auto first = a.find(layer);
@@ -74,7 +72,7 @@ class Aligner {
       const LayerTemplate& of_a = first == a.end() ? none : first->second;
       const LayerTemplate& of_b = second == b.end() ? none : second->second;
       const auto [entry, is_new] =
-          known.try_emplace({layer >= 0 ? 0 : layer, of_a.hash, of_b.hash}, out_.segments.size());
+          known.try_emplace({layer >= 0 ? 0 : layer, names_of(of_a), names_of(of_b)}, out_.segments.size());
       if (is_new) open_segment(of_a, of_b);
       add_layer(entry->second, layer, of_a, of_b);
     }
@@ -90,7 +88,7 @@ class Aligner {
                                        group_.label, a.kernels.size(), b.kernels.size()));
       return;
     }
-    const Roles roles = make_roles(uses_of(a), uses_of(b), vocabulary_);
+    const Roles roles = make_roles(role_uses(a.kernels), role_uses(b.kernels), vocabulary_);
     paths_.back() = align_sequences(roles.a, roles.b, roles.costs);
     out_.segments.back().pairs.resize(paths_.back().size());
     if (roles.costs.roles > kMostLikeRoles) {
@@ -109,8 +107,8 @@ class Aligner {
     const std::vector<AlignedPair>& path = paths_[place];
     for (std::size_t i = 0; i < path.size(); ++i) {
       KernelPair& pair = segment.pairs[i];
-      if (path[i].a != kNoPartner && path[i].a < a.kernels.size()) add(pair.baseline, a.kernels[path[i].a]);
-      if (path[i].b != kNoPartner && path[i].b < b.kernels.size()) add(pair.candidate, b.kernels[path[i].b]);
+      if (path[i].a != kNoPartner) add(pair.baseline, a.kernels[path[i].a]);
+      if (path[i].b != kNoPartner) add(pair.candidate, b.kernels[path[i].b]);
     }
   }
 

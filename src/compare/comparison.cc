@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <map>
-#include <set>
 
 #include "base/parallel.h"
 #include "compare/compare_warnings.h"
@@ -123,9 +123,10 @@ class Comparer {
                   {b, static_cast<std::size_t>(group.candidate.runs) - b.size()}, group);
   }
 
-  template <class Key, class KeyOf>
-  static std::map<Key, std::pair<WorkSum, WorkSum>> joined(const GroupComparison& group, KeyOf key_of) {
-    std::map<Key, std::pair<WorkSum, WorkSum>> out;
+  // By what `key_of` says of a cell, the sums of both sides.
+  template <class Key, class Order = std::less<Key>, class KeyOf>
+  static auto joined(const GroupComparison& group, KeyOf key_of, Order order = {}) {
+    std::map<Key, std::pair<WorkSum, WorkSum>, Order> out(order);
     for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].first.add(cell.sum);
     for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].second.add(cell.sum);
     return out;
@@ -147,13 +148,9 @@ class Comparer {
   }
 
   void compare_layers(GroupComparison& out) {
-    const auto rank = [](std::int32_t layer) {
-      return layer == kHead ? std::pair(0, 0) : layer >= 0 ? std::pair(1, layer) : std::pair(layer == kTail ? 2 : 3, 0);
-    };
-    const auto sums = joined<std::pair<int, std::int32_t>>(out, [&](const WorkCell& cell) { return rank(cell.layer); });
-    for (const auto& [key, sum] : sums) {
-      constexpr std::int32_t kOutside[] = {kHead, 0, kTail, kNoLayer};
-      const std::int32_t layer = key.first == 1 ? key.second : kOutside[key.first];
+    const auto sums = joined<std::int32_t>(
+        out, [](const WorkCell& cell) { return cell.layer; }, comes_before);
+    for (const auto& [layer, sum] : sums) {
       out.layers.push_back(
           {layer, sum.first, sum.second, change_of(out.baseline.layer_times, out.candidate.layer_times, layer, out)});
     }
@@ -231,10 +228,6 @@ std::optional<Normalise> normalise_from(std::string_view text) {
 std::string_view to_string(Normalise normalise) {
   constexpr std::string_view kUnits[] = {"step", "token", "trace"};
   return kUnits[static_cast<std::size_t>(normalise)];
-}
-
-double Comparison::overall_percent() const {
-  return overall.baseline.median > 0 ? 100 * overall.difference() / overall.baseline.median : 0;
 }
 
 Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,

@@ -70,7 +70,6 @@ struct Comparison {
   std::vector<CompareWarning> warnings;
   // Over all groups, each with the mean of both sides' steps: the change of the time of the span.
   Change overall;
-  [[nodiscard]] double overall_percent() const;
 };
 
 Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,

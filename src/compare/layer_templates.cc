@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compare/role_costs.h"
 #include "passes/group_stats.h"
 
 namespace tracedb {
@@ -27,18 +26,20 @@ struct Sequence {
   }
 };
 
-std::uint64_t hash_of(const std::vector<NameId>& names) {
-  std::uint64_t hash = names.size();
-  for (const NameId name : names) hash = (hash ^ name) * 0x9e3779b97f4a7c15 + (hash >> 29);
-  return hash;
-}
+struct NamesHash {
+  std::size_t operator()(const std::vector<NameId>& names) const {
+    std::uint64_t hash = names.size();
+    for (const NameId name : names) hash = (hash ^ name) * 0x9e3779b97f4a7c15 + (hash >> 29);
+    return hash;
+  }
+};
 
 struct Variants {
-  std::unordered_map<std::uint64_t, std::size_t> by_hash;
+  std::unordered_map<std::vector<NameId>, std::size_t, NamesHash> by_names;
   std::vector<Variant> all;  // in the order in which they first occur
 
   void add(const Sequence& sequence) {
-    const auto [entry, is_new] = by_hash.try_emplace(hash_of(sequence.names), all.size());
+    const auto [entry, is_new] = by_names.try_emplace(sequence.names, all.size());
     if (is_new) {
       all.emplace_back();
       for (std::size_t i = 0; i < sequence.names.size(); ++i) {
@@ -46,7 +47,6 @@ struct Variants {
       }
     }
     Variant& variant = all[entry->second];
-    if (variant.kernels.size() != sequence.names.size()) return;  // two sequences of one hash: never seen
     ++variant.instances;
     for (std::size_t i = 0; i < sequence.names.size(); ++i) {
       ++variant.kernels[i].n;
@@ -68,8 +68,8 @@ class Cutter {
     for (std::size_t i = run.begin; i < run.end; ++i) {
       const std::uint32_t row = side_.kernel_rows[i];
       Sequence& sequence = open(whole_ ? kNoLayer : side_.layers.of_kernel[row]);
-      sequence.names.push_back(names_[row] < side_.name_of.size() ? side_.name_of[names_[row]] : 0);
-      sequence.times.push_back(std::max<std::int64_t>(dur_[row] == kNullCell ? 0 : dur_[row], 0));
+      sequence.names.push_back(side_.name(names_[row]));
+      sequence.times.push_back(counted_time(dur_[row]));
       sequence.rows.push_back(row);
     }
     for (const std::int32_t layer : opened_) {
@@ -97,25 +97,15 @@ class Cutter {
   std::vector<std::int32_t> opened_;
 };
 
-std::vector<RoleUse> uses_of(const Variant& variant) {
-  std::vector<RoleUse> uses;
-  for (const TemplateKernel& kernel : variant.kernels) {
-    uses.push_back(
-        {kernel.name, static_cast<double>(kernel.time) / static_cast<double>(std::max<std::int64_t>(kernel.n, 1))});
-  }
-  return uses;
-}
-
 // Counts the kernels of a variant at the places of the template that they correspond to.
 void place(const Variant& variant, const std::vector<RoleUse>& usual, const Vocabulary& vocabulary,
            LayerTemplate& out) {
-  const Roles roles = make_roles(usual, uses_of(variant), vocabulary);
+  const Roles roles = make_roles(usual, role_uses(variant.kernels), vocabulary);
   for (const AlignedPair& pair : align_sequences(roles.a, roles.b, roles.costs)) {
     if (pair.a == kNoPartner || pair.b == kNoPartner) continue;
     const TemplateKernel& kernel = variant.kernels[pair.b];
     out.kernels[pair.a].n += kernel.n;
     out.kernels[pair.a].time = bounded_add(out.kernels[pair.a].time, kernel.time);
-    out.placed_time = bounded_add(out.placed_time, kernel.time);
   }
 }
 
@@ -126,15 +116,10 @@ LayerTemplate make_template(Variants& variants, const Vocabulary& vocabulary, st
                                       [](const Variant& a, const Variant& b) { return a.instances < b.instances; });
   LayerTemplate out;
   std::vector<RoleUse> uses;
-  if (variants.all.size() > 1) uses = uses_of(*usual);
+  if (variants.all.size() > 1) uses = role_uses(usual->kernels);
   out.kernels = std::move(usual->kernels);
   out.following = usual->instances;
-  out.hash = out.kernels.size();
-  for (const TemplateKernel& kernel : out.kernels) {
-    out.hash = (out.hash ^ kernel.name) * 0x9e3779b97f4a7c15 + (out.hash >> 29);
-    out.placed_time = bounded_add(out.placed_time, kernel.time);
-  }
-  out.time = out.placed_time;
+  for (const TemplateKernel& kernel : out.kernels) out.time = bounded_add(out.time, kernel.time);
   for (const Variant& variant : variants.all) {
     out.instances += variant.instances;
     if (&variant == &*usual) continue;
@@ -146,6 +131,14 @@ LayerTemplate make_template(Variants& variants, const Vocabulary& vocabulary, st
 }
 
 }  // namespace
+
+std::vector<RoleUse> role_uses(std::span<const TemplateKernel> kernels) {
+  std::vector<RoleUse> uses;
+  for (const TemplateKernel& kernel : kernels) {
+    uses.push_back({kernel.name, kernel.n > 0 ? static_cast<double>(kernel.time) / static_cast<double>(kernel.n) : 0});
+  }
+  return uses;
+}
 
 LayerTemplates layer_templates(const Side& side, const GroupSide& group, const Vocabulary& vocabulary, bool whole) {
   std::map<std::int32_t, Variants> variants;

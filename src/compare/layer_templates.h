@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "compare/role_costs.h"
 #include "compare/side.h"
 #include "compare/step_groups.h"
 
@@ -24,12 +25,12 @@ struct TemplateKernel {
 
 struct LayerTemplate {
   std::vector<TemplateKernel> kernels;
-  std::uint64_t hash = 0;        // of the names' numbers
-  std::int64_t instances = 0;    // runs that have the layer
-  std::int64_t following = 0;    // those with exactly these kernels
-  std::int64_t time = 0;         // of all kernels of the layer, also those that are at no place of the sequence
-  std::int64_t placed_time = 0;  // of those that are
+  std::int64_t instances = 0;  // runs that have the layer
+  std::int64_t following = 0;  // those with exactly these kernels
+  std::int64_t time = 0;       // of all kernels of the layer, also those that are at no place of the sequence
 };
+
+std::vector<RoleUse> role_uses(std::span<const TemplateKernel> kernels);
 
 // By layer, as of layers.h; with `whole` all of a run is one sequence, under kNoLayer.
 using LayerTemplates = std::map<std::int32_t, LayerTemplate>;

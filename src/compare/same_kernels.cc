@@ -47,7 +47,7 @@ Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide Step
       for (std::size_t i = run.begin; i < run.end; ++i) {
         const std::uint32_t row = side.kernel_rows[i];
         if (dur[row] == kNullCell || dur[row] < 0) continue;
-        const NameId name = names[row] < side.name_of.size() ? side.name_of[names[row]] : 0;
+        const NameId name = side.name(names[row]);
         const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
         uses.add(key_of(name, config), dur[row]);
       }

@@ -10,8 +10,6 @@
 namespace tracedb {
 namespace {
 
-std::int64_t length_of(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
-
 // Cuts rows, in order of (step, device), where either changes; `open` is called with step, device and the bounds.
 template <class Rows, class StepOf, class DeviceOf, class Open>
 void cut(const Rows& rows, StepOf step_of, DeviceOf device_of, Open open) {
@@ -50,7 +48,7 @@ class Measure {
       } else {
         const std::uint32_t row = side_.kernel_rows[i];
         add(ts_[row], dur_[row], work_of(kind_[row], true), &side_.kernel_own[i++]);
-        run.kernel_time = bounded_add(run.kernel_time, length_of(dur_[row]));
+        run.kernel_time = bounded_add(run.kernel_time, counted_time(dur_[row]));
       }
     }
     measure(run);
@@ -59,7 +57,7 @@ class Measure {
  private:
   void add(std::int64_t ts, std::int64_t dur, Work work, std::int64_t* own) {
     const std::int64_t begin = std::max<std::int64_t>(ts, 0);
-    intervals_.push_back({begin, bounded_add(begin, length_of(dur)), work});
+    intervals_.push_back({begin, bounded_add(begin, counted_time(dur)), work});
     slots_.push_back(own);
   }
 
@@ -128,7 +126,7 @@ void make_runs(Side& side) {
       side.kernel_rows, [&](std::uint32_t row) { return side.steps.of_kernel[row]; }, kernel_device,
       [&](std::uint32_t step, std::size_t device, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-          const std::int64_t time = length_of(dur[side.kernel_rows[i]]);
+          const std::int64_t time = counted_time(dur[side.kernel_rows[i]]);
           side.kernel_time = bounded_add(side.kernel_time, time);
           if (step == 0 && !whole) side.outside_time = bounded_add(side.outside_time, time);
         }

@@ -55,10 +55,16 @@ struct Side {
   std::int64_t kernel_time = 0;   // of all kernels, in runs or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;
+
+  // Of a kernel's name_id.
+  [[nodiscard]] NameId name(std::uint32_t name_id) const { return name_id < name_of.size() ? name_of[name_id] : 0; }
 };
 
 // The columns of table kernel that a comparison needs besides those that steps and layers need.
 std::vector<std::string_view> side_columns();
+
+// A duration as it counts in sums: nothing where it is not known, or impossible.
+inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
 
 // What a row of kernels or memory operations counts as; of table kernel if `is_kernel`.
 Work work_of(std::uint32_t kind, bool is_kernel);

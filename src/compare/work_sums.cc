@@ -51,9 +51,9 @@ class Summer {
   void add(const Run& run) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
       const std::uint32_t row = side_.kernel_rows[i];
-      const NameId name = names_[row] < side_.name_of.size() ? side_.name_of[names_[row]] : 0;
+      const NameId name = side_.name(names_[row]);
       const std::int32_t layer = side_.layers.of_kernel[row];
-      const std::int64_t time = length_of(dur_[row]);
+      const std::int64_t time = counted_time(dur_[row]);
       count(layer, name, work_of(kind_[row], true), time, side_.kernel_own[i]);
       ops_.add(vocabulary_.op_of(name), time);
       layers_.add(slot_of(layer), time);
@@ -62,7 +62,7 @@ class Summer {
       const std::uint32_t row = side_.memory_rows[i];
       const Work work = work_of(memory_kind_[row], false);
       const NameId name = work == Work::kCopy ? side_.memcpy_name : side_.memset_name;
-      const std::int64_t time = length_of(memory_dur_[row]);
+      const std::int64_t time = counted_time(memory_dur_[row]);
       count(kNoLayer, name, work, time, side_.memory_own[i]);
       ops_.add(vocabulary_.op_of(name), time);
       layers_.add(slot_of(kNoLayer), time);
@@ -77,8 +77,6 @@ class Summer {
   GroupWork take() { return std::move(out_); }
 
  private:
-  static std::int64_t length_of(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
-
   void count(std::int32_t layer, NameId name, Work work, std::int64_t time, std::int64_t own) {
     const std::uint64_t key = (std::uint64_t{name} << 34) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 2) ^
                               static_cast<std::uint64_t>(work);
