@@ -3,6 +3,7 @@
 Usage: make_trace_test.py PATH_TO_MAKE_TRACE
 """
 import collections
+import csv
 import decimal
 import gzip
 import json
@@ -23,6 +24,9 @@ VARIANTS = [
     ["--python-stacks", "off", "--annotations", "off", "--quantise", "off", "--qk-norm", "off", "--jitter", "0"],
     ["--dialect", "old", "--vendor", "nvidia", "--graphs", "off", "--shapes", "on"],
     ["--dialect", "old", "--idle", "70000", "--streams", "3"],
+    ["--step-gap", "5000000", "--gap-calls", "40", "--moe", "on", "--jittered-streams", "on"],
+    ["--step-gap", "3000000", "--gap-calls", "20", "--python-stacks", "off", "--jittered-streams", "on",
+     "--tensor-parallel", "4", "--vendor", "nvidia"],
 ]
 KERNEL = {"kernel", "Kernel"}
 DEVICE = KERNEL | {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
@@ -211,6 +215,44 @@ def check_planted(program, folder):
     assert more["layers"][0] == plain["layers"][0]
 
 
+def check_gap(program, folder):
+    """Steps apart: what a step does stays, only the time between steps grows."""
+    base = [*SMALL, "--seed", "3"]
+    _, close = make(program, folder / "close.json", base)
+    trace, apart = make(program, folder / "apart.json", [*base, "--step-gap", "20000000", "--gap-calls", "1000"])
+    for key in ("kernels", "gpu_end", "busy"):
+        begins = [[step[key] - (step["gpu_begin"] if key == "gpu_end" else 0) for step in truth["steps"]]
+                  for truth in (close, apart)]
+        assert begins[0] == begins[1], key
+    for one, other in ((0, 1), (3, 4)):
+        longer = [truth["steps"][other]["ts"] - truth["steps"][one]["ts"] for truth in (close, apart)]
+        assert longer[1] - longer[0] == 20_000_000, longer
+    calls = [span(e)[0] for e in trace["traceEvents"] if e.get("name") == "vllm/v1/core/sched/scheduler.py(212): schedule"]
+    first, second = apart["steps"][:2]
+    assert sum(first["ts"] + first["dur"] <= ts < second["ts"] for ts in calls) == 1000
+
+
+def check_jittered_streams(program, folder):
+    """The order of starts differs from step to step; that of each stream does not."""
+    for graphs in ("on", "off"):
+        labels = folder / "labels.tsv"
+        make(program, folder / "jittered.json", ["--layers", "6", "--steps", "5", "--mix", "D", "--graphs", graphs,
+                                                 "--jittered-streams", "on", "--labels", str(labels)])
+        steps = collections.defaultdict(list)
+        for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
+            steps[row["step"]].append((int(row["ts"]), row["stream"], row["layer"], row["role"]))
+        orders = [[kernel[1:] for kernel in sorted(step)] for step in steps.values()]
+        assert len({tuple(order) for order in orders}) == 5
+        for stream in {kernel[0] for kernel in orders[0]}:
+            assert len({tuple(kernel for kernel in order if kernel[0] == stream) for order in orders}) == 1
+        assert all([kernel[1] for kernel in order] == sorted((kernel[1] for kernel in order), key=layer_order)
+                   for order in orders), "kernels of two layers cross"
+
+
+def layer_order(layer):
+    return {"-1": -1, "-2": 1 << 30}.get(layer, int(layer))
+
+
 def check_target_size(program, folder):
     path = folder / "sized.json"
     make(program, path, ["--layers", "4", "--target-size", "3M"])
@@ -229,7 +271,7 @@ def check_usage_errors(program, folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_variants, check_determinism, check_planted, check_target_size, check_usage_errors):
+        for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_target_size, check_usage_errors):
             check(sys.argv[1], pathlib.Path(name))
             print("ok", check.__name__)
 

@@ -169,6 +169,23 @@ constexpr auto kCatalogue = std::to_array<KernelKind>({
      "int "
      "const*, long, long, long)",
      "", "", "_moe_C::moe_sum", 4500, 6800, 1024},
+    // Branch beside the MLP
+    {"shared_gate_up_gemm", "dense_gemm",
+     "Cijk_Alik_Bljk_F8BS_BH_Bias_SHB_HAS_SAB_SAV_UserArgs_MT96x32x128"
+     "_MI16x16x1_SN_LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTVA0_DTVB0_EPS0_FDSI0_GRPM1_GRVWA16_GRVWB16_GSUAMB_GLS0_"
+     "ISA942_IU1_K1_LBSPPA256_LBSPPB256_LBSPPM0_LPA32_LPB32_LPM0_LRVW16_LWPMn1_MIAV0_MO40_NTn1_PGR2_PLR1_SIA3_SS1",
+     "nvjet_qqtst_96x32_64x12_2x1_v_h_bz_coopA_TNT", "", "", "aten::mm", 9100, 21000, 256},
+    {"shared_silu_mul", "activation",
+     "void vllm::act_and_mul_kernel<c10::BFloat16, &(c10::BFloat16 vllm::silu_kernel<c10::BFloat16>(c10::BFloat16 "
+     "const&)), true>(c10::BFloat16*, c10::BFloat16 const*, int)",
+     "void flashinfer::activation::act_and_mul_kernel<__nv_bfloat16, &(silu(float const&))>(__nv_bfloat16*, __nv_"
+     "bfloat16 const*, int)",
+     "", "", "_C::silu_and_mul", 4100, 3100, 1024},
+    {"shared_down_gemm", "dense_gemm",
+     "Cijk_Alik_Bljk_F8BS_BH_Bias_SHB_HAS_SAB_SAV_UserArgs_MT64x48x256"
+     "_MI16x16x1_SN_LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTVA0_DTVB0_EPS0_FDSI0_GRPM1_GRVWA16_GRVWB16_GSUAMB_GLS0_"
+     "ISA942_IU1_K1_LBSPPA256_LBSPPB256_LBSPPM0_LPA32_LPB32_LPM0_LRVW16_LWPMn1_MIAV0_MO40_NTn1_PGR2_PLR1_SIA3_SS1",
+     "nvjet_qqtst_64x48_64x16_4x1_v_h_bz_coopA_TNT", "", "", "aten::mm", 7200, 16000, 256},
     // Head and tail of a step
     {"embedding", "embedding", "triton_poi_fused_embedding_0", "triton_poi_fused_embedding_0", "", "",
      "aten::embedding", 4100, 5200, 256},

@@ -7,7 +7,8 @@
 
 namespace tracedb {
 
-// Columns: step, layer (-1 head, -2 tail), role, class, stream, correlation, dur in ns. Throws Error{kResource}.
-void write_labels(const StepRunner& run, const std::string& path);
+// Columns: step, layer (-1 head, -2 tail), role, class, stream, correlation, dur in ns, ts in ns as in the file. Throws
+// Error{kResource}.
+void write_labels(const TraceOptions& options, const StepRunner& run, const std::string& path);
 
 }  // namespace tracedb

@@ -79,16 +79,30 @@ void add_moe(const TraceOptions& options, std::vector<Operation>& operations) {
   if (options.tensor_parallel > 1) add(operations, "mlp_all_reduce", {block, experts});
 }
 
+// A branch beside the MLP, behind its first kernel, as a shared expert is.
+void add_side_branch(std::vector<Operation>& operations, std::size_t mlp) {
+  std::vector<Operation> branch;
+  Modules modules = {operations[mlp].modules.front(), {"SharedExpert", 1, 0}};
+  for (const std::string_view role : {"shared_gate_up_gemm", "shared_silu_mul", "shared_down_gemm"}) {
+    add(branch, role, modules);
+    branch.back().slot += 700;
+    branch.back().side = true;
+  }
+  operations.insert(operations.begin() + static_cast<std::ptrdiff_t>(mlp) + 1, branch.begin(), branch.end());
+}
+
 // The first layer has no residual yet, as in vLLM. Slots count from the full layer, so noise is keyed alike in all.
 std::vector<Operation> unfused_layer(const TraceOptions& options, int layer) {
   std::vector<Operation> operations;
   add_norm(options, operations, 0, true, true);
   add_attention(options, operations);
   add_norm(options, operations, norms_per_layer(options) - 1, true, !options.moe);
+  const std::size_t mlp = operations.size();
   if (options.moe)
     add_moe(options, operations);
   else
     add_dense_mlp(options, operations);
+  if (options.jittered_streams) add_side_branch(operations, mlp);
   if (layer == 0) operations.erase(operations.begin());
   return operations;
 }

@@ -31,6 +31,7 @@ struct Operation {
   std::int32_t slot = 0;               // place in the unfused layer: the key of its noise
   int fusion = -1;                     // index into Model::fusions
   bool inserted = false;
+  bool side = false;  // on a stream beside the others, as a parallel branch of the layer
 };
 
 struct PlantedFusion {

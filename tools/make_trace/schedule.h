@@ -15,11 +15,14 @@
 namespace tracedb {
 
 // Roles of the streams; several share one stream where --streams allows fewer.
-enum class StreamRole : std::size_t { kCompute, kCommunication, kCopy };
+enum class StreamRole : std::size_t { kCompute, kCommunication, kCopy, kSide };
 
+using StreamNumbers = std::array<int, 4>;  // by role
+
+constexpr std::int64_t kUs = 1000;
 constexpr std::uint64_t kBaseFrames = 4;  // python frames that span the trace
 
-std::array<int, 3> stream_numbers(const TraceOptions& options);
+StreamNumbers stream_numbers(const TraceOptions& options);
 
 class Schedule {
  public:
@@ -42,6 +45,7 @@ class Schedule {
   void run_tail();
   void return_tokens();
   void end_step();
+  void pass_gap();
   void mirror_annotation();
 
   std::size_t enter(std::string_view name, int module_index = -1);
@@ -54,6 +58,8 @@ class Schedule {
   void launch(const Operation& operation, int layer, std::uint64_t external_id);
   DeviceEvent& place(StreamRole role, std::int64_t ready, std::int64_t dur, std::int64_t gap);
   DeviceEvent& place_kernel(const Operation& operation, int layer, std::int64_t ready, bool in_graph);
+  [[nodiscard]] std::int64_t earliest_start(const Operation& operation, int layer, std::uint64_t noise,
+                                            std::int64_t gap);
   [[nodiscard]] bool takes_part(const Operation& operation) const;
   [[nodiscard]] std::int64_t duration(const Operation& operation, std::uint64_t noise) const;
   [[nodiscard]] std::int64_t tokens_of(const Operation& operation) const;
@@ -65,7 +71,7 @@ class Schedule {
 
   const TraceOptions& options_;
   const Model& model_;
-  std::array<int, 3> streams_;
+  StreamNumbers streams_;
   Step* step_ = nullptr;
   Random random_{0};
   std::int64_t start_ = 0;
@@ -75,8 +81,10 @@ class Schedule {
   std::uint64_t next_python_ = kBaseFrames + 1;
   std::uint64_t next_correlation_ = 1;
   int orphans_left_ = 0;
-  std::array<std::int64_t, 3> free_{};  // by position in streams_: when its last event ends
+  std::array<std::int64_t, 4> free_{};  // by position in streams_: when its last event ends
   std::int64_t compute_gate_ = 0;       // earliest start of the next compute kernel
+  std::int64_t fork_ = 0;               // start of the last compute kernel: the side stream goes on from there
+  int side_layer_ = kHead;              // whose branch runs on the side stream
   std::vector<std::size_t> open_frames_;
   std::vector<ModuleRef> open_modules_;
 };

@@ -57,6 +57,9 @@ struct TraceOptions {
   std::int64_t idle_ns = 0;
   std::int64_t jitter_ppm = 30'000;
   int orphans = 0;  // kernels at the start of the trace whose launch call is missing
+  std::int64_t step_gap_ns = 0;
+  int gap_calls = 0;  // recorded by the profiler in every gap between steps
+  bool jittered_streams = false;
   std::uint64_t target_size = 0;
 };
 

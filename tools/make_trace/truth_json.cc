@@ -25,11 +25,12 @@ std::string options_json(const TraceOptions& options) {
   return fmt::format(
       "{{\"seed\": {}, \"vendor\": \"{}\", \"dialect\": \"{}\", \"layers\": {}, \"batch\": {}, \"prompt_tokens\": {}, "
       "\"graphs\": {}, \"streams\": {}, \"tensor_parallel\": {}, \"rank\": {}, \"python_stacks\": {}, \"moe\": {}, "
-      "\"quantised\": {}, \"qk_norm\": {}, \"clock_ppm\": {}, \"idle_ns\": {}, \"jitter_ppm\": {}}}",
+      "\"quantised\": {}, \"qk_norm\": {}, \"clock_ppm\": {}, \"idle_ns\": {}, \"jitter_ppm\": {}, "
+      "\"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}}}",
       options.seed, to_text(options.vendor), to_text(options.dialect), options.layers, options.batch,
       options.prompt_tokens, flag(options.graphs), options.streams, options.tensor_parallel, options.rank,
       flag(options.python_stacks), flag(options.moe), flag(options.quantised), flag(options.qk_norm), options.clock_ppm,
-      options.idle_ns, options.jitter_ppm);
+      options.idle_ns, options.jitter_ppm, options.step_gap_ns, options.gap_calls, flag(options.jittered_streams));
 }
 
 std::string targets_json(const std::vector<LayerTarget>& targets) {

@@ -1,0 +1,19 @@
+// The options of make-trace on its command line: what they are called, what --help says of them, and their values
+// checked. Errors: Error{kUsage} naming the option.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+
+#include "make_trace/trace_options.h"
+
+namespace tracedb {
+
+boost::program_options::options_description describe_options();
+
+// What --help prints.
+std::string help_text();
+
+TraceOptions read_options(const boost::program_options::variables_map& values);
+
+}  // namespace tracedb
