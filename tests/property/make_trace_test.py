@@ -25,6 +25,8 @@ VARIANTS = [
     ["--dialect", "old", "--vendor", "nvidia", "--graphs", "off", "--shapes", "on"],
     ["--dialect", "old", "--idle", "70000", "--streams", "3"],
     ["--step-gap", "5000000", "--gap-calls", "40", "--moe", "on", "--jittered-streams", "on"],
+    ["--fuse", ALL_FUSIONS, "--spelling", "attention,add_norm,rope_cache"],
+    ["--spelling", "attention,inductor,rope_append", "--fuse", "rope+kvcache", "--vendor", "nvidia"],
     ["--step-gap", "3000000", "--gap-calls", "20", "--python-stacks", "off", "--jittered-streams", "on",
      "--tensor-parallel", "4", "--vendor", "nvidia"],
 ]
@@ -262,7 +264,7 @@ def check_target_size(program, folder):
 def check_usage_errors(program, folder):
     for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"],
                 ["--prefill-fraction", "7"], ["--prefill-fraction", "0.6", "--mixed-fraction", "0.5"], ["--clock", "0"],
-                ["--slow", "norm=0"]):
+                ["--slow", "norm=0"], ["--spelling", "x"]):
         result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
         assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
     assert not (folder / "bad.json").exists()

@@ -3,13 +3,14 @@ import collections
 import csv
 import dataclasses
 import json
+import re
 
 from trace_cases import equal, ingest, make_trace, open_index, require
 
 TAIL = "-2"
 # A comparison names kernels in readable form and without Inductor's numbers; these the generator has otherwise.
-READABLE = {"triton_poi_fused_embedding_0": "triton_poi_fused_embedding",
-            "_ZN5aiter24add_rmsnorm_quant_kernelI14__hip_bfloat16aLi256ELi8ELb1EEEvPT0_PfPT_S4_S4_dii":
+INDUCTOR_NUMBER = re.compile(r"^(triton_.*)_\d+$")
+READABLE = {"_ZN5aiter24add_rmsnorm_quant_kernelI14__hip_bfloat16aLi256ELi8ELb1EEEvPT0_PfPT_S4_S4_dii":
             "void aiter::add_rmsnorm_quant_kernel<__hip_bfloat16, signed char, 256, 8, true>(signed char*, float*, "
             "__hip_bfloat16*, float*, float*, double, int, int)"}
 
@@ -49,10 +50,13 @@ def make_side(folder, name, options):
         labels = list(csv.DictReader(file, delimiter="\t"))
     database = open_index(index)
     names = database.execute("SELECT k.dur, n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY k.ts, k.id")
-    steps = collections.defaultdict(list)
-    for label, (dur, kernel) in zip(labels, names, strict=True):
+    # The order of labels is that of launches; streams start their kernels in another order.
+    for label, (dur, kernel) in zip(sorted(labels, key=lambda label: int(label["ts"])), names, strict=True):
         equal(dur, int(label["dur"]), "duration of a labelled kernel")
-        steps[int(label["step"])].append((label["layer"], label["role"], label["class"], READABLE.get(kernel, kernel)))
+        label["name"] = INDUCTOR_NUMBER.sub(r"\1", READABLE.get(kernel, kernel))
+    steps = collections.defaultdict(list)
+    for label in labels:
+        steps[int(label["step"])].append(tuple(label[key] for key in ("layer", "role", "class", "name")))
     database.close()
     return Side(index, truth, [step["kind"] for step in truth["steps"]], steps)
 

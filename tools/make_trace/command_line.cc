@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "make_trace/model.h"
+#include "make_trace/spellings.h"
 
 namespace tracedb {
 namespace {
@@ -21,6 +22,8 @@ po::typed_value<std::string>* text(const char* value) { return po::value<std::st
 
 void describe_planted(po::options_description& all) {
   all.add_options()("fuse", text(""), "fusions to plant, comma separated; see the end of this text");
+  all.add_options()("spelling", text(""),
+                    "other names for the same kernels, comma separated; see the end of this text");
   all.add_options()("insert", po::value<std::vector<std::string>>(), "CLASS[@LAYER]: a further kernel (repeatable)");
   all.add_options()("slow", po::value<std::vector<std::string>>(), "CLASS|ROLE[@LAYER]=FACTOR (repeatable)");
   all.add_options()("clock", text("1"), "factor on the duration of every kernel");
@@ -64,6 +67,7 @@ bool on(const po::variables_map& values, const char* name) {
 
 void read_planted(const po::variables_map& values, TraceOptions& options) {
   for (std::string& name : split_list(values["fuse"].as<std::string>())) options.fusions.insert(std::move(name));
+  for (std::string& name : split_list(values["spelling"].as<std::string>())) options.spellings.insert(std::move(name));
   options.inserts = targets(values, "insert", false);
   options.slow = targets(values, "slow", true);
   options.clock_ppm = parse_ppm("--clock", values["clock"].as<std::string>());
@@ -133,6 +137,8 @@ std::string help_text() {
   described << describe_options();
   text += described.str() + "\nfusions:";
   for (const std::string_view name : fusion_names()) text.append(" ").append(name);
+  text += "\nspellings:";
+  for (const std::string_view name : spelling_names()) text.append(" ").append(name);
   return text + "\n";
 }
 

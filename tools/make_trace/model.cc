@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "make_trace/fusion.h"
+#include "make_trace/spellings.h"
 
 namespace tracedb {
 namespace {
@@ -194,6 +195,7 @@ Model build_model(const TraceOptions& options) {
   }
   fuse_operations(options, model.tail, model.fusions);
   slow_down(options, -1, model.tail);
+  respell(options, model);
   return model;
 }
 

@@ -51,6 +51,7 @@ struct TraceOptions {
   bool shapes = false;
   bool annotations = true;
   std::set<std::string> fusions;
+  std::set<std::string> spellings;  // kernels under the names that another library gives them
   std::vector<LayerTarget> inserts;
   std::vector<LayerTarget> slow;
   std::int64_t clock_ppm = kMillion;

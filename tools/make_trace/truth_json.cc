@@ -21,16 +21,27 @@ std::string pair(const CountAndTime& value) {
 
 std::string_view flag(bool value) { return value ? "true" : "false"; }
 
+std::string names_json(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", name);
+  return text;
+}
+
+std::string planted_json(const TraceOptions& options) {
+  return fmt::format("\"spellings\": [{}], \"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}",
+                     names_json(options.spellings), options.step_gap_ns, options.gap_calls,
+                     flag(options.jittered_streams));
+}
+
 std::string options_json(const TraceOptions& options) {
   return fmt::format(
       "{{\"seed\": {}, \"vendor\": \"{}\", \"dialect\": \"{}\", \"layers\": {}, \"batch\": {}, \"prompt_tokens\": {}, "
       "\"graphs\": {}, \"streams\": {}, \"tensor_parallel\": {}, \"rank\": {}, \"python_stacks\": {}, \"moe\": {}, "
-      "\"quantised\": {}, \"qk_norm\": {}, \"clock_ppm\": {}, \"idle_ns\": {}, \"jitter_ppm\": {}, "
-      "\"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}}}",
+      "\"quantised\": {}, \"qk_norm\": {}, \"clock_ppm\": {}, \"idle_ns\": {}, \"jitter_ppm\": {}, {}}}",
       options.seed, to_text(options.vendor), to_text(options.dialect), options.layers, options.batch,
       options.prompt_tokens, flag(options.graphs), options.streams, options.tensor_parallel, options.rank,
       flag(options.python_stacks), flag(options.moe), flag(options.quantised), flag(options.qk_norm), options.clock_ppm,
-      options.idle_ns, options.jitter_ppm, options.step_gap_ns, options.gap_calls, flag(options.jittered_streams));
+      options.idle_ns, options.jitter_ppm, planted_json(options));
 }
 
 std::string targets_json(const std::vector<LayerTarget>& targets) {
