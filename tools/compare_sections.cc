@@ -277,13 +277,14 @@ Report same(const SectionInput& in) {
               {"name", "Name", Unit::kText, Rest::kLabel}},
              {}};
   for (const SameKernel& kernel : in.comparison.same.kernels) {
+    const SameTimes& times = kernel.times;
     const auto avg = [](std::int64_t time, std::int64_t n) {
       return static_cast<double>(time) / static_cast<double>(n);
     };
-    out.rows.push_back({kernel.baseline_n, kernel.candidate_n, avg(kernel.baseline_time, kernel.baseline_n),
-                        avg(kernel.candidate_time, kernel.candidate_n),
-                        kernel.ratio() > 0 ? Cell(kernel.ratio()) : Cell{}, kernel.baseline_time, kernel.candidate_time,
-                        in.configs.text(kernel.config), in.vocabulary.op_name(in.vocabulary.op_of(kernel.name)),
+    out.rows.push_back({times.baseline_n, times.candidate_n, avg(times.baseline_time, times.baseline_n),
+                        avg(times.candidate_time, times.candidate_n), times.ratio() > 0 ? Cell(times.ratio()) : Cell{},
+                        times.baseline_time, times.candidate_time, in.configs.text(kernel.config),
+                        in.vocabulary.op_name(in.vocabulary.op_of(kernel.name)),
                         in.vocabulary.names()[kernel.name].name});
   }
   return out;

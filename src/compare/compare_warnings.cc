@@ -114,12 +114,16 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
         "model_shape", "warning", "both",
         fmt::format("{} and {} layers: not the same model, or not recognised alike", a.layers.layers, b.layers.layers));
   }
-  const SameKernels& same = comparison.same;
-  if (same.uniform) {
-    out.add("clocks", "warning", "both",
-            fmt::format("{} kernels that both sides launch alike take {:.3f} times as long, all of them (quartiles "
-                        "{:.3f} and {:.3f}): suspect clocks or power, not code",
-                        same.kernels.size(), same.median_ratio, same.low_quartile, same.high_quartile));
+  for (const ClockChange& change : comparison.same.clocks) {
+    const std::string kernels = change.holding == change.kernels
+                                    ? fmt::format("all {} kernels", change.kernels)
+                                    : fmt::format("{} of {} kernels", change.holding, change.kernels);
+    out.add(
+        "clocks", "warning", "both",
+        fmt::format("{}: {} that both sides launch alike, with {:.0f} % of the time of computation, take {:.3f} times "
+                    "as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
+                    change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile,
+                    change.high_quartile));
   }
 }
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
 
 #include "base/parallel.h"
 #include "compare/key_numbers.h"
@@ -12,94 +15,129 @@
 namespace tracedb {
 namespace {
 
-constexpr double kUniformSpread = 0.05;  // metrics F.10
-constexpr double kUniformChange = 0.03;
-
 struct Use {
   std::uint64_t key = 0;  // name and configuration
   std::int64_t n = 0, time = 0;
+  bool computes = true;
 };
 
 struct Uses {
   KeyNumbers numbers;
   std::vector<Use> all;
-  std::int64_t time = 0;  // of all kernels of the runs
+  std::int64_t time = 0, compute_time = 0;  // of all kernels of the runs
 
-  void add(std::uint64_t key, std::int64_t dur) {
-    const auto [place, is_new] = numbers.number(key);
-    if (is_new) all.push_back({key, 0, 0});
-    ++all[place].n;
-    all[place].time = bounded_add(all[place].time, dur);
-    time = bounded_add(time, dur);
+  void add(const Use& use) {
+    const auto [place, is_new] = numbers.number(use.key);
+    if (is_new) all.push_back({use.key, 0, 0, true});
+    all[place].n += use.n;
+    all[place].time = bounded_add(all[place].time, use.time);
+    all[place].computes = all[place].computes && use.computes;
+    time = bounded_add(time, use.time);
+    if (use.computes) compute_time = bounded_add(compute_time, use.time);
   }
 };
 
 std::uint64_t key_of(NameId name, std::uint32_t config) { return (std::uint64_t{name} << 32) | config; }
 
-Uses uses_of(const Side& side, std::span<const StepGroup> groups, GroupSide StepGroup::*which) {
+Uses uses_of(const Side& side, const GroupSide& group) {
   Uses uses;
   const auto names = side.events.kernels.ids("name_id");
   const auto configs = side.events.kernels.ids("launch_config_id");
+  const auto kind = side.events.kernels.ids("kind");
   const auto dur = side.events.kernels.times("dur");
-  for (const StepGroup& group : groups) {
-    for (const std::uint32_t place : (group.*which).runs) {
-      const Run& run = side.runs[place];
-      for (std::size_t i = run.begin; i < run.end; ++i) {
-        const std::uint32_t row = side.kernel_rows[i];
-        if (dur[row] == kNullCell || dur[row] < 0) continue;
-        const NameId name = side.name(names[row]);
-        const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
-        uses.add(key_of(name, config), dur[row]);
-      }
+  for (const std::uint32_t place : group.runs) {
+    const Run& run = side.runs[place];
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+      const std::uint32_t row = side.kernel_rows[i];
+      if (dur[row] == kNullCell || dur[row] < 0) continue;
+      const NameId name = side.name(names[row]);
+      const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
+      uses.add({key_of(name, config), 1, dur[row], work_of(kind[row], true) == Work::kCompute});
     }
   }
   return uses;
 }
 
-struct Weighted {
-  double value, weight;
+std::vector<SameKernel> in_common(const Uses& a, const Uses& b) {
+  std::unordered_map<std::uint64_t, const Use*> others;
+  for (const Use& use : b.all) others.emplace(use.key, &use);
+  std::vector<SameKernel> out;
+  for (const Use& use : a.all) {
+    const auto found = others.find(use.key);
+    if (found == others.end()) continue;
+    const Use& other = *found->second;
+    out.push_back({static_cast<NameId>(use.key >> 32),
+                   static_cast<std::uint32_t>(use.key),
+                   {use.n, other.n, use.time, other.time, use.computes && other.computes}});
+  }
+  return out;
+}
+
+// A name as a whole, where a side does not know how some of its kernels were launched.
+struct NameUse {
+  SameTimes times;
+  bool unknown = false;
 };
 
-double quantile(const std::vector<Weighted>& sorted, double share) {
-  double total = 0;
-  for (const Weighted& one : sorted) total += one.weight;
-  double seen = 0;
-  for (const Weighted& one : sorted) {
-    seen += one.weight;
-    if (seen >= share * total) return one.value;
+std::map<std::uint64_t, NameUse> by_name(const Uses& a, const Uses& b) {
+  std::map<std::uint64_t, NameUse> names;
+  const auto enter = [&](const Use& use) -> SameTimes& {
+    NameUse& name = names[use.key >> 32];
+    name.unknown = name.unknown || static_cast<std::uint32_t>(use.key) == 0;
+    name.times.computes = name.times.computes && use.computes;
+    return name.times;
+  };
+  for (const Use& use : a.all) {
+    SameTimes& times = enter(use);
+    times.baseline_n += use.n;
+    times.baseline_time = bounded_add(times.baseline_time, use.time);
   }
-  return sorted.empty() ? 0 : sorted.back().value;
+  for (const Use& use : b.all) {
+    SameTimes& times = enter(use);
+    times.candidate_n += use.n;
+    times.candidate_time = bounded_add(times.candidate_time, use.time);
+  }
+  return names;
 }
 
-bool is_uniform(double median, double low, double high) {
-  return high - low < kUniformSpread * median && std::abs(median - 1) > kUniformChange;
+// Kernels by name and configuration; by name alone where a configuration is not known, as of graph replays, and both
+// sides run the name as often in a step.
+std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, const Uses& b) {
+  const std::map<std::uint64_t, NameUse> names = by_name(a, b);
+  std::vector<SameTimes> out;
+  for (const SameKernel& kernel : in_common(a, b)) {
+    if (!names.at(kernel.name).unknown) out.push_back(kernel.times);
+  }
+  const auto runs_a = static_cast<double>(group.baseline.runs.size());
+  const auto runs_b = static_cast<double>(group.candidate.runs.size());
+  for (const auto& [name, use] : names) {
+    const double each_a = static_cast<double>(use.times.baseline_n) / runs_a;
+    const double each_b = static_cast<double>(use.times.candidate_n) / runs_b;
+    constexpr double kAsOften = 0.01;
+    if (use.unknown && std::abs(each_a - each_b) <= kAsOften * std::min(each_a, each_b)) out.push_back(use.times);
+  }
+  return out;
 }
 
-// Asked of the ratios and of their inverses, so that swapped sides are judged alike.
-void find_uniform_change(SameKernels& out) {
-  std::vector<Weighted> ratios;
-  for (const SameKernel& kernel : out.kernels) {
-    const double ratio = kernel.ratio();
-    if (ratio > 0)
-      ratios.push_back({ratio, static_cast<double>(kernel.baseline_time) + static_cast<double>(kernel.candidate_time)});
-  }
-  if (ratios.empty()) return;
-  std::sort(ratios.begin(), ratios.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
-  out.median_ratio = quantile(ratios, 0.5);
-  out.low_quartile = quantile(ratios, 0.25);
-  out.high_quartile = quantile(ratios, 0.75);
-  constexpr std::size_t kLeast = 3;  // kernels: one alone is always like itself
-  out.uniform = ratios.size() >= kLeast && is_uniform(out.median_ratio, out.low_quartile, out.high_quartile) &&
-                is_uniform(1 / out.median_ratio, 1 / out.high_quartile, 1 / out.low_quartile);
+std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, const Uses& b) {
+  if (!group.comparable) return std::nullopt;
+  auto found = find_clock_change(launched_alike(group, a, b), static_cast<double>(a.compute_time),
+                                 static_cast<double>(b.compute_time));
+  if (found) found->group = group.label;
+  return found;
+}
+
+void sort_by_time(std::vector<SameKernel>& kernels, const Vocabulary& vocabulary) {
+  std::sort(kernels.begin(), kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
+    const auto rank = [&](const SameKernel& k) {
+      return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),
+                        std::string_view(vocabulary.names()[k.name].name), k.config);
+    };
+    return rank(x) < rank(y);
+  });
 }
 
 }  // namespace
-
-double SameKernel::ratio() const {
-  if (baseline_n == 0 || candidate_n == 0 || baseline_time == 0) return 0;
-  return static_cast<double>(candidate_time) / static_cast<double>(candidate_n) /
-         (static_cast<double>(baseline_time) / static_cast<double>(baseline_n));
-}
 
 std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
   constexpr std::int64_t kMost = 1 << 27;  // a hostile index must not make us fill the memory
@@ -121,32 +159,24 @@ std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
 
 SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,
                          const Vocabulary& vocabulary) {
-  Uses a, b;
-  run_both([&] { a = uses_of(baseline, groups, &StepGroup::baseline); },
-           [&] { b = uses_of(candidate, groups, &StepGroup::candidate); });
-  std::unordered_map<std::uint64_t, const Use*> others;
-  for (const Use& use : b.all) others.emplace(use.key, &use);
   SameKernels out;
-  double time_a = 0, time_b = 0;
-  for (const Use& use : a.all) {
-    const auto found = others.find(use.key);
-    if (found == others.end()) continue;
-    const Use& other = *found->second;
-    out.kernels.push_back({static_cast<NameId>(use.key >> 32), static_cast<std::uint32_t>(use.key), use.n, other.n,
-                           use.time, other.time});
-    time_a += static_cast<double>(use.time);
-    time_b += static_cast<double>(other.time);
+  Uses all_a, all_b;
+  for (const StepGroup& group : groups) {
+    Uses a, b;
+    run_both([&] { a = uses_of(baseline, group.baseline); }, [&] { b = uses_of(candidate, group.candidate); });
+    if (auto change = clock_change(group, a, b)) out.clocks.push_back(std::move(*change));
+    for (const Use& use : a.all) all_a.add(use);
+    for (const Use& use : b.all) all_b.add(use);
   }
-  std::sort(out.kernels.begin(), out.kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
-    const auto rank = [&](const SameKernel& k) {
-      return std::tuple(-(static_cast<double>(k.baseline_time) + static_cast<double>(k.candidate_time)),
-                        std::string_view(vocabulary.names()[k.name].name), k.config);
-    };
-    return rank(x) < rank(y);
-  });
-  out.baseline_share = a.time > 0 ? time_a / static_cast<double>(a.time) : 0;
-  out.candidate_share = b.time > 0 ? time_b / static_cast<double>(b.time) : 0;
-  find_uniform_change(out);
+  out.kernels = in_common(all_a, all_b);
+  sort_by_time(out.kernels, vocabulary);
+  double time_a = 0, time_b = 0;
+  for (const SameKernel& kernel : out.kernels) {
+    time_a += static_cast<double>(kernel.times.baseline_time);
+    time_b += static_cast<double>(kernel.times.candidate_time);
+  }
+  out.baseline_share = all_a.time > 0 ? time_a / static_cast<double>(all_a.time) : 0;
+  out.candidate_share = all_b.time > 0 ? time_b / static_cast<double>(all_b.time) : 0;
   return out;
 }
 

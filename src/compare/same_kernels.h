@@ -1,5 +1,5 @@
-// Kernels that both sides run with the same name and launch configuration, and whether one side is slower by the same
-// factor in all of them, which speaks of clocks or power and not of code: metrics F.10. Pure.
+// Kernels that both sides run with the same name and launch configuration, and the clock changes that they show
+// (clock_change.h). Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compare/clock_change.h"
 #include "compare/side.h"
 #include "compare/step_groups.h"
 
@@ -27,17 +28,13 @@ class ConfigNumbers {
 struct SameKernel {
   NameId name = 0;
   std::uint32_t config = 0;
-  std::int64_t baseline_n = 0, candidate_n = 0;
-  std::int64_t baseline_time = 0, candidate_time = 0;  // ns, sums over the groups
-  [[nodiscard]] double ratio() const;                  // of the mean durations, candidate / baseline
+  SameTimes times;  // sums over the groups
 };
 
 struct SameKernels {
   std::vector<SameKernel> kernels;                 // by time of both sides, longest first
   double baseline_share = 0, candidate_share = 0;  // of the kernel time of the groups
-  // Of the ratios, weighted by time; 0 without any.
-  double median_ratio = 0, low_quartile = 0, high_quartile = 0;
-  bool uniform = false;  // (high - low) / median below 5 %, and the median more than 3 % off 1
+  std::vector<ClockChange> clocks;                 // of the groups that can be compared and have one
 };
 
 SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,

@@ -36,6 +36,7 @@ OTHER_PAIRS = (
     ("gpt_oss_vllm_prefill_b200.json.gz", "gpt_oss_vllm_decode_graph_mi300x.json.gz"),
     ("dlrm_8rank/worker0.pt.trace.json", "dlrm_8rank/worker1.pt.trace.json"),
 )
+DLRM = tuple(f"dlrm_8rank/worker{rank}.pt.trace.json" for rank in range(4))
 ITSELF = (LLAMA[0], QWEN[1], "qwen15_05b_hf_h100.json.gz", "gpt_oss_vllm_decode_graph_mi300x.json.gz",
           "dlrm_8rank/worker0.pt.trace.json")
 # All sorts: no kernels, kernels only, no steps, several steps, other devices, old formats.
@@ -103,6 +104,13 @@ def check_itself(index, name):
     check_unchanged(compare(index(name), index(name), "--section", "all"))
 
 
+def check_clocks(index):
+    """Ranks of one job on one machine: what differs is how long they wait for each other in a collective."""
+    for pair in itertools.combinations(DLRM, 2):
+        codes = {row["code"] for row in compare(*map(index, pair), "--section", "warnings")["warnings"]}
+        require("clocks" not in codes, f"{pair}: a warning of clocks")
+
+
 def check_bag(index):
     """Every pair, in either order, and each with itself."""
     for name in BAG:
@@ -131,6 +139,7 @@ def main():
                 cases.run(f"account and mirror: {pair[0]}", check_pair, index, *pair)
             for name in ITSELF:
                 cases.run(f"itself: {name}", check_itself, index, name)
+            cases.run("clocks of ranks of one job", check_clocks, index)
             cases.run("every pair of a mixed bag", check_bag, index)
     cases.finish()
 
