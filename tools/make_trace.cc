@@ -83,7 +83,7 @@ void write_all(const po::variables_map& values) {
   TextOutput answers(values.count("truth") != 0 ? values["truth"].as<std::string>() : path + ".truth.json");
   answers.text(truth.json());
   answers.close();
-  if (values.count("labels") != 0) write_labels(options, run, values["labels"].as<std::string>());
+  if (values.count("labels") != 0) write_labels(options, model, run, values["labels"].as<std::string>());
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
   fmt::print(stderr, "{}: {} steps, {:.1f} MB of JSON in {:.2f} s\n", path, options.steps,
              static_cast<double>(out.size()) / 1e6, taken.count());

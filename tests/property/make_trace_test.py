@@ -29,6 +29,12 @@ VARIANTS = [
     ["--spelling", "attention,inductor,rope_append", "--fuse", "rope+kvcache", "--vendor", "nvidia"],
     ["--step-gap", "3000000", "--gap-calls", "20", "--python-stacks", "off", "--jittered-streams", "on",
      "--tensor-parallel", "4", "--vendor", "nvidia"],
+    ["--model", "train", "--tensor-parallel", "2", "--shapes", "on"],
+    ["--model", "train", "--dialect", "old", "--vendor", "nvidia", "--shapes", "on"],
+    ["--model", "train", "--annotations", "off", "--python-stacks", "off", "--streams", "1", "--idle", "90000"],
+    ["--model", "vision+text", "--vendor", "nvidia"],
+    ["--model", "encoder+decoder", "--second-layers", "3", "--step-gap", "70000"],
+    ["--model", "diffusion", "--passes", "3", "--slow", "sdpa@5=2"],
 ]
 KERNEL = {"kernel", "Kernel"}
 DEVICE = KERNEL | {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
@@ -81,7 +87,7 @@ def check_counts(events, truth):
     assert {name: [value["count"], value["ns"]] for name, value in truth["classes"].items()} == classes
     total = [sum(values[at] for values in names.values()) for at in (0, 1)]
     assert total == [truth["kernels"]["count"], truth["kernels"]["ns"]]
-    parts = truth["layers"] + [truth["head"], truth["tail"]]
+    parts = truth["layers"] + [truth["head"], truth["tail"], truth["between"]]
     assert total == [sum(part["count"] for part in parts), sum(part["ns"] for part in parts)]
     assert total == [sum(step["kernels"] for step in truth["steps"]), sum(step["kernel_ns"] for step in truth["steps"])]
 
@@ -118,7 +124,7 @@ def check_launches(events, truth):
     for event in events:
         if event.get("cat") in RUNTIME:
             calls[event["args"]["correlation"]] = event
-        if event["ph"] in "sf":
+        if event["ph"] in "sf" and event["cat"] != "fwdbwd":
             (started if event["ph"] == "s" else ended)[event["id"]] += 1
     kernels = [event for event in events if event.get("cat") in KERNEL]
     linked = [event for event in kernels if event["args"]["correlation"] in calls]
@@ -164,11 +170,15 @@ def check_device_time(events, truth):
 
 
 def check_steps(events, truth):
-    annotations = sorted((span(e), e["name"]) for e in events if e.get("cat") == "user_annotation")
+    annotations = sorted((span(e), e["name"]) for e in events
+                         if e.get("cat") in ("user_annotation", "Operator")
+                         and e["name"].startswith(("execute_context", "ProfilerStep#")))
     for ((begin, end), name), step in zip(annotations, truth["steps"]):
         assert [begin, end - begin] == [step["ts"], step["dur"]]
-        assert name == "execute_context_{context_requests}({context_tokens})_generation_{generation_requests}(" \
-                       "{generation_tokens})".format(**step)
+        assert name == step["name"]
+        assert name.startswith("ProfilerStep#") or name == \
+            "execute_context_{context_requests}({context_tokens})_generation_{generation_requests}(" \
+            "{generation_tokens})".format(**step)
     assert len(annotations) in (0, len(truth["steps"]))
 
 
@@ -255,6 +265,47 @@ def layer_order(layer):
     return {"-1": -1, "-2": 1 << 30}.get(layer, int(layer))
 
 
+def check_training(program, folder):
+    """Each backward operator has the sequence number and the flow of its forward, on a thread of its own."""
+    trace, truth = make(program, folder / "train.json", ["--model", "train", "--layers", "3", "--steps", "2"])
+    events = trace["traceEvents"]
+    ops = [event for event in events if event.get("cat") == "cpu_op" and "Sequence number" in event["args"]]
+    threads = {event["tid"] for event in ops}
+    assert len(threads) == 2
+    forward = {event["args"]["Sequence number"]: event for event in ops if event["args"]["Fwd thread id"] == 0}
+    backward = [event for event in ops if event["args"]["Fwd thread id"] == 1]
+    assert len(forward) * 2 == len(backward) > 20
+    for event in backward:
+        assert span(forward[event["args"]["Sequence number"]])[1] <= span(event)[0]
+    flows = collections.defaultdict(dict)
+    for event in events:
+        if event.get("cat") == "fwdbwd":
+            flows[event["id"]][event["ph"]] = (event["tid"], ns(event["ts"]))
+    by_place = {(event["tid"], span(event)[0]): event for event in ops}
+    for flow in flows.values():
+        begin, end = by_place[flow["s"]], by_place[flow["f"]]
+        assert begin["args"]["Sequence number"] == end["args"]["Sequence number"] and begin["tid"] != end["tid"]
+    assert len(flows) == len(forward)
+    for step in truth["steps"]:
+        assert sum(part["ns"] for part in step["passes"].values()) == step["kernel_ns"]
+        assert min(part["count"] for part in step["passes"].values()) > 0
+
+
+def check_stacks(program, folder):
+    """Layers are labelled by stack and by their number in it, in every pass."""
+    for model, expected, passes in (("vision+text", {"vision": 6, "text": 3}, 1), ("diffusion", {"double": 6, "single": 12}, 2),
+                                    ("encoder+decoder", {"encoder": 6, "decoder": 6}, 1)):
+        labels = folder / "labels.tsv"
+        make(program, folder / "stacks.json", ["--model", model, "--layers", "6", "--steps", "2", "--passes", "2", "--labels",
+                                               str(labels)])
+        found = collections.Counter()
+        for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
+            found[row["stack"], int(row["layer"]), row["iteration"]] += 1
+        layers = {key for key in found if key[1] >= 0}
+        assert layers == {(stack, layer, str(turn)) for stack, count in expected.items() for layer in range(count)
+                          for turn in range(passes)}, layers
+
+
 def check_target_size(program, folder):
     path = folder / "sized.json"
     make(program, path, ["--layers", "4", "--target-size", "3M"])
@@ -264,7 +315,7 @@ def check_target_size(program, folder):
 def check_usage_errors(program, folder):
     for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"],
                 ["--prefill-fraction", "7"], ["--prefill-fraction", "0.6", "--mixed-fraction", "0.5"], ["--clock", "0"],
-                ["--slow", "norm=0"], ["--spelling", "x"]):
+                ["--slow", "norm=0"], ["--spelling", "x"], ["--model", "x"], ["--model", "train", "--moe", "on"]):
         result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
         assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
     assert not (folder / "bad.json").exists()
@@ -273,7 +324,8 @@ def check_usage_errors(program, folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_target_size, check_usage_errors):
+        for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training, check_stacks,
+                      check_target_size, check_usage_errors):
             check(sys.argv[1], pathlib.Path(name))
             print("ok", check.__name__)
 

@@ -15,7 +15,8 @@ namespace po = boost::program_options;
 
 constexpr std::string_view kUsageText =
     "usage: make-trace [options] OUTPUT\n"
-    "Writes a synthetic PyTorch (Kineto) trace of a vLLM-like server and its ground truth, OUTPUT.truth.json.\n\n"
+    "Writes a synthetic PyTorch (Kineto) trace of a vLLM-like server, or of another model, and its ground truth,\n"
+    "OUTPUT.truth.json.\n\n"
     "example: make-trace --vendor amd --layers 32 --steps 20 --fuse add+rmsnorm,silu+quant --seed 7 mi300x.json.gz\n\n";
 
 po::typed_value<std::string>* text(const char* value) { return po::value<std::string>()->default_value(value); }
@@ -98,6 +99,18 @@ void read_steps(const po::variables_map& values, TraceOptions& options) {
   }
 }
 
+void read_model(const po::variables_map& values, TraceOptions& options) {
+  options.model = parse_model(values["model"].as<std::string>());
+  options.layers = in_range(values, "layers", 1, 1000);
+  options.second_layers = in_range(values, "second-layers", 0, 1000);
+  options.passes = in_range(values, "passes", 1, 1000);
+  if (options.model == ModelKind::kServe) return;
+  for (const char* name : {"fuse", "spelling", "jittered-streams", "moe", "target-size", "insert", "mix"}) {
+    if (values.count(name) == 0 || values[name].defaulted()) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("--{}: only for --model serve", name));
+  }
+}
+
 }  // namespace
 
 po::options_description describe_options() {
@@ -109,8 +122,13 @@ po::options_description describe_options() {
   all.add_options()("seed", po::value<std::uint64_t>()->default_value(1), "same seed and options: same bytes");
   all.add_options()("vendor", text("amd"), "amd | nvidia");
   all.add_options()("dialect", text("new"), "new | old (categories Kernel/Operator/Runtime, epoch in whole us)");
-  all.add_options()("layers", po::value<int>()->default_value(24), "decoder layers");
-  all.add_options()("steps", po::value<int>()->default_value(12), "execute_model steps");
+  all.add_options()("model", text("serve"), "serve | train | vision+text | encoder+decoder | diffusion");
+  all.add_options()("layers", po::value<int>()->default_value(24), "layers of the model, or of its first stack");
+  all.add_options()("second-layers", po::value<int>()->default_value(0),
+                    "layers of the second stack of a model that has two; 0: half as many, as many, or twice as many");
+  all.add_options()("passes", po::value<int>()->default_value(4), "of a diffusion model in one step");
+  all.add_options()("steps", po::value<int>()->default_value(12),
+                    "steps: calls of execute_model, or ProfilerStep#N of the other models");
   all.add_options()("target-size", po::value<std::string>(), "repeat steps up to this size (200M, 1G), before gzip");
   all.add_options()("mix", po::value<std::string>(), "steps in order, repeated: P,D*8,M");
   all.add_options()("prefill-fraction", text("0.2"), "share of prefill steps, without --mix");
@@ -126,7 +144,7 @@ po::options_description describe_options() {
   all.add_options()("quantise", text("on"), "on: FP8 activations, with quantise kernels before GEMMs");
   all.add_options()("qk-norm", text("on"), "on: norms of queries and keys");
   all.add_options()("shapes", text("off"), "on: input shapes of operators");
-  all.add_options()("annotations", text("on"), "on: execute_context_N(T)_generation_M(K) per step");
+  all.add_options()("annotations", text("on"), "on: execute_context_N(T)_generation_M(K) or ProfilerStep#N per step");
   describe_planted(all);
   return all;
 }
@@ -147,7 +165,7 @@ TraceOptions read_options(const po::variables_map& values) {
   options.seed = values["seed"].as<std::uint64_t>();
   options.vendor = choice(values, "vendor", "amd", "nvidia") == "amd" ? Vendor::kAmd : Vendor::kNvidia;
   options.dialect = choice(values, "dialect", "new", "old") == "new" ? Dialect::kNew : Dialect::kOld;
-  options.layers = in_range(values, "layers", 1, 1000);
+  read_model(values, options);
   options.batch = in_range(values, "batch", 1, 4096);
   options.prompt_tokens = in_range(values, "prompt-tokens", 1, 1'000'000);
   options.graphs = on(values, "graphs");

@@ -34,7 +34,8 @@ DeviceEvent& Schedule::place(StreamRole role, std::int64_t ready, std::int64_t d
 }
 
 DeviceEvent& Schedule::place_kernel(const Operation& operation, int layer, std::int64_t ready, bool in_graph) {
-  const auto place_key = static_cast<std::uint64_t>((step_->index * 4096 + layer + 8) * 4096 + operation.slot);
+  const auto place_key = static_cast<std::uint64_t>((step_->index * 4096 + layer + 8) * 4096 + operation.slot) +
+                         (static_cast<std::uint64_t>(iteration_) << 52);
   const std::uint64_t noise = mix64(options_.seed, place_key);
   const std::int64_t gap = (in_graph ? 300 : 600) + uniform(noise >> 40, 400);
   const StreamRole role = stream_role(operation);
@@ -47,6 +48,9 @@ DeviceEvent& Schedule::place_kernel(const Operation& operation, int layer, std::
   event.name = operation.kernel->name(options_.vendor, step_->has_prefill());
   event.correlation = step_->runtime_calls.back().correlation;
   event.grid = 1 + tokens_of(operation) * operation.kernel->fixed_ns / 4096;
+  event.named = operation.kernel;
+  event.pass = pass_;
+  event.iteration = iteration_;
   event.layer = layer;
   event.in_graph = in_graph;
   std::int64_t& idle_end = step_->planted_idle.end;

@@ -55,6 +55,7 @@ std::size_t Schedule::begin_op(std::string_view name) {
   op.name = name;
   op.external_id = next_external_++;
   op.rows = step_->context_tokens + step_->generation_tokens;
+  op.thread = thread_;
   step_->cpu_ops.push_back(op);
   return step_->cpu_ops.size() - 1;
 }
@@ -72,6 +73,7 @@ RuntimeCall& Schedule::call(std::string_view name, int callback_id, std::int64_t
   runtime.name = name;
   runtime.callback_id = callback_id;
   runtime.external_id = external_id;
+  runtime.thread = thread_;
   runtime.correlation = next_correlation_;
   next_correlation_ += options_.vendor == Vendor::kAmd ? 1 : 1 + static_cast<std::uint64_t>(random_.below(6));
   spend(cost);
@@ -113,6 +115,7 @@ void Schedule::run_operation(const Operation& operation, int layer) {
   const bool linear = operation.kernel->op_class == "dense_gemm";
   const std::size_t outer = linear ? begin_op("aten::linear") : 0;
   const std::size_t op = begin_op(operation.kernel->operator_name);
+  if (!operation.backward_node.empty()) record(op, operation, layer);
   launch(operation, layer, step_->cpu_ops[op].external_id);
   end_op(op);
   if (linear) end_op(outer);

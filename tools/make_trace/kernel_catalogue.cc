@@ -1,6 +1,9 @@
 #include "make_trace/kernel_catalogue.h"
 
 #include <array>
+#include <vector>
+
+#include "make_trace/other_kernels.h"
 
 namespace tracedb {
 namespace {
@@ -314,10 +317,17 @@ constexpr auto kCatalogue = std::to_array<KernelKind>({
 
 }  // namespace
 
-std::span<const KernelKind> kernel_catalogue() { return kCatalogue; }
+std::span<const KernelKind> kernel_catalogue() {
+  static const std::vector<KernelKind> kAll = [] {
+    std::vector<KernelKind> all(kCatalogue.begin(), kCatalogue.end());
+    all.insert(all.end(), other_kernels().begin(), other_kernels().end());
+    return all;
+  }();
+  return kAll;
+}
 
 const KernelKind* find_kernel(std::string_view role) {
-  for (const KernelKind& kind : kCatalogue) {
+  for (const KernelKind& kind : kernel_catalogue()) {
     if (kind.role == role) return &kind;
   }
   return nullptr;

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "make_trace/model.h"
 #include "make_trace/trace_writer.h"
 
 namespace tracedb {
 
-// Columns: step, layer (-1 head, -2 tail), role, class, stream, correlation, dur in ns, ts in ns as in the file. Throws
-// Error{kResource}.
-void write_labels(const TraceOptions& options, const StepRunner& run, const std::string& path);
+// Columns: step, layer (within its stack; -1 head, -2 tail, -3 between stacks or passes), role, class of the name,
+// stream, correlation, dur in ns, ts in ns as in the file, stack, iteration (which pass over the stacks), pass
+// (forward, backward, optimizer; empty where nothing is trained), operator that launches it. Throws Error{kResource}.
+void write_labels(const TraceOptions& options, const Model& model, const StepRunner& run, const std::string& path);
 
 }  // namespace tracedb

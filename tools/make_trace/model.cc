@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "make_trace/fusion.h"
+#include "make_trace/other_models.h"
 #include "make_trace/spellings.h"
+#include "make_trace/step.h"
 
 namespace tracedb {
 namespace {
@@ -19,65 +21,55 @@ const KernelKind& kernel(std::string_view role) {
 
 using Modules = std::vector<ModuleRef>;
 
-void add(std::vector<Operation>& operations, std::string_view role, Modules modules,
-         Presence presence = Presence::kAlways) {
-  Operation operation;
-  operation.kernel = &kernel(role);
-  operation.modules = std::move(modules);
-  operation.presence = presence;
-  operation.slot = static_cast<std::int32_t>(operations.size());
-  operations.push_back(std::move(operation));
-}
-
 int norms_per_layer(const TraceOptions& options) { return options.qk_norm ? 4 : 2; }
 
 void add_norm(const TraceOptions& options, std::vector<Operation>& operations, int ordinal, bool residual,
               bool quantise) {
   const Modules modules = {{"RMSNorm", norms_per_layer(options), ordinal}};
-  if (residual) add(operations, "residual_add", modules);
-  add(operations, "rms_norm", modules);
-  if (quantise && options.quantised) add(operations, "quant", modules);
+  if (residual) add_operation(operations, "residual_add", modules);
+  add_operation(operations, "rms_norm", modules);
+  if (quantise && options.quantised) add_operation(operations, "quant", modules);
 }
 
 void add_attention(const TraceOptions& options, std::vector<Operation>& operations) {
   const ModuleRef self = {options.moe ? "Qwen3MoeAttention" : "Qwen3Attention", 1, 0};
   const int norms = norms_per_layer(options);
   const ModuleRef attention = {"Attention", 1, 0};
-  add(operations, "qkv_gemm", {self, {"QKVParallelLinear", 1, 0}});
+  add_operation(operations, "qkv_gemm", {self, {"QKVParallelLinear", 1, 0}});
   if (options.qk_norm) {
-    add(operations, "q_norm", {self, {"RMSNorm", norms, 1}});
-    add(operations, "q_norm", {self, {"RMSNorm", norms, 2}});
+    add_operation(operations, "q_norm", {self, {"RMSNorm", norms, 1}});
+    add_operation(operations, "q_norm", {self, {"RMSNorm", norms, 2}});
   }
-  add(operations, "rope", {self, {"RotaryEmbedding", 1, 0}});
-  add(operations, "kv_cache", {self, attention});
-  add(operations, "prefill_attention", {self, attention}, Presence::kWithPrefill);
-  add(operations, "decode_attention", {self, attention}, Presence::kWithDecode);
-  add(operations, "decode_attention_reduce", {self, attention}, Presence::kWithDecode);
+  add_operation(operations, "rope", {self, {"RotaryEmbedding", 1, 0}});
+  add_operation(operations, "kv_cache", {self, attention});
+  add_operation(operations, "prefill_attention", {self, attention}, Presence::kWithPrefill);
+  add_operation(operations, "decode_attention", {self, attention}, Presence::kWithDecode);
+  add_operation(operations, "decode_attention_reduce", {self, attention}, Presence::kWithDecode);
   const ModuleRef output = {"RowParallelLinear", options.moe ? 1 : 2, 0};
-  if (options.quantised) add(operations, "quant", {self, output});
-  add(operations, "o_gemm", {self, output});
-  if (options.tensor_parallel > 1) add(operations, "attention_all_reduce", {self, output});
+  if (options.quantised) add_operation(operations, "quant", {self, output});
+  add_operation(operations, "o_gemm", {self, output});
+  if (options.tensor_parallel > 1) add_operation(operations, "attention_all_reduce", {self, output});
 }
 
 void add_dense_mlp(const TraceOptions& options, std::vector<Operation>& operations) {
   const ModuleRef mlp = {"Qwen3MLP", 1, 0};
   const ModuleRef down = {"RowParallelLinear", 2, 1};
-  add(operations, "gate_up_gemm", {mlp, {"MergedColumnParallelLinear", 1, 0}});
-  add(operations, "silu_mul", {mlp, {"SiluAndMul", 1, 0}});
-  if (options.quantised) add(operations, "quant", {mlp, down});
-  add(operations, "down_gemm", {mlp, down});
-  if (options.tensor_parallel > 1) add(operations, "mlp_all_reduce", {mlp, down});
+  add_operation(operations, "gate_up_gemm", {mlp, {"MergedColumnParallelLinear", 1, 0}});
+  add_operation(operations, "silu_mul", {mlp, {"SiluAndMul", 1, 0}});
+  if (options.quantised) add_operation(operations, "quant", {mlp, down});
+  add_operation(operations, "down_gemm", {mlp, down});
+  if (options.tensor_parallel > 1) add_operation(operations, "mlp_all_reduce", {mlp, down});
 }
 
 void add_moe(const TraceOptions& options, std::vector<Operation>& operations) {
   const ModuleRef block = {"Qwen3MoeSparseMoeBlock", 1, 0};
   const ModuleRef experts = {"FusedMoE", 1, 0};
-  add(operations, "router_gemm", {block, {"ReplicatedLinear", 1, 0}});
+  add_operation(operations, "router_gemm", {block, {"ReplicatedLinear", 1, 0}});
   for (const std::string_view role :
        {"topk_softmax", "moe_sort", "moe_gemm_1", "moe_silu_mul", "moe_gemm_2", "moe_sum"}) {
-    add(operations, role, {block, experts});
+    add_operation(operations, role, {block, experts});
   }
-  if (options.tensor_parallel > 1) add(operations, "mlp_all_reduce", {block, experts});
+  if (options.tensor_parallel > 1) add_operation(operations, "mlp_all_reduce", {block, experts});
 }
 
 // A branch beside the MLP, behind its first kernel, as a shared expert is.
@@ -85,7 +77,7 @@ void add_side_branch(std::vector<Operation>& operations, std::size_t mlp) {
   std::vector<Operation> branch;
   Modules modules = {operations[mlp].modules.front(), {"SharedExpert", 1, 0}};
   for (const std::string_view role : {"shared_gate_up_gemm", "shared_silu_mul", "shared_down_gemm"}) {
-    add(branch, role, modules);
+    add_operation(branch, role, modules);
     branch.back().slot += 700;
     branch.back().side = true;
   }
@@ -142,6 +134,17 @@ void slow_down(const TraceOptions& options, int layer, std::vector<Operation>& o
       const bool named = target.name == operation.kernel->op_class || target.name == operation.kernel->role;
       if (named && applies(target, layer)) operation.factor_ppm = operation.factor_ppm * target.factor_ppm / kMillion;
     }
+    slow_down(options, layer, operation.backward);
+  }
+}
+
+void slow_down_all(const TraceOptions& options, Model& model) {
+  for (std::vector<Operation>* part : {&model.head, &model.pass_end, &model.tail, &model.optimizer}) {
+    slow_down(options, kHead, *part);
+  }
+  for (Stack& stack : model.stacks) slow_down(options, kHead, stack.before);
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+    slow_down(options, static_cast<int>(layer), model.layers[layer]);
   }
 }
 
@@ -157,44 +160,66 @@ void check_slow_names(const TraceOptions& options) {
 
 std::vector<Operation> head_operations(const TraceOptions& options) {
   std::vector<Operation> operations;
-  if (options.vendor == Vendor::kAmd) add(operations, "copy_block_table", {});
-  add(operations, "embedding", {{"VocabParallelEmbedding", 1, 0}});
+  if (options.vendor == Vendor::kAmd) add_operation(operations, "copy_block_table", {});
+  add_operation(operations, "embedding", {{"VocabParallelEmbedding", 1, 0}});
   return operations;
 }
 
 std::vector<Operation> tail_operations(const TraceOptions& options) {
   std::vector<Operation> operations;
   const Modules norm = {{"RMSNorm", 1, norms_per_layer(options) * options.layers}};
-  add(operations, "residual_add", norm);
-  add(operations, "final_norm", norm);
+  add_operation(operations, "residual_add", norm);
+  add_operation(operations, "final_norm", norm);
   const Modules logits = {{"LogitsProcessor", 1, 0}};
-  add(operations, "lm_head_gemm", logits);
-  if (options.tensor_parallel > 1) add(operations, "logits_all_gather", logits);
-  for (const std::string_view role : {"temperature", "softmax", "sample"}) add(operations, role, {{"Sampler", 1, 0}});
+  add_operation(operations, "lm_head_gemm", logits);
+  if (options.tensor_parallel > 1) add_operation(operations, "logits_all_gather", logits);
+  for (const std::string_view role : {"temperature", "softmax", "sample"})
+    add_operation(operations, role, {{"Sampler", 1, 0}});
   return operations;
 }
 
-}  // namespace
-
-Model build_model(const TraceOptions& options) {
-  check_slow_names(options);
+Model server_model(const TraceOptions& options) {
   Model model;
   model.model_class = options.moe ? "Qwen3MoeForCausalLM" : "Qwen3ForCausalLM";
   model.inner_class = options.moe ? "Qwen3MoeModel" : "Qwen3Model";
-  model.layer_class = options.moe ? "Qwen3MoeDecoderLayer" : "Qwen3DecoderLayer";
   model.forward_file = options.moe ? "vllm/model_executor/models/qwen3_moe.py" : "vllm/model_executor/models/qwen2.py";
   model.head = head_operations(options);
   model.tail = tail_operations(options);
-  slow_down(options, -1, model.head);
+  Stack stack;
+  stack.layer_class = options.moe ? "Qwen3MoeDecoderLayer" : "Qwen3DecoderLayer";
+  stack.count = options.layers;
+  model.stacks.push_back(std::move(stack));
   for (int layer = 0; layer < options.layers; ++layer) {
     std::vector<Operation> operations = unfused_layer(options, layer);
     fuse_operations(options, operations, model.fusions);
     insert_kernels(options, layer, operations);
-    slow_down(options, layer, operations);
     model.layers.push_back(std::move(operations));
   }
   fuse_operations(options, model.tail, model.fusions);
-  slow_down(options, -1, model.tail);
+  return model;
+}
+
+}  // namespace
+
+std::string_view to_text(Pass pass) {
+  constexpr std::string_view kNames[] = {"", "forward", "backward", "optimizer"};
+  return kNames[static_cast<std::size_t>(pass)];
+}
+
+void add_operation(std::vector<Operation>& operations, std::string_view role, std::vector<ModuleRef> modules,
+                   Presence presence) {
+  Operation operation;
+  operation.kernel = &kernel(role);
+  operation.modules = std::move(modules);
+  operation.presence = presence;
+  operation.slot = static_cast<std::int32_t>(operations.size());
+  operations.push_back(std::move(operation));
+}
+
+Model build_model(const TraceOptions& options) {
+  check_slow_names(options);
+  Model model = options.model == ModelKind::kServe ? server_model(options) : other_model(options);
+  slow_down_all(options, model);
   respell(options, model);
   return model;
 }

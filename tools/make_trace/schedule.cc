@@ -56,35 +56,47 @@ void Schedule::begin_step(Step& step) {
   step.planted_idle = {};
   step.annotation_id = 0;
   const int share = step.kind == StepKind::kPrefill ? 8 : 16;
-  step.context_requests = step.kind == StepKind::kDecode ? 0 : std::max(1, options_.batch / share);
+  const bool decodes = step.kind == StepKind::kDecode;
+  step.context_requests = decodes ? 0 : std::max(1, options_.batch / share);
   step.context_tokens = step.context_requests * options_.prompt_tokens;
-  step.generation_requests = step.kind == StepKind::kPrefill  ? 0
-                             : step.kind == StepKind::kDecode ? options_.batch
-                                                              : std::max(1, options_.batch - step.context_requests);
+  step.generation_requests = decodes                         ? options_.batch
+                             : step.kind == StepKind::kMixed ? std::max(1, options_.batch - step.context_requests)
+                                                             : 0;
   step.generation_tokens = step.generation_requests;
   random_ = Random(mix64(options_.seed, static_cast<std::uint64_t>(step.index) * 7919 + 3));
 }
 
 void Schedule::next(Step& step) {
   begin_step(step);
+  if (options_.model == ModelKind::kServe)
+    serve_step();
+  else
+    model_step();
+  end_step();
+}
+
+void Schedule::serve_step() {
   enter("vllm/v1/worker/gpu_worker.py(508): execute_model");
   enter("torch/utils/_contextlib.py(117): decorate_context");
   enter("vllm/v1/worker/gpu_model_runner.py(2310): execute_model");
-  if (options_.annotations) {
-    step.annotation_id = next_external_++;
-    step.annotation.ts = clock_;
-    step.annotation.external_id = step.annotation_id;
-    spend(500);
-  }
+  open_annotation();
   prepare_inputs();
-  if (step.graph)
+  if (step_->graph)
     run_forward_graph();
   else
     run_forward_eager();
-  plant_idle();
+  plant_idle("vllm/v1/worker/gpu_model_runner.py(2275): _wait_for_grammar");
   run_tail();
-  return_tokens();
-  end_step();
+  return_results("vllm/v1/worker/gpu_model_runner.py(2502): _bookkeeping_sync",
+                 8L * (step_->context_requests + step_->generation_requests));
+}
+
+void Schedule::open_annotation() {
+  if (!options_.annotations) return;
+  step_->annotation_id = next_external_++;
+  step_->annotation.ts = clock_;
+  step_->annotation.external_id = step_->annotation_id;
+  spend(500);
 }
 
 void Schedule::prepare_inputs() {
@@ -102,15 +114,19 @@ void Schedule::run_forward_eager() {
   enter(model_.forward_file);
   for (const Operation& operation : model_.head) run_operation(operation, kHead);
   open_modules({}, 0);
-  for (int layer = 0; layer < options_.layers; ++layer) run_layer(layer);
+  for (const Stack& stack : model_.stacks) run_stack(stack);
   leave();
   leave();
   leave();
   leave();
 }
 
-void Schedule::run_layer(int layer) {
-  enter(model_.layer_class, layer);
+void Schedule::run_stack(const Stack& stack) {
+  for (int layer = stack.first; layer < stack.first + stack.count; ++layer) run_layer(stack, layer);
+}
+
+void Schedule::run_layer(const Stack& stack, int layer) {
+  enter(stack.layer_class, layer - stack.number_from);
   enter(model_.forward_file);
   for (const Operation& operation : model_.layers[static_cast<std::size_t>(layer)]) run_operation(operation, layer);
   open_modules({}, layer);
@@ -139,9 +155,9 @@ void Schedule::run_forward_graph() {
 }
 
 // The host waits for the GPU and then does nothing for the planted time: a gap on all streams.
-void Schedule::plant_idle() {
+void Schedule::plant_idle(std::string_view frame) {
   if (options_.idle_ns == 0) return;
-  enter("vllm/v1/worker/gpu_model_runner.py(2275): _wait_for_grammar");
+  enter(frame);
   RuntimeCall& wait =
       call(pick("hipStreamSynchronize", "cudaStreamSynchronize"), options_.vendor == Vendor::kAmd ? 199 : 131, kUs, 0);
   clock_ = std::max(clock_, drained() + 2 * kUs);
@@ -158,9 +174,9 @@ void Schedule::run_tail() {
   leave();
 }
 
-void Schedule::return_tokens() {
-  enter("vllm/v1/worker/gpu_model_runner.py(2502): _bookkeeping_sync");
-  copy(DeviceEventKind::kMemcpyDtoH, 8L * (step_->context_requests + step_->generation_requests));
+void Schedule::return_results(std::string_view frame, std::int64_t bytes) {
+  enter(frame);
+  copy(DeviceEventKind::kMemcpyDtoH, bytes);
   RuntimeCall& wait =
       call(pick("hipEventSynchronize", "cudaEventSynchronize"), options_.vendor == Vendor::kAmd ? 60 : 137, kUs, 0);
   clock_ = std::max(clock_, drained() + 3 * kUs);
@@ -176,7 +192,7 @@ void Schedule::end_step() {
   spend(60 * kUs);  // scheduler and detokeniser
   pass_gap();
   step_->host_end = clock_;
-  if (options_.annotations) mirror_annotation();
+  if (options_.annotations && options_.model == ModelKind::kServe) mirror_annotation();
   if (options_.dialect == Dialect::kOld) round_to_microseconds(*step_);
 }
 

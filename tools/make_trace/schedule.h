@@ -35,15 +35,32 @@ class Schedule {
   [[nodiscard]] std::int64_t start() const { return start_; }
 
  private:
+  // What autograd keeps of a forward operator.
+  struct Recorded {
+    const Operation* operation;
+    int layer;
+    std::int64_t sequence;
+    std::uint64_t flow;
+  };
+
   void begin_step(Step& step);
   void prepare_inputs();
   void run_forward_eager();
   void run_forward_graph();
   void run_operation(const Operation& operation, int layer);
-  void run_layer(int layer);
-  void plant_idle();
+  void run_layer(const Stack& stack, int layer);
+  void serve_step();
+  void model_step();
+  void run_pass();
+  void run_stack(const Stack& stack);
+  void run_all(const std::vector<Operation>& operations, int layer);
+  void run_backward();
+  void run_optimizer();
+  void open_annotation();
+  void record(std::size_t op, const Operation& operation, int layer);
+  void plant_idle(std::string_view frame);
   void run_tail();
-  void return_tokens();
+  void return_results(std::string_view frame, std::int64_t bytes);
   void end_step();
   void pass_gap();
   void mirror_annotation();
@@ -85,6 +102,12 @@ class Schedule {
   std::int64_t compute_gate_ = 0;       // earliest start of the next compute kernel
   std::int64_t fork_ = 0;               // start of the last compute kernel: the side stream goes on from there
   int side_layer_ = kHead;              // whose branch runs on the side stream
+  int thread_ = kMainThread;
+  Pass pass_ = Pass::kNone;
+  int iteration_ = 0;
+  std::int64_t next_sequence_ = 1;
+  std::uint64_t next_gradient_flow_ = 1;
+  std::vector<Recorded> tape_;
   std::vector<std::size_t> open_frames_;
   std::vector<ModuleRef> open_modules_;
 };

@@ -6,15 +6,23 @@
 #include <string_view>
 #include <vector>
 
-#include "make_trace/kernel_catalogue.h"
+#include "make_trace/model.h"
 
 namespace tracedb {
+
+constexpr int kMainThread = 0;
+constexpr int kAutogradThread = 1;
 
 struct CpuOp {
   std::int64_t ts = 0, dur = 0;
   std::uint64_t external_id = 0;
   std::string_view name;
   std::int64_t rows = 0;  // first dimension of its inputs, for --shapes
+  int thread = kMainThread;
+  bool annotation = false;          // a user annotation below that of the step
+  bool evaluates = false;           // "autograd::engine::evaluate_function: " before the name
+  std::int64_t sequence = -1;       // of autograd; -1: none
+  std::uint64_t gradient_flow = 0;  // joins it with its backward or forward; 0: none
 };
 
 struct PythonCall {
@@ -24,8 +32,6 @@ struct PythonCall {
   int module_index = -1;  // >= 0: "nn.Module: <name>_<index>"
 };
 
-struct Operation;
-
 struct RuntimeCall {
   std::int64_t ts = 0, dur = 0;
   std::string_view name;
@@ -33,6 +39,7 @@ struct RuntimeCall {
   std::uint64_t correlation = 0, external_id = 0;  // 0: no External id
   const Operation* operation = nullptr;            // the kernel it launches by name, if any
   std::int64_t bytes = 0;                          // copies
+  int thread = kMainThread;
   bool launches = false;
   bool driver = false;
   bool lost = false;  // left out of the trace: its kernel has no launch
@@ -42,17 +49,21 @@ enum class DeviceEventKind { kKernel, kMemcpyHtoD, kMemcpyDtoH, kMemset };
 
 constexpr int kHead = -1;
 constexpr int kTail = -2;
+constexpr int kBetween = -3;  // between two stacks or two passes
 
 struct DeviceEvent {
   std::int64_t ts = 0, dur = 0;
   DeviceEventKind kind = DeviceEventKind::kKernel;
   const Operation* operation = nullptr;
   std::string_view name;
+  const KernelKind* named = nullptr;  // the kind whose name it has
   int stream = 0;
   std::uint64_t correlation = 0, external_id = 0;
   std::int64_t bytes = 0;
   std::int64_t grid = 1;
   int layer = kHead;
+  Pass pass = Pass::kNone;
+  int iteration = 0;  // which pass over the stacks
   bool in_graph = false;
   bool launch_lost = false;
 };

@@ -89,6 +89,9 @@ void TraceWriter::name_threads() {
   }
   metadata("thread_name", pid_, false, pid_, "name", fmt::format("\"thread {} (python3)\"", pid_));
   metadata("thread_sort_index", pid_, false, pid_, "sort_index", std::to_string(pid_));
+  if (options_.model != ModelKind::kTrain) return;
+  const std::int64_t autograd = thread_number(kAutogradThread);
+  metadata("thread_name", pid_, false, autograd, "name", fmt::format("\"thread {} (pt_autograd_0)\"", autograd));
 }
 
 void TraceWriter::closing_spans() {

@@ -1,13 +1,17 @@
 #include "make_trace/trace_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <charconv>
 
 #include "base/error.h"
 
 namespace tracedb {
 namespace {
+
+constexpr std::array<std::string_view, 5> kModels = {"serve", "train", "vision+text", "encoder+decoder", "diffusion"};
 
 [[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view expected) {
   throw Error(ErrorCode::kUsage, fmt::format("{}: '{}' is not {}", option, text, expected));
@@ -32,11 +36,23 @@ std::string_view to_text(Vendor vendor) { return vendor == Vendor::kAmd ? "amd" 
 std::string_view to_text(Dialect dialect) { return dialect == Dialect::kNew ? "new" : "old"; }
 
 std::string_view to_text(StepKind kind) {
-  if (kind == StepKind::kPrefill) return "prefill";
-  return kind == StepKind::kDecode ? "decode" : "mixed";
+  constexpr std::string_view kNames[] = {"prefill", "decode", "mixed", "train", "other"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_text(ModelKind kind) { return kModels[static_cast<std::size_t>(kind)]; }
+
+ModelKind parse_model(std::string_view text) {
+  for (std::size_t at = 0; at < kModels.size(); ++at) {
+    if (kModels[at] == text) return static_cast<ModelKind>(at);
+  }
+  reject("--model", text, fmt::format("one of {}", fmt::join(kModels, " ")));
 }
 
 StepKind step_kind(const TraceOptions& options, std::int64_t step) {
+  if (options.model != ModelKind::kServe) {
+    return options.model == ModelKind::kTrain ? StepKind::kTrain : StepKind::kOther;
+  }
   if (!options.mix.empty()) return options.mix[static_cast<std::size_t>(step) % options.mix.size()];
   if (falls_on(step, options.prefill_ppm, 0)) return StepKind::kPrefill;
   return falls_on(step, options.mixed_ppm, kMillion / 2) ? StepKind::kMixed : StepKind::kDecode;

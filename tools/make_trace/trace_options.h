@@ -14,11 +14,13 @@ namespace tracedb {
 
 enum class Vendor { kAmd, kNvidia };
 enum class Dialect { kNew, kOld };
-enum class StepKind { kPrefill, kDecode, kMixed };
+enum class StepKind { kPrefill, kDecode, kMixed, kTrain, kOther };
+enum class ModelKind { kServe, kTrain, kVisionText, kEncoderDecoder, kDiffusion };
 
 std::string_view to_text(Vendor vendor);
 std::string_view to_text(Dialect dialect);
 std::string_view to_text(StepKind kind);
+std::string_view to_text(ModelKind kind);
 
 constexpr std::int64_t kMillion = 1'000'000;
 
@@ -33,7 +35,10 @@ struct TraceOptions {
   std::uint64_t seed = 1;
   Vendor vendor = Vendor::kAmd;
   Dialect dialect = Dialect::kNew;
+  ModelKind model = ModelKind::kServe;
   int layers = 24;
+  int second_layers = 0;  // of the second stack of the models that have two
+  int passes = 4;         // of diffusion, in one step
   int steps = 12;
   std::vector<StepKind> mix;  // repeated cyclically; empty: from the two fractions
   std::int64_t prefill_ppm = 200'000;
@@ -63,6 +68,8 @@ struct TraceOptions {
   bool jittered_streams = false;
   std::uint64_t target_size = 0;
 };
+
+ModelKind parse_model(std::string_view text);
 
 StepKind step_kind(const TraceOptions& options, std::int64_t step);
 

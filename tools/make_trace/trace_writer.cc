@@ -8,6 +8,8 @@
 namespace tracedb {
 namespace {
 
+constexpr std::int64_t kFirstProfilerStep = 4;  // a schedule's wait and warm-up come first
+
 constexpr std::string_view category_of(const DeviceEvent& event, bool old) {
   if (event.kind == DeviceEventKind::kKernel) return old ? "Kernel" : "kernel";
   if (event.kind == DeviceEventKind::kMemset) return old ? "Memset" : "gpu_memset";
@@ -24,7 +26,8 @@ constexpr std::string_view memory_name(DeviceEventKind kind, bool amd) {
 
 }  // namespace
 
-std::string TraceWriter::annotation_name(const Step& step) {
+std::string step_name(const TraceOptions& options, const Step& step) {
+  if (options.model != ModelKind::kServe) return fmt::format("ProfilerStep#{}", step.index + kFirstProfilerStep);
   return fmt::format("execute_context_{}({})_generation_{}({})", step.context_requests, step.context_tokens,
                      step.generation_requests, step.generation_tokens);
 }
@@ -75,7 +78,8 @@ void TraceWriter::event_head(std::string_view category, std::string_view name, b
   out_.text(",\n    \"args\": {\n      ");
 }
 
-void TraceWriter::flow(char phase, std::uint64_t id, bool device, std::int64_t thread, std::int64_t ts) {
+void TraceWriter::flow(const FlowName& what, char phase, std::uint64_t id, bool device, std::int64_t thread,
+                       std::int64_t ts) {
   open_event();
   out_.text(phase == 's' ? "    \"ph\": \"s\", \"id\": " : "    \"ph\": \"f\", \"id\": ");
   out_.number(id);
@@ -85,34 +89,64 @@ void TraceWriter::flow(char phase, std::uint64_t id, bool device, std::int64_t t
   thread_id(device, thread);
   out_.text(", \"ts\": ");
   time(ts);
-  out_.text(old() ? ",\n    \"cat\": \"async\", \"name\": \"launch\"" : ",\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"");
-  out_.text(phase == 's' ? "\n  }" : ", \"bp\": \"e\"\n  }");
+  out_.text(",\n    \"cat\": \"");
+  out_.text(what.category);
+  out_.text("\", \"name\": \"");
+  out_.text(what.name);
+  out_.text(phase == 's' ? "\"\n  }" : "\", \"bp\": \"e\"\n  }");
 }
 
 void TraceWriter::cpu_ops(const Step& step) {
   if (options_.annotations) cpu_op(step.annotation, &step);
-  for (const CpuOp& op : step.cpu_ops) cpu_op(op, nullptr);
+  for (const CpuOp& op : step.cpu_ops) {
+    cpu_op(op, nullptr);
+    gradient_ends(op);
+  }
 }
 
-// The name of a step is built here, not stored: "execute_context_N(T)_generation_M(K)".
+// Early profilers did not join an operator with its backward.
+void TraceWriter::gradient_ends(const CpuOp& op) {
+  if (op.gradient_flow == 0 || old()) return;
+  const char phase = op.thread == kMainThread ? 's' : 'f';
+  flow({"fwdbwd", "fwdbwd"}, phase, op.gradient_flow, false, thread_number(op.thread), op.ts);
+}
+
+// Early profilers had no category for annotations; that of a server's steps is kept in both dialects.
+std::string_view TraceWriter::cpu_category(const CpuOp& op, const Step* annotated) const {
+  const bool annotation = annotated != nullptr || op.annotation;
+  const bool has_category = !old() || options_.model == ModelKind::kServe;
+  if (annotation && has_category) return "user_annotation";
+  return old() ? "Operator" : "cpu_op";
+}
+
+// The name of a step is built here, not stored.
 void TraceWriter::cpu_op(const CpuOp& op, const Step* annotated) {
   std::string name;
-  if (annotated != nullptr) name = annotation_name(*annotated);
-  const std::string_view category = annotated != nullptr ? "user_annotation" : old() ? "Operator" : "cpu_op";
-  event_head(category, annotated != nullptr ? std::string_view(name) : op.name, false, pid_, op.ts, op.dur);
+  if (annotated != nullptr) name = step_name(options_, *annotated);
+  if (op.evaluates) name.append("autograd::engine::evaluate_function: ").append(op.name);
+  event_head(cpu_category(op, annotated), name.empty() ? op.name : std::string_view(name), false,
+             thread_number(op.thread), op.ts, op.dur);
   if (old()) {
     field("\"Device\": ", static_cast<std::uint64_t>(pid_));
     field(", \"External id\": ", op.external_id);
     out_.text(",\n      \"Trace name\": \"PyTorch Profiler\", \"Trace iteration\": 0 ");
     if (options_.shapes) shapes(op);
+    sequence(op);
   } else {
     field("\"External id\": ", op.external_id);
     out_.text(",\"Record function id\": 0");
+    sequence(op);
     if (options_.shapes && annotated == nullptr) shapes(op);
     if (amd()) out_.text(", \"finished\": true");
     field(", \"Ev Idx\": ", op.external_id - 1);
   }
   close_event();
+}
+
+void TraceWriter::sequence(const CpuOp& op) {
+  if (op.sequence < 0) return;
+  field(", \"Sequence number\": ", static_cast<std::uint64_t>(op.sequence));
+  field(", \"Fwd thread id\": ", op.thread == kMainThread ? 0 : 1);
 }
 
 void TraceWriter::shapes(const CpuOp& op) {
@@ -127,17 +161,19 @@ void TraceWriter::shapes(const CpuOp& op) {
 
 // Frames that are open before the first step and after the last one.
 void TraceWriter::base_frames() {
-  constexpr std::string_view kNames[kBaseFrames] = {"threading.py(1032): _bootstrap",
-                                                    "threading.py(1075): _bootstrap_inner",
-                                                    "vllm/v1/executor/multiproc_executor.py(742): worker_main",
-                                                    "vllm/v1/executor/multiproc_executor.py(818): worker_busy_loop"};
+  constexpr std::string_view kProgram[kBaseFrames] = {"runpy.py(86): _run_code", "run.py(1): <module>",
+                                                      "run.py(71): main", "torch/profiler/profiler.py(805): __enter__"};
+  constexpr std::string_view kServer[kBaseFrames] = {"threading.py(1032): _bootstrap",
+                                                     "threading.py(1075): _bootstrap_inner",
+                                                     "vllm/v1/executor/multiproc_executor.py(742): worker_main",
+                                                     "vllm/v1/executor/multiproc_executor.py(818): worker_busy_loop"};
   for (std::uint64_t at = 0; at < kBaseFrames; ++at) {
     PythonCall frame;
     frame.ts = extent_.start + static_cast<std::int64_t>(at) * 1500;
     frame.dur = extent_.end - static_cast<std::int64_t>(at) * 1500 - frame.ts;
     frame.id = at + 1;
     frame.parent = at;
-    frame.name = kNames[at];
+    frame.name = options_.model == ModelKind::kServe ? kServer[at] : kProgram[at];
     python_call(frame);
   }
 }
@@ -170,13 +206,13 @@ void TraceWriter::runtime_calls(const Step& step) {
     event_head(old()         ? "Runtime"
                : call.driver ? "cuda_driver"
                              : "cuda_runtime",
-               call.name, false, pid_, call.ts, call.dur);
+               call.name, false, thread_number(call.thread), call.ts, call.dur);
     runtime_arguments(call, step.has_prefill());
     close_event();
     if (call.launches)
-      flow('s', call.correlation, false, pid_, call.ts);
+      flow(launch_flow(), 's', call.correlation, false, thread_number(call.thread), call.ts);
     else if (!old())
-      flow('f', call.correlation, false, pid_, call.ts);
+      flow(launch_flow(), 'f', call.correlation, false, thread_number(call.thread), call.ts);
   }
 }
 
@@ -214,12 +250,12 @@ void TraceWriter::device_event(const DeviceEvent& event) {
   else
     memory_arguments(event);
   close_event();
-  if (!event.launch_lost) flow('f', event.correlation, true, event.stream, event.ts);
+  if (!event.launch_lost) flow(launch_flow(), 'f', event.correlation, true, event.stream, event.ts);
 }
 
 void TraceWriter::gpu_annotations(const Step& step) {
   if (step.gpu_annotations.empty() || old()) return;
-  const std::string name = annotation_name(step);
+  const std::string name = step_name(options_, step);
   for (const DeviceEvent& mirror : step.gpu_annotations) {
     event_head("gpu_user_annotation", name, true, mirror.stream, mirror.ts, mirror.dur);
     field("\"External id\": ", step.annotation_id);

@@ -53,12 +53,19 @@ class TraceWriter {
     out_.text(before);
     out_.number(value);
   }
-  [[nodiscard]] static std::string annotation_name(const Step& step);
   void cpu_op(const CpuOp& op, const Step* annotated);
   void shapes(const CpuOp& op);
+  void sequence(const CpuOp& op);
+  [[nodiscard]] std::string_view cpu_category(const CpuOp& op, const Step* annotated) const;
   void python_call(const PythonCall& call);
   void runtime_arguments(const RuntimeCall& call, bool large);
-  void flow(char phase, std::uint64_t id, bool device, std::int64_t thread, std::int64_t ts);
+  struct FlowName {
+    std::string_view category, name;
+  };
+  void flow(const FlowName& what, char phase, std::uint64_t id, bool device, std::int64_t thread, std::int64_t ts);
+  void gradient_ends(const CpuOp& op);
+  [[nodiscard]] FlowName launch_flow() const { return old() ? FlowName{"async", "launch"} : FlowName{"ac2g", "ac2g"}; }
+  [[nodiscard]] std::int64_t thread_number(int thread) const { return pid_ + std::int64_t{812} * thread; }
   void kernel_arguments(const DeviceEvent& event);
   void collective_arguments(const DeviceEvent& event);
   void memory_arguments(const DeviceEvent& event);
@@ -79,6 +86,9 @@ class TraceWriter {
   std::int64_t pid_ = 0;
   bool first_ = true;
 };
+
+// "execute_context_N(T)_generation_M(K)" or "ProfilerStep#N".
+std::string step_name(const TraceOptions& options, const Step& step);
 
 // All parts in file order. `restart` must run the same schedule from its beginning, calling back for each step.
 using StepVisitor = std::function<void(const Step&)>;

@@ -31,10 +31,7 @@ bool is_comm(const DeviceEvent& event) {
 }  // namespace
 
 Truth::Truth(const TraceOptions& options, const Model& model)
-    : options_(options),
-      model_(model),
-      layers_(static_cast<std::size_t>(options.layers)),
-      fusions_(model.fusions.size()) {
+    : options_(options), model_(model), layers_(model.layers.size()), fusions_(model.fusions.size()) {
   if (options.python_stacks) count("X", "python_function", kBaseFrames);
 }
 
@@ -49,10 +46,18 @@ void Truth::add(const Step& step) {
 }
 
 void Truth::add_host(const Step& step) {
-  const auto ops = static_cast<std::int64_t>(step.cpu_ops.size());
-  count("X", old() ? "Operator" : "cpu_op", ops);
-  count("X", "user_annotation", options_.annotations ? 1 : 0);
+  std::int64_t annotations = options_.annotations ? 1 : 0, joined = 0, backward = 0;
+  for (const CpuOp& op : step.cpu_ops) {
+    annotations += op.annotation ? 1 : 0;
+    joined += op.gradient_flow != 0 ? 1 : 0;
+    backward += op.gradient_flow != 0 && op.thread != kMainThread ? 1 : 0;
+  }
   cpu_events_ += step.cpu_ops.size() + (options_.annotations ? 1 : 0);
+  const auto ops = static_cast<std::int64_t>(step.cpu_ops.size()) + (options_.annotations ? 1 : 0) - annotations;
+  count("X", old() ? "Operator" : "cpu_op", ops);
+  count("X", old() && options_.model != ModelKind::kServe ? "Operator" : "user_annotation", annotations);
+  if (!old()) count("s", "fwdbwd", joined - backward);
+  if (!old()) count("f", "fwdbwd", backward);
   if (options_.python_stacks) count("X", "python_function", static_cast<std::int64_t>(step.python_calls.size()));
   if (!old()) count("X", "gpu_user_annotation", static_cast<std::int64_t>(step.gpu_annotations.size()));
   std::int64_t driver = 0, launching = 0, written = 0;
@@ -71,19 +76,21 @@ void Truth::add_host(const Step& step) {
   if (!old()) count("f", "ac2g", written - launching);
 }
 
-void Truth::add_kernel(const Step& step, const DeviceEvent& event, CountAndTime& in_step) {
+void Truth::add_kernel(const Step& step, const DeviceEvent& event, StepRecord& record) {
   const Operation& operation = *event.operation;
-  in_step.add(event.dur);
+  const std::string_view op_class = event.named->op_class;
+  record.kernels.add(event.dur);
+  if (event.pass != Pass::kNone) record.passes[event.pass].add(event.dur);
   kernels_.add(event.dur);
-  classes_[operation.kernel->op_class].add(event.dur);
-  classes_by_kind_[step.kind][operation.kernel->op_class].add(event.dur);
+  classes_[op_class].add(event.dur);
+  classes_by_kind_[step.kind][op_class].add(event.dur);
   roles_[operation.kernel->role].add(event.dur);
   names_[event.name].add(event.dur);
-  class_of_name_.emplace(event.name, operation.kernel->op_class);
+  class_of_name_.emplace(event.name, op_class);
   if (event.layer >= 0)
     layers_[static_cast<std::size_t>(event.layer)].add(event.dur);
   else
-    (event.layer == kHead ? head_ : tail_).add(event.dur);
+    (event.layer == kHead ? head_ : event.layer == kTail ? tail_ : between_).add(event.dur);
   if (operation.inserted) inserted_.add(event.dur);
   if (operation.fusion >= 0) {
     fusions_[static_cast<std::size_t>(operation.fusion)].add(event.dur);
@@ -112,10 +119,12 @@ void Truth::add_device(const Step& step) {
                     0,
                     0,
                     0,
-                    {idle_base + step.planted_idle.begin, idle_base + step.planted_idle.end}};
+                    {idle_base + step.planted_idle.begin, idle_base + step.planted_idle.end},
+                    step_name(options_, step),
+                    {}};
   std::int64_t memsets = 0, flows = 0;
   for (const DeviceEvent& event : step.device_events) {
-    if (event.kind == DeviceEventKind::kKernel) add_kernel(step, event, record.kernels);
+    if (event.kind == DeviceEventKind::kKernel) add_kernel(step, event, record);
     memsets += event.kind == DeviceEventKind::kMemset ? 1 : 0;
     flows += event.launch_lost ? 0 : 1;
   }
@@ -172,7 +181,8 @@ void Truth::finish() {
   auto streams = stream_numbers(options_);
   std::sort(streams.begin(), streams.end());
   const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
-  count("M", "", std::int64_t{9} * 3 + 2 * distinct + 2 + 1);
+  const std::int64_t autograd = options_.model == ModelKind::kTrain ? 1 : 0;
+  count("M", "", std::int64_t{9} * 3 + 2 * distinct + 2 + 1 + autograd);
   count("X", "Trace");
   count("i", "", 2);
 }

@@ -47,16 +47,19 @@ class Truth {
     CountAndTime kernels;
     std::int64_t gpu_begin, gpu_end, busy;
     Interval idle;
+    std::string name;
+    std::map<Pass, CountAndTime> passes;
   };
 
   void count(std::string_view ph, std::string_view category, std::int64_t number = 1);
   void add_host(const Step& step);
-  void add_kernel(const Step& step, const DeviceEvent& event, CountAndTime& in_step);
+  void add_kernel(const Step& step, const DeviceEvent& event, StepRecord& record);
   void add_device(const Step& step);
   void add_unions(const Step& step, StepRecord& record);
   void add_depth(const Step& step);
   [[nodiscard]] std::string fusions_json() const;
   [[nodiscard]] std::string steps_json() const;
+  [[nodiscard]] std::string stacks_json() const;
   [[nodiscard]] bool old() const { return options_.dialect == Dialect::kOld; }
 
   const TraceOptions& options_;
@@ -68,7 +71,7 @@ class Truth {
   std::map<std::string_view, CountAndTime> names_;
   std::map<std::string_view, std::string_view> class_of_name_;
   std::vector<CountAndTime> layers_;
-  CountAndTime head_, tail_, inserted_;
+  CountAndTime head_, tail_, between_, inserted_;
   std::vector<CountAndTime> fusions_;
   std::map<StepKind, std::vector<CountAndTime>> fusions_by_kind_;
   std::map<StepKind, std::int64_t> steps_by_kind_;

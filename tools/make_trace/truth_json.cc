@@ -35,13 +35,14 @@ std::string planted_json(const TraceOptions& options) {
 
 std::string options_json(const TraceOptions& options) {
   return fmt::format(
-      "{{\"seed\": {}, \"vendor\": \"{}\", \"dialect\": \"{}\", \"layers\": {}, \"batch\": {}, \"prompt_tokens\": {}, "
+      "{{\"model\": \"{}\", \"seed\": {}, \"vendor\": \"{}\", \"dialect\": \"{}\", \"layers\": {}, \"batch\": {}, "
+      "\"prompt_tokens\": {}, "
       "\"graphs\": {}, \"streams\": {}, \"tensor_parallel\": {}, \"rank\": {}, \"python_stacks\": {}, \"moe\": {}, "
       "\"quantised\": {}, \"qk_norm\": {}, \"clock_ppm\": {}, \"idle_ns\": {}, \"jitter_ppm\": {}, {}}}",
-      options.seed, to_text(options.vendor), to_text(options.dialect), options.layers, options.batch,
-      options.prompt_tokens, flag(options.graphs), options.streams, options.tensor_parallel, options.rank,
-      flag(options.python_stacks), flag(options.moe), flag(options.quantised), flag(options.qk_norm), options.clock_ppm,
-      options.idle_ns, options.jitter_ppm, planted_json(options));
+      to_text(options.model), options.seed, to_text(options.vendor), to_text(options.dialect), options.layers,
+      options.batch, options.prompt_tokens, flag(options.graphs), options.streams, options.tensor_parallel,
+      options.rank, flag(options.python_stacks), flag(options.moe), flag(options.quantised), flag(options.qk_norm),
+      options.clock_ppm, options.idle_ns, options.jitter_ppm, planted_json(options));
 }
 
 std::string targets_json(const std::vector<LayerTarget>& targets) {
@@ -94,6 +95,8 @@ std::string Truth::json() const {
   line("layers", "[" + layers + "]");
   line("head", pair(head_));
   line("tail", pair(tail_));
+  line("between", pair(between_));
+  line("stacks", stacks_json());
   line("inserted", pair(inserted_));
   line("fusions", fusions_json());
   line("steps_by_kind", by_kind(steps_by_kind_, number));
@@ -134,18 +137,31 @@ std::string Truth::fusions_json() const {
   return "[" + text + "]";
 }
 
+std::string Truth::stacks_json() const {
+  std::string text;
+  for (const Stack& stack : model_.stacks) {
+    text += fmt::format("{}{{\"stack\": \"{}\", \"module\": \"{}\", \"layers\": {}, \"passes\": {}}}",
+                        text.empty() ? "" : ", ", stack.name, stack.layer_class, stack.count, model_.passes);
+  }
+  return "[" + text + "]";
+}
+
 std::string Truth::steps_json() const {
   std::string text;
   for (const StepRecord& step : steps_) {
+    std::map<std::string_view, CountAndTime> passes;
+    for (const auto& [pass, time] : step.passes) passes[to_text(pass)] = time;
     text += fmt::format(
-        "{}\n    {{\"index\": {}, \"kind\": \"{}\", \"graph\": {}, \"ts\": {}, \"dur\": {}, \"context_requests\": {}, "
+        "{}\n    {{\"index\": {}, \"name\": \"{}\", \"kind\": \"{}\", \"graph\": {}, \"ts\": {}, \"dur\": {}, "
+        "\"context_requests\": {}, "
         "\"context_tokens\": {}, \"generation_requests\": {}, \"generation_tokens\": {}, \"kernels\": {}, "
         "\"kernel_ns\": "
-        "{}, \"gpu_begin\": {}, \"gpu_end\": {}, \"busy\": {}, \"planted_idle_ts\": {}, \"planted_idle_ns\": {}}}",
-        text.empty() ? "" : ",", step.index, to_text(step.kind), flag(step.graph), step.ts, step.dur,
+        "{}, \"gpu_begin\": {}, \"gpu_end\": {}, \"busy\": {}, \"planted_idle_ts\": {}, \"planted_idle_ns\": {}, "
+        "\"passes\": {}}}",
+        text.empty() ? "" : ",", step.index, step.name, to_text(step.kind), flag(step.graph), step.ts, step.dur,
         step.context_requests, step.context_tokens, step.generation_requests, step.generation_tokens,
         step.kernels.count, step.kernels.ns, step.gpu_begin, step.gpu_end, step.busy, step.idle.begin,
-        step.idle.end - step.idle.begin);
+        step.idle.end - step.idle.begin, object(passes, pair));
   }
   return "[" + text + "]";
 }
