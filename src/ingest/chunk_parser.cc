@@ -26,30 +26,33 @@ void require_memory(simdjson::error_code error) {
 simdjson::error_code check_brackets(std::string_view container) {
   for (const char c : container) {
     if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
-    const std::string_view text = trim_json_space(container);
-    const ShapeCheck check = check_shape(text, kAnyDepth);
-    return check.shape == Shape::kWhole && check.end == text.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+    const ShapeCheck check = check_shape(container, kAnyDepth);
+    return check.shape == Shape::kWhole && check.end == container.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
   }
   return simdjson::SUCCESS;
 }
 
-// Raw text of a value: scalars to the end of their token, containers whole.
-simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
-  out = value.raw_json_token();
+simdjson::error_code container_text(ondemand::value& value, std::string_view& out) {
   if (out.starts_with('[')) {
     ondemand::array array;
     if (const auto error = value.get_array().get(array)) return error;
-    if (const auto error = array.raw_json().get(out)) return error;
-    return check_brackets(out);
+    return array.raw_json().get(out);
   }
-  if (out.starts_with('{')) {
-    ondemand::object object;
-    if (const auto error = value.get_object().get(object)) return error;
-    if (const auto error = object.raw_json().get(out)) return error;
-    return check_brackets(out);
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return error;
+  return object.raw_json().get(out);
+}
+
+// Raw text of a value: scalars to the end of their token, containers whole. The parser's text of either runs on to the
+// next token: this is the one place that cuts off the white space behind a value.
+simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
+  out = value.raw_json_token();
+  const bool container = out.starts_with('[') || out.starts_with('{');
+  if (container) {
+    if (const auto error = container_text(value, out)) return error;
   }
   while (!out.empty() && static_cast<unsigned char>(out.back()) <= ' ') out.remove_suffix(1);
-  return simdjson::SUCCESS;
+  return container ? check_brackets(out) : simdjson::SUCCESS;
 }
 
 // Reads events into EventFields; remembers the order of keys from one event to the next.

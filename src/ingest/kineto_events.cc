@@ -298,11 +298,17 @@ std::uint32_t KinetoEvents::category_id(const RawEvent& event) {
 std::uint32_t KinetoEvents::name_id(const Event& event) {
   const std::string_view token = event[Field::kName];
   if (!is_json_string(token)) event.issue(IssueKind::kMissingName, token);
-  return ids_.text(is_null_token(token) ? std::string_view() : raw_string(token), event);
+  return value_text_id(is_null_token(token) ? std::string_view() : token, event);
 }
 
 std::uint32_t KinetoEvents::text_id(Field field, const Event& event) {
-  return event.gives(field) ? ids_.text(raw_string(event[field]), event) : 0;
+  return event.gives(field) ? value_text_id(event[field], event) : 0;
+}
+
+// A list or object given for a text is its JSON, the same in pretty-printed and minified traces.
+std::uint32_t KinetoEvents::value_text_id(std::string_view token, const Event& event) {
+  const bool container = token.starts_with('[') || token.starts_with('{');
+  return container ? ids_.text(minify(token), event) : ids_.text(raw_string(token), event);
 }
 
 std::uint32_t KinetoEvents::collective_index(const Event& event) {

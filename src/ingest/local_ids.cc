@@ -24,15 +24,12 @@ TrackKey stream_key(std::string_view token) {
   return key;
 }
 
-// The three numbers of "grid": [x, y, z].
+// The three numbers of "grid": [x, y, z]; some producers write the list as text.
 std::array<std::int64_t, 3> triple(std::string_view token) {
   std::array<std::int64_t, 3> out = {kUnset, kUnset, kUnset};
-  if (!token.starts_with('[')) return out;
-  token = token.substr(1, token.size() - 2);
-  for (std::int64_t& value : out) {
-    const std::size_t comma = std::min(token.find(','), token.size());
-    value = parse_int64(trim_json_space(token.substr(0, comma))).value_or(kUnset);
-    token.remove_prefix(std::min(comma + 1, token.size()));
+  const std::vector<std::string_view> elements = json_elements(number_text(token));
+  for (std::size_t i = 0; i < std::min(elements.size(), out.size()); ++i) {
+    out[i] = parse_integral(number_text(elements[i])).value_or(kUnset);
   }
   return out;
 }
