@@ -1,7 +1,8 @@
 -- The tables of an index: the format document. One index holds one trace.
 --
 -- Conventions. Times are integer nanoseconds: `ts` counts from meta.base_time_ns (the first timed event of the trace),
--- `dur` is a length. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
+-- `dur` is a length; each is the nearest nanosecond to what the trace says, halves away from zero, and an end is always
+-- ts + dur. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
 -- file. `*_id` columns refer to the table of that name. Correlation, external id and the other numbers in columns of type
 -- ANY are the profiler's own: integers, but text in decimal where they do not fit in 63 bits and a sign.
 -- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order, so ids are

@@ -97,6 +97,15 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   return Decimal{mantissa, *exponent};
 }
 
+// The digit with number `at` of those in `digits` after leading zeros, from 0; '0' where there is none.
+char digit_at(std::string_view digits, std::int64_t at) {
+  for (const char c : digits.substr(std::min(digits.find_first_of("123456789"), digits.size()))) {
+    if (c == '.') continue;
+    if (at-- == 0) return c;
+  }
+  return '0';
+}
+
 // Any number of digits, and exponents. `text` has no sign.
 std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
   const auto decimal = parse_decimal(text);
@@ -108,9 +117,10 @@ std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
   // Where the point stands relative to the first digit that counts: "12.3" 2, "0.5" 0, "0.05" -1.
   const auto scale = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) + (first > point ? 1 : 0);
   const std::int64_t nanosecond_digits = scale + exponent + 3;
-  if (nanosecond_digits <= 0) return 0;
+  if (nanosecond_digits < 0) return 0;
   if (nanosecond_digits > 19) return std::nullopt;
-  return with_sign(leading_digits(mantissa.substr(first), nanosecond_digits), negative);
+  const std::uint64_t whole = leading_digits(mantissa.substr(first), nanosecond_digits);
+  return with_sign(whole + (digit_at(mantissa, nanosecond_digits) >= '5' ? 1 : 0), negative);
 }
 
 template <class T>
@@ -139,9 +149,10 @@ std::optional<std::int64_t> parse_microseconds(std::string_view text) {
   for (; unit > 1 && cursor != end && is_digit(*cursor); ++cursor, unit /= 10) {
     value = value * 10 + static_cast<std::uint64_t>(*cursor - '0');
   }
+  const std::uint64_t half = cursor != end && *cursor >= '5' && *cursor <= '9' ? 1 : 0;
   while (cursor != end && is_digit(*cursor)) ++cursor;
   if (cursor != end) return parse_slowly(text, negative);
-  return with_sign(value * unit, negative);
+  return with_sign(value * unit + half, negative);
 }
 
 std::optional<std::int64_t> parse_int64(std::string_view text) { return parse_integer<std::int64_t>(text); }

@@ -8,9 +8,9 @@
 
 namespace tracedb {
 
-// "1234.5678" (microseconds) -> 1234567 ns: more than three fraction digits are truncated towards zero. Accepts an
-// optional sign, digits, fraction and exponent ("1.2e3"). nullopt for anything else (NaN, "", "N/A", "12x") and for
-// values outside int64 nanoseconds.
+// "1234.5678" (microseconds) -> 1234568 ns: fractions of a nanosecond are rounded to the nearest one, halves away from
+// zero, so that the error of a sum of many does not grow to one side. Accepts an optional sign, digits, fraction and
+// exponent ("1.2e3"). nullopt for anything else (NaN, "", "N/A", "12x") and for values outside int64 nanoseconds.
 std::optional<std::int64_t> parse_microseconds(std::string_view text);
 
 // Whole text is one integer in range; "7.0" and "7.5" are not integers. nullopt otherwise.

@@ -58,20 +58,24 @@ std::optional<DecimalText> read_decimal(std::string_view text) {
   return text.empty() ? std::optional(out) : std::nullopt;
 }
 
-// Digits times 10^shift, cut towards zero, if it fits 64 bits.
+// Digits times 10^shift, rounded to the nearest integer, halves away from zero, if it fits 64 bits.
 std::optional<std::int64_t> shifted(const DecimalText& decimal, std::int64_t shift) {
   const std::size_t zeros = std::min(decimal.digits.find_first_not_of('0'), decimal.digits.size());
   std::string digits = decimal.digits.substr(zeros);
   if (digits.empty()) return 0;
   if (shift > 40) return std::nullopt;
+  bool up = false;
   if (shift >= 0) {
     digits.append(static_cast<std::size_t>(shift), '0');
   } else {
-    digits.resize(digits.size() - std::min(digits.size(), static_cast<std::size_t>(-shift)));
+    const auto cut = static_cast<std::size_t>(-shift);
+    up = cut <= digits.size() && digits[digits.size() - cut] >= '5';
+    digits.resize(digits.size() - std::min(digits.size(), cut));
   }
   if (digits.size() > 30) return std::nullopt;
   Wide value = 0;
   for (const char c : digits) value = value * 10 + (c - '0');
+  value += up ? 1 : 0;
   if (decimal.negative) value = -value;
   return value < INT64_MIN || value > INT64_MAX ? std::nullopt : std::optional(static_cast<std::int64_t>(value));
 }

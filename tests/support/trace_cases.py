@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def read_trace(path):
 
 
 def nanoseconds(value):
-    """Microseconds, as number or text, to whole nanoseconds, truncated towards zero; None if unusable."""
+    """Microseconds, as number or text, to the nearest nanosecond, halves away from zero; None if unusable."""
     if isinstance(value, str):
         try:
             value = Decimal(value.strip())
@@ -132,7 +132,7 @@ def nanoseconds(value):
             return None
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         return None
-    return int(value * 1000)
+    return int((Decimal(value) * 1000).to_integral_value(ROUND_HALF_UP))
 
 
 def make_trace(path, *options):

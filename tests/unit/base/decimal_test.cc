@@ -42,20 +42,33 @@ TEST_CASE("parse_microseconds") {
   SUBCASE("epoch times keep every digit") {
     CHECK(parse_microseconds("1709839458013.123") == 1709839458013123);
     CHECK(parse_microseconds("1731428385123456.789") == 1731428385123456789);
-    CHECK(parse_microseconds("1731428385123456.7899999") == 1731428385123456789);
+    CHECK(parse_microseconds("1731428385123456.7894999") == 1731428385123456789);
+    CHECK(parse_microseconds("1731428385123456.7895") == 1731428385123456790);
   }
-  SUBCASE("more than three fraction digits are cut towards zero") {
-    CHECK(parse_microseconds("1234.5678") == 1234567);
-    CHECK(parse_microseconds("0.0009999") == 0);
-    CHECK(parse_microseconds("-0.0009999") == 0);
-    CHECK(parse_microseconds("-1.9999") == -1999);
+  SUBCASE("more than three fraction digits are rounded to the nearest nanosecond, halves away from zero") {
+    CHECK(parse_microseconds("1234.5678") == 1234568);
+    CHECK(parse_microseconds("1234.5674") == 1234567);
+    CHECK(parse_microseconds("1234.56749999999999999999999") == 1234567);
+    CHECK(parse_microseconds("1234.5675") == 1234568);
+    CHECK(parse_microseconds("0.0009999") == 1);
+    CHECK(parse_microseconds("-0.0009999") == -1);
+    CHECK(parse_microseconds("0.0005") == 1);
+    CHECK(parse_microseconds("-0.0005") == -1);
+    CHECK(parse_microseconds("0.00049") == 0);
+    CHECK(parse_microseconds("-1.9999") == -2000);
+    CHECK(parse_microseconds("999.9996") == 1000000);
     CHECK(parse_microseconds("0.0000001") == 0);
   }
   SUBCASE("exponents") {
     CHECK(parse_microseconds("1.2e3") == 1200000);
     CHECK(parse_microseconds("1E+3") == 1000000);
     CHECK(parse_microseconds("123456e-3") == 123456);
-    CHECK(parse_microseconds("123456789e-6") == 123456);
+    CHECK(parse_microseconds("123456789e-6") == 123457);
+    CHECK(parse_microseconds("123456489e-6") == 123456);
+    CHECK(parse_microseconds("5e-4") == 1);
+    CHECK(parse_microseconds("4.9e-4") == 0);
+    CHECK(parse_microseconds("5e-5") == 0);
+    CHECK(parse_microseconds("-0.00000000000000000000005e19") == -1);
     CHECK(parse_microseconds("-1e-9") == 0);
     CHECK(parse_microseconds("0e999999999999999999999") == 0);
     CHECK(parse_microseconds("1e-999999999999999999999") == 0);
@@ -65,7 +78,9 @@ TEST_CASE("parse_microseconds") {
   }
   SUBCASE("range") {
     CHECK(parse_microseconds("9223372036854775.807") == kMax);
-    CHECK(parse_microseconds("9223372036854775.8079") == kMax);
+    CHECK(parse_microseconds("9223372036854775.8074") == kMax);
+    CHECK_FALSE(parse_microseconds("9223372036854775.8075"));
+    CHECK(parse_microseconds("-9223372036854775.8084") == kMin);
     CHECK(parse_microseconds("-9223372036854775.808") == kMin);
     CHECK_FALSE(parse_microseconds("9223372036854775.808"));
     CHECK_FALSE(parse_microseconds("-9223372036854775.809"));
@@ -104,7 +119,8 @@ TEST_CASE("parse_microseconds: text of any value reads back, fast and slow way a
     CAPTURE(text);
     CHECK(parse_microseconds(text) == value);
     CHECK(parse_microseconds(text + "e0") == value);
-    CHECK(parse_microseconds(text + "99987") == value);
+    CHECK(parse_microseconds(text + "49987") == value);
+    if (value > 0 && value < kMax) CHECK(parse_microseconds(text + "50") == value + 1);
     CHECK(parse_microseconds(std::to_string(value) + "e-3") == value);
   }
 }
