@@ -34,6 +34,9 @@ VARIANTS = [
     ["--model", "train", "--annotations", "off", "--python-stacks", "off", "--streams", "1", "--idle", "90000"],
     ["--model", "vision+text", "--vendor", "nvidia"],
     ["--model", "encoder+decoder", "--second-layers", "3", "--step-gap", "70000"],
+    ["--correlation", "off", "--orphans", "3"],
+    ["--correlation", "off", "--vendor", "nvidia", "--tensor-parallel", "2", "--collective-wait", "4000000"],
+    ["--shift-names", "3"],
     ["--model", "diffusion", "--passes", "3", "--slow", "sdpa@5=2"],
 ]
 KERNEL = {"kernel", "Kernel"}
@@ -126,16 +129,19 @@ def check_launches(events, truth):
             calls[event["args"]["correlation"]] = event
         if event["ph"] in "sf" and event["cat"] != "fwdbwd":
             (started if event["ph"] == "s" else ended)[event["id"]] += 1
+    ends = {(event["pid"], event["tid"], event["ts"]): event["id"] for event in events if event["ph"] == "f"}
+    links = {id(event): event["args"].get("correlation", ends.get((event["pid"], event["tid"], event["ts"])))
+             for event in events if event.get("cat") in DEVICE}
     kernels = [event for event in events if event.get("cat") in KERNEL]
-    linked = [event for event in kernels if event["args"]["correlation"] in calls]
+    linked = [event for event in kernels if links[id(event)] in calls]
     assert len(linked) == truth["kernels_with_launch"]
     assert len(kernels) - len(linked) == truth["kernels_without_launch"]
     assert len(calls) == truth["runtime_calls"] and sum(started.values()) == truth["launching_calls"]
     for event in (event for event in events if event.get("cat") in DEVICE):
-        call = calls.get(event["args"]["correlation"])
+        call = calls.get(links[id(event)])
         assert call is None or ns(event["ts"]) >= span(call)[1 if "Graph" not in call["name"] else 0], event["name"]
-        assert call is None or started[event["args"]["correlation"]] == 1
-    graph = [event for event in linked if "GraphLaunch" in calls[event["args"]["correlation"]]["name"]]
+        assert call is None or started[links[id(event)]] == 1
+    graph = [event for event in linked if "GraphLaunch" in calls[links[id(event)]]["name"]]
     assert len(graph) == truth["graph_kernels"]
     assert not any("External id" in event["args"] for event in graph)
     assert sum("GraphLaunch" in call["name"] for call in calls.values()) == truth["graph_launches"]
@@ -306,6 +312,36 @@ def check_stacks(program, folder):
                           for turn in range(passes)}, layers
 
 
+def check_missing_correlation(program, folder):
+    base = [*SMALL, "--seed", "3", "--graphs", "off"]
+    told, _ = make(program, folder / "told.json", base)
+    untold, _ = make(program, folder / "untold.json", [*base, "--correlation", "off"])
+    ids = [[event["args"].get("External id") for event in trace["traceEvents"] if event.get("cat") in DEVICE]
+           for trace in (told, untold)]
+    assert len(ids[0]) == len(ids[1]) and all(one != other for one, other in zip(*ids))
+    assert not any("correlation" in event["args"] for event in untold["traceEvents"] if event.get("cat") in DEVICE)
+    assert sum(event["ph"] == "f" for event in untold["traceEvents"]) == sum(event["ph"] == "f" for event in told["traceEvents"])
+
+
+def check_shifted_names(program, folder):
+    """In part of each replay names belong to other kernels; times stay."""
+    base = ["--layers", "6", "--steps", "4", "--mix", "D", "--seed", "3"]
+    right, truth = make(program, folder / "right.json", base)
+    shifted, misnamed = make(program, folder / "shifted.json", [*base, "--shift-names", "2"])
+    events = [[event for event in trace["traceEvents"] if event.get("cat") in KERNEL] for trace in (right, shifted)]
+    assert [(e["ts"], e["dur"]) for e in events[0]] == [(e["ts"], e["dur"]) for e in events[1]]
+    wrong = sum(one["name"] != other["name"] for one, other in zip(*events))
+    assert 0.2 * len(events[0]) < wrong <= misnamed["misnamed"]["count"] and truth["misnamed"]["count"] == 0
+
+
+def check_waiting_collective(program, folder):
+    base = ["--layers", "3", "--steps", "4", "--seed", "3", "--tensor-parallel", "4"]
+    kernels = [[event["dur"] for event in make(program, folder / "wait.json", [*base, *more])[0]["traceEvents"]
+                if event.get("cat") in KERNEL] for more in ([], ["--collective-wait", "5000000"])]
+    longer = [other - one for one, other in zip(*kernels)]
+    assert collections.Counter(longer) == {0: len(longer) - 4, 5000: 4}
+
+
 def check_target_size(program, folder):
     path = folder / "sized.json"
     make(program, path, ["--layers", "4", "--target-size", "3M"])
@@ -315,7 +351,7 @@ def check_target_size(program, folder):
 def check_usage_errors(program, folder):
     for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"],
                 ["--prefill-fraction", "7"], ["--prefill-fraction", "0.6", "--mixed-fraction", "0.5"], ["--clock", "0"],
-                ["--slow", "norm=0"], ["--spelling", "x"], ["--model", "x"], ["--model", "train", "--moe", "on"]):
+                ["--slow", "norm=0"], ["--spelling", "x"], ["--model", "x"], ["--collective-wait", "5"], ["--model", "train", "--moe", "on"]):
         result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
         assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
     assert not (folder / "bad.json").exists()
@@ -325,7 +361,7 @@ def check_usage_errors(program, folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training, check_stacks,
-                      check_target_size, check_usage_errors):
+                      check_missing_correlation, check_shifted_names, check_waiting_collective, check_target_size, check_usage_errors):
             check(sys.argv[1], pathlib.Path(name))
             print("ok", check.__name__)
 

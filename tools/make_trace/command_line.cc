@@ -37,12 +37,25 @@ void describe_planted(po::options_description& all) {
   all.add_options()("jittered-streams", text("off"),
                     "on: a branch of every layer runs on a stream of its own and starts earlier or later from step to "
                     "step");
+  all.add_options()("correlation", text("on"),
+                    "off: device events have no correlation, only flows join them to launches");
+  all.add_options()("shift-names", po::value<int>()->default_value(0),
+                    "places by which kernel names are shifted against times, from somewhere in each graph replay on");
+  all.add_options()("collective-wait", po::value<std::int64_t>()->default_value(0),
+                    "ns that the first collective of each step waits for the other ranks");
 }
 
 int in_range(const po::variables_map& values, const char* name, int low, int high) {
   const int value = values[name].as<int>();
   if (value >= low && value <= high) return value;
   throw Error(ErrorCode::kUsage, fmt::format("--{}: {} is not in {}..{}", name, value, low, high));
+}
+
+std::int64_t nanoseconds(const po::variables_map& values, const char* name) {
+  constexpr std::int64_t kMost = 10'000'000'000;
+  const auto value = values[name].as<std::int64_t>();
+  if (value >= 0 && value <= kMost) return value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{}: {} is not in 0..{}", name, value, kMost));
 }
 
 std::vector<LayerTarget> targets(const po::variables_map& values, const char* name, bool with_factor) {
@@ -78,10 +91,10 @@ void read_planted(const po::variables_map& values, TraceOptions& options) {
   if (options.idle_ns < 0 || options.idle_ns > 1'000'000'000) throw Error(ErrorCode::kUsage, "--idle: 0 to 1000000000");
   if (options.jitter_ppm >= kMillion) throw Error(ErrorCode::kUsage, "--jitter: less than 100 percent");
   options.orphans = in_range(values, "orphans", 0, 1'000'000);
-  options.step_gap_ns = values["step-gap"].as<std::int64_t>();
-  if (options.step_gap_ns < 0 || options.step_gap_ns > 10'000'000'000) {
-    throw Error(ErrorCode::kUsage, "--step-gap: 0 to 10000000000");
-  }
+  options.step_gap_ns = nanoseconds(values, "step-gap");
+  options.collective_wait_ns = nanoseconds(values, "collective-wait");
+  options.correlation = on(values, "correlation");
+  options.shift_names = in_range(values, "shift-names", 0, 100);
   options.gap_calls = in_range(values, "gap-calls", 0, 100'000);
   options.jittered_streams = on(values, "jittered-streams");
 }
@@ -180,6 +193,9 @@ TraceOptions read_options(const po::variables_map& values) {
   options.annotations = on(values, "annotations");
   read_steps(values, options);
   read_planted(values, options);
+  if (options.collective_wait_ns > 0 && options.tensor_parallel < 2) {
+    throw Error(ErrorCode::kUsage, "--collective-wait: only with --tensor-parallel above 1");
+  }
   return options;
 }
 

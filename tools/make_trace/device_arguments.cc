@@ -7,18 +7,31 @@ namespace {
 
 constexpr std::int64_t kSmCount = 132;
 
+// Without correlations External ids belong to another numbering: they name operators that start later.
+constexpr std::uint64_t kOtherNumbering = 5;
+
 }  // namespace
+
+void TraceWriter::external_id(const DeviceEvent& event) {
+  if (event.external_id == 0) return;
+  field(old() ? "\"external id\": " : "\"External id\": ",
+        event.external_id + (options_.correlation ? 0 : kOtherNumbering));
+  out_.text(",");
+}
+
+void TraceWriter::correlation(const DeviceEvent& event) {
+  if (options_.correlation) field(amd() ? ",      \"correlation\": " : ", \"correlation\": ", event.correlation);
+}
 
 void TraceWriter::kernel_arguments(const DeviceEvent& event) {
   const auto block = static_cast<std::uint64_t>(event.operation->kernel->block);
   const auto grid = static_cast<std::uint64_t>(event.grid);
-  if (event.external_id != 0) field(old() ? "\"external id\": " : "\"External id\": ", event.external_id);
-  if (event.external_id != 0) out_.text(",");
+  external_id(event);
   if (!amd()) out_.text("      \"queued\": 0,");
   field(amd() ? "      \"device\": " : " \"device\": ", static_cast<std::uint64_t>(options_.rank));
   if (!amd()) out_.text(", \"context\": 1,     ");
   field(amd() ? ", \"stream\": " : " \"stream\": ", static_cast<std::uint64_t>(event.stream));
-  field(amd() ? ",      \"correlation\": " : ", \"correlation\": ", event.correlation);
+  correlation(event);
   if (amd()) {
     out_.text(event.in_graph ? ", \"kind\": \"Dispatch Task\"" : ", \"kind\": \"Dispatch Kernel\"");
     if (event.in_graph) return;
@@ -51,12 +64,11 @@ void TraceWriter::collective_arguments(const DeviceEvent& event) {
 }
 
 void TraceWriter::memory_arguments(const DeviceEvent& event) {
-  if (event.external_id != 0) field(old() ? "\"external id\": " : "\"External id\": ", event.external_id);
-  if (event.external_id != 0) out_.text(",");
+  external_id(event);
   field("      \"device\": ", static_cast<std::uint64_t>(options_.rank));
   if (!amd()) out_.text(", \"context\": 1,     ");
   field(amd() ? ", \"stream\": " : " \"stream\": ", static_cast<std::uint64_t>(event.stream));
-  field(amd() ? ",      \"correlation\": " : ", \"correlation\": ", event.correlation);
+  correlation(event);
   if (amd()) {
     out_.text(event.kind == DeviceEventKind::kMemcpyHtoD ? ", \"kind\": \"HtoD\"" : ", \"kind\": \"DtoH\"");
   }

@@ -40,7 +40,7 @@ DeviceEvent& Schedule::place_kernel(const Operation& operation, int layer, std::
   const std::int64_t gap = (in_graph ? 300 : 600) + uniform(noise >> 40, 400);
   const StreamRole role = stream_role(operation);
   const std::int64_t after = earliest_start(operation, layer, noise, gap);
-  DeviceEvent& event = place(role, std::max(ready, after), duration(operation, noise), gap);
+  DeviceEvent& event = place(role, std::max(ready, after), duration(operation, noise) + wait_for_ranks(operation), gap);
   if (role == StreamRole::kCompute) fork_ = event.ts;
   // Beside the compute stream a collective lets compute go on when most of it is done.
   if (role == StreamRole::kCommunication && streams_[1] != streams_[0]) compute_gate_ = event.ts + event.dur * 7 / 10;
@@ -86,6 +86,12 @@ std::int64_t Schedule::duration(const Operation& operation, std::uint64_t noise)
   nanoseconds = nanoseconds * operation.factor_ppm / kMillion;
   const std::int64_t jitter = uniform(noise & 0xffffffffULL, 2 * options_.jitter_ppm + 1) - options_.jitter_ppm;
   return std::max<std::int64_t>(1, nanoseconds * (kMillion + jitter) / kMillion);
+}
+
+std::int64_t Schedule::wait_for_ranks(const Operation& operation) {
+  if (operation.kernel->op_class != "communication" || waited_in_ == step_->index) return 0;
+  waited_in_ = step_->index;
+  return options_.collective_wait_ns;
 }
 
 std::int64_t Schedule::drained() const { return *std::max_element(free_.begin(), free_.end()); }

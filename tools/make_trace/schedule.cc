@@ -143,15 +143,34 @@ void Schedule::run_forward_graph() {
       call(pick("hipGraphLaunch", "cudaGraphLaunch"), options_.vendor == Vendor::kAmd ? 215 : 311, 48 * kUs, 0);
   replay.launches = true;
   const std::int64_t ready = clock_ + 6 * kUs;
+  const std::size_t first = step_->device_events.size();
   for (const Operation& operation : model_.head) place_kernel(operation, kHead, ready, true);
   for (int layer = 0; layer < options_.layers; ++layer) {
     for (const Operation& operation : model_.layers[static_cast<std::size_t>(layer)]) {
       if (takes_part(operation)) place_kernel(operation, layer, ready, true);
     }
   }
+  shift_names(first);
   leave();
   leave();
   leave();
+}
+
+// From somewhere in the first half of the replay on, kernels carry the name of a kernel some places later: the record
+// of names and that of times have lost step. The last ones go on from where the shift began.
+void Schedule::shift_names(std::size_t first) {
+  if (options_.shift_names == 0) return;
+  std::vector<DeviceEvent>& events = step_->device_events;
+  const std::uint64_t noise = mix64(options_.seed, static_cast<std::uint64_t>(step_->index) * 31 + 17);
+  const auto begin = static_cast<std::ptrdiff_t>(
+      first + static_cast<std::size_t>(uniform(noise, static_cast<std::int64_t>(events.size() - first) / 2 + 1)));
+  const std::vector<DeviceEvent> named(events.begin() + begin, events.end());
+  for (std::size_t at = 0; at < named.size(); ++at) {
+    const DeviceEvent& other = named[(at + static_cast<std::size_t>(options_.shift_names)) % named.size()];
+    DeviceEvent& event = events[static_cast<std::size_t>(begin) + at];
+    event.name = other.name;
+    event.named = other.named;
+  }
 }
 
 // The host waits for the GPU and then does nothing for the planted time: a gap on all streams.

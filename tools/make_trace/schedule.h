@@ -59,6 +59,7 @@ class Schedule {
   void open_annotation();
   void record(std::size_t op, const Operation& operation, int layer);
   void plant_idle(std::string_view frame);
+  void shift_names(std::size_t first);
   void run_tail();
   void return_results(std::string_view frame, std::int64_t bytes);
   void end_step();
@@ -79,6 +80,7 @@ class Schedule {
                                             std::int64_t gap);
   [[nodiscard]] bool takes_part(const Operation& operation) const;
   [[nodiscard]] std::int64_t duration(const Operation& operation, std::uint64_t noise) const;
+  std::int64_t wait_for_ranks(const Operation& operation);
   [[nodiscard]] std::int64_t tokens_of(const Operation& operation) const;
   [[nodiscard]] std::int64_t drained() const;
   void spend(std::int64_t cost) { clock_ += cost + random_.below(cost / 2 + 1); }
@@ -102,6 +104,7 @@ class Schedule {
   std::int64_t compute_gate_ = 0;       // earliest start of the next compute kernel
   std::int64_t fork_ = 0;               // start of the last compute kernel: the side stream goes on from there
   int side_layer_ = kHead;              // whose branch runs on the side stream
+  std::int64_t waited_in_ = -1;         // the last step whose first collective waited
   int thread_ = kMainThread;
   Pass pass_ = Pass::kNone;
   int iteration_ = 0;

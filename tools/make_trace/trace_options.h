@@ -66,6 +66,9 @@ struct TraceOptions {
   std::int64_t step_gap_ns = 0;
   int gap_calls = 0;  // recorded by the profiler in every gap between steps
   bool jittered_streams = false;
+  bool correlation = true;  // off: device events have none, and External ids of a numbering of their own
+  int shift_names = 0;      // places by which names are out of step in a part of every graph replay
+  std::int64_t collective_wait_ns = 0;
   std::uint64_t target_size = 0;
 };
 

@@ -66,6 +66,8 @@ class TraceWriter {
   void gradient_ends(const CpuOp& op);
   [[nodiscard]] FlowName launch_flow() const { return old() ? FlowName{"async", "launch"} : FlowName{"ac2g", "ac2g"}; }
   [[nodiscard]] std::int64_t thread_number(int thread) const { return pid_ + std::int64_t{812} * thread; }
+  void external_id(const DeviceEvent& event);
+  void correlation(const DeviceEvent& event);
   void kernel_arguments(const DeviceEvent& event);
   void collective_arguments(const DeviceEvent& event);
   void memory_arguments(const DeviceEvent& event);

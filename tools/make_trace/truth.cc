@@ -92,6 +92,7 @@ void Truth::add_kernel(const Step& step, const DeviceEvent& event, StepRecord& r
   else
     (event.layer == kHead ? head_ : event.layer == kTail ? tail_ : between_).add(event.dur);
   if (operation.inserted) inserted_.add(event.dur);
+  if (event.named != operation.kernel) misnamed_.add(event.dur);
   if (operation.fusion >= 0) {
     fusions_[static_cast<std::size_t>(operation.fusion)].add(event.dur);
     auto& by_kind = fusions_by_kind_[step.kind];

@@ -71,7 +71,7 @@ class Truth {
   std::map<std::string_view, CountAndTime> names_;
   std::map<std::string_view, std::string_view> class_of_name_;
   std::vector<CountAndTime> layers_;
-  CountAndTime head_, tail_, between_, inserted_;
+  CountAndTime head_, tail_, between_, inserted_, misnamed_;
   std::vector<CountAndTime> fusions_;
   std::map<StepKind, std::vector<CountAndTime>> fusions_by_kind_;
   std::map<StepKind, std::int64_t> steps_by_kind_;

@@ -28,9 +28,11 @@ std::string names_json(const std::set<std::string>& names) {
 }
 
 std::string planted_json(const TraceOptions& options) {
-  return fmt::format("\"spellings\": [{}], \"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}",
-                     names_json(options.spellings), options.step_gap_ns, options.gap_calls,
-                     flag(options.jittered_streams));
+  return fmt::format(
+      "\"spellings\": [{}], \"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}, \"correlation\": {}, "
+      "\"shift_names\": {}, \"collective_wait_ns\": {}",
+      names_json(options.spellings), options.step_gap_ns, options.gap_calls, flag(options.jittered_streams),
+      flag(options.correlation), options.shift_names, options.collective_wait_ns);
 }
 
 std::string options_json(const TraceOptions& options) {
@@ -98,6 +100,7 @@ std::string Truth::json() const {
   line("between", pair(between_));
   line("stacks", stacks_json());
   line("inserted", pair(inserted_));
+  line("misnamed", pair(misnamed_));
   line("fusions", fusions_json());
   line("steps_by_kind", by_kind(steps_by_kind_, number));
   line("steps", steps_json());
