@@ -6,8 +6,10 @@ SELECT
   v.*,
   op_class(v.name)
     AS op,                           -- trace-query sql: class under the rules in force: attention, dense_gemm, norm, ...
+  kernel_stack(v.id)
+    AS stack,                        -- trace-query sql: stack of layers: the modules' class, or "stack 1" ...; NULL: in none
   kernel_layer(v.id)
-    AS layer,                        -- trace-query sql: layer of the model: 0, 1, 2 ...; NULL: in none
+    AS layer,                        -- trace-query sql: layer in its stack: 0, 1, 2 ...; NULL: in none
   kernel_layer_part(v.id)
     AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
   capture_op(v.id)
@@ -28,8 +30,10 @@ SELECT
   v.*,
   op_class(v.kernel)
     AS op,                           -- trace-query sql: class of the kernel under the rules in force
+  kernel_stack(v.kernel_id)
+    AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
-    AS layer                         -- trace-query sql: layer of the kernel; NULL: in none
+    AS layer                         -- trace-query sql: layer of the kernel in its stack; NULL: in none
 FROM main.launches v;
 
 CREATE TEMP VIEW collectives AS      -- communication kernels with what the trace says about them
@@ -37,6 +41,8 @@ SELECT
   v.*,
   op_class(v.kernel)
     AS op,                           -- trace-query sql: class of the kernel under the rules in force
+  kernel_stack(v.kernel_id)
+    AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
-    AS layer                         -- trace-query sql: layer of the kernel; NULL: in none
+    AS layer                         -- trace-query sql: layer of the kernel in its stack; NULL: in none
 FROM main.collectives v;

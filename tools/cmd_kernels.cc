@@ -27,8 +27,7 @@ std::int64_t group_by_place(const CommandLine& line, const Index& index, const R
   }
   const LoadedLayers loaded = load_layers(index, line, rules, &capture);
   notes = loaded.notes();
-  return make_kernel_group_table(index, selection, by,
-                                 {loaded.steps.events, loaded.steps.set, &loaded.layers.of_kernel});
+  return make_kernel_group_table(index, selection, by, {loaded.steps.events, loaded.steps.set, &loaded.layers});
 }
 
 int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "passes/layer_tables.h"
 #include "query_command.h"
 #include "query_layers.h"
@@ -12,9 +14,12 @@ namespace {
 std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& report, const Selection& selection) {
   std::vector<std::string> notes = loaded.notes();
   const LayerSet& layers = loaded.layers;
-  if (layers.layers > 0) {
-    notes.push_back(
-        fmt::format("{} layers; {:.1f} % of the kernel time is in one", layers.layers, 100 * layers.coverage));
+  if (!layers.stacks.empty()) {
+    std::string text;
+    for (const LayerStack& stack : layers.stacks) {
+      text += (text.empty() ? "" : ", ") + stack_text(stack, layers.stacks.size() > 1);
+    }
+    notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", text, 100 * layers.coverage));
   }
   if (loaded.steps.events.kernels.size() == 0) {
     notes.emplace_back("the trace has no kernels");
@@ -22,6 +27,15 @@ std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& repo
     notes.emplace_back("no kernel matches the selection");
   }
   return notes;
+}
+
+// Where there is one stack, readers need not be told its name in each row.
+void drop_stack(Report& report) {
+  const auto stack = std::find_if(report.columns.begin(), report.columns.end(),
+                                  [](const Column& column) { return column.key == "stack"; });
+  const auto at = stack - report.columns.begin();
+  report.columns.erase(stack);
+  for (Row& row : report.rows) row.erase(row.begin() + at);
 }
 
 int run(std::span<const std::string> args) {
@@ -34,6 +48,7 @@ int run(std::span<const std::string> args) {
   const RulesInForce rules(line);
   const CaptureInForce capture(line, rules);
   const bool per_op = line.has("per-op");
+  const bool people = line.renderer().audience == Audience::kPeople;
   const std::string script = per_op ? "layer_ops" : "layers";
   const Recipe recipe{
       "reports/" + script,
@@ -42,11 +57,12 @@ int run(std::span<const std::string> args) {
        "--capture or the rhythm of the kernels (src/passes/layer_set.h, layer_tables.h)"}};
   const auto make = [&](const Index& index) {
     const LoadedLayers loaded = load_layers(index, line, rules, &capture);
-    const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers.of_kernel);
+    const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers);
     make_layer_table(index, loaded.steps.events, loaded.steps.set, loaded.layers, filter,
                      per_op ? LayerSplit::kByClass : LayerSplit::kNone);
     TraceReport result{run_report(index.database(), script, {}), {}};
     result.warnings = notes_of(loaded, result.report, selection);
+    if (people && loaded.layers.stacks.size() < 2) drop_stack(result.report);
     return result;
   };
   return run_trace_reports(line, "layers", make, recipe);

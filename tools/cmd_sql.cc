@@ -90,7 +90,8 @@ Cell printable_cell(const Statement& statement, int column) {
 KernelWords words_of(const Index& index, const CommandLine& line, const CaptureInForce& capture) {
   return {index, rules_asked(line), [&](const Index& asked, std::vector<Traits> traits) {
             LoadedLayers loaded = load_layers(asked, line, std::move(traits), &capture);
-            KernelWords::Found found{std::move(loaded.layers.of_kernel), {}, loaded.notes()};
+            KernelWords::Found found{
+                std::move(loaded.layers.of_kernel), std::move(loaded.layers.stacks), {}, loaded.notes()};
             if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
             return found;
           }};

@@ -156,7 +156,7 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
   const double support = std::min(share(segment.baseline_following, segment.baseline_instances),
                                   share(segment.candidate_following, segment.candidate_instances));
   return {group.group.label,
-          layers_label(segment.layers),
+          layers_label(segment.layers, input.baseline.layers.stacks),
           place,
           b - a,
           a,
@@ -187,7 +187,7 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
   const double fused_time = per(fusion.fused.time, fused_units);
   return {group.group.label,
           std::string(baseline ? "baseline" : "candidate"),
-          layers_label(fusion.layers),
+          layers_label(fusion.layers, input.baseline.layers.stacks),
           parts_time - fused_time,
           count_cell(static_cast<double>(fusion.fused.n), fused_units, input.people),
           count_cell(parts_n, parts_units, input.people),

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "compare/load_side.h"
+#include "compare/side_stacks.h"
 #include "compare_baseline_file.h"
 #include "compare_cells.h"
 #include "compare_join.h"
@@ -140,6 +141,7 @@ LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine
     out.sides.back().facts.label = labels[i];
     name_side(out.sides.back(), traces[i].index, out.vocabulary, out.configs);
   }
+  join_layers(out.sides);
   return out;
 }
 

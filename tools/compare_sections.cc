@@ -99,6 +99,7 @@ Report ledger(const SectionInput& in) {
              {}};
   std::unordered_map<std::string_view, std::string_view> short_name;
   if (in.people && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.vocabulary);
+  const LayerStacks& stacks = in.baseline.layers.stacks;
   for (const GroupComparison& group : in.comparison.groups) {
     LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
     account.items.push_back(account.total);
@@ -109,7 +110,7 @@ Report ledger(const SectionInput& in) {
       const bool layered = in.ledger_by != LedgerBy::kOp && !whole;
       const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
       rows.push_back(
-          {group.group.label, layered ? Cell(layer_label(item.layer)) : Cell{}, item.op,
+          {group.group.label, layered ? Cell(layer_label(item.layer, stacks)) : Cell{}, item.op,
            item.kernel.empty() ? Cell{} : Cell(in.people ? std::string(short_name.at(item.kernel)) : item.kernel),
            counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
            counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline, c.candidate,
@@ -176,7 +177,7 @@ Report layers(const SectionInput& in) {
                                   [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      Row row{group.group.label, layer_label(layer.layer)};
+      Row row{group.group.label, layer_label(layer.layer, in.baseline.layers.stacks)};
       append_change(row, group, layer, in);
       out.rows.push_back(std::move(row));
     }

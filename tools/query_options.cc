@@ -74,7 +74,9 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");
         break;
       case OptionGroup::kLayers:
-        add("layer", OptionKind::kValue, "only layer A, or layers A..B, A.., ..B; head, tail: around the layers; none");
+        add("layer", OptionKind::kValue,
+            "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the "
+            "layers; none");
         break;
       case OptionGroup::kSteps:
         add("step-regex", OptionKind::kValue,

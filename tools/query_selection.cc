@@ -44,7 +44,10 @@ void add_phase(const std::string& text, Selection& selection) {
 }
 
 void add_layer(const std::string& text, Selection& selection) {
-  if (!layer_range(text)) fail("layer", text, "give one number, A..B, A.., ..B, head, tail or none");
+  if (!can_name_layers(text)) {
+    fail("layer", text,
+         "give one number, A..B, A.., ..B, head, tail or none; where there are several stacks STACK:A..B");
+  }
   selection.layer = text;
 }
 

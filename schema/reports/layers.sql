@@ -6,8 +6,9 @@
 -- column: step_time  | Med per Step   | ns      |
 -- column: step_busy  | Med Busy       | ns      |
 -- column: avg        | Avg            | ns      | mean
+-- column: stack      | Stack          | text    |
 -- column: layer      | Layer          | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,
-       1.0 * total / nullif(known, 0), layer
+       1.0 * total / nullif(known, 0), stack, layer
 FROM temp.layer_row
 ORDER BY place;

@@ -18,6 +18,20 @@ std::size_t count_layers(const LayerTemplates& templates) {
       std::count_if(templates.begin(), templates.end(), [](const auto& entry) { return entry.first >= 0; }));
 }
 
+// Whether the sides have a stack of layers in common, and every one that both have with as many layers.
+bool same_layers(const LayerTemplates& a, const LayerTemplates& b, const LayerStacks& stacks) {
+  bool common = false;
+  for (const LayerStack& stack : stacks) {
+    const auto count = [&](const LayerTemplates& of) {
+      return std::distance(of.lower_bound(stack.first), of.lower_bound(stack.first + stack.count));
+    };
+    if (count(a) == 0 || count(b) == 0) continue;
+    if (count(a) != count(b)) return false;
+    common = true;
+  }
+  return common;
+}
+
 std::vector<NameId> names_of(const LayerTemplate& of) {
   std::vector<NameId> names;
   for (const TemplateKernel& kernel : of.kernels) names.push_back(kernel.name);
@@ -38,7 +52,7 @@ class Aligner {
   GroupAlignment run() {
     LayerTemplates a, b;
     make_templates(false, a, b);
-    out_.by_layer = count_layers(a) == count_layers(b) && count_layers(a) > 0;
+    out_.by_layer = same_layers(a, b, baseline_.layers.stacks);
     out_.layers = std::max(count_layers(a), count_layers(b));
     if (!out_.by_layer) {
       if (out_.layers > 0) {
@@ -147,24 +161,6 @@ bool comes_before(std::int32_t layer, std::int32_t other) {
     return of == kHead ? std::pair(0, 0) : of >= 0 ? std::pair(1, of) : std::pair(of == kTail ? 2 : 3, 0);
   };
   return rank(layer) < rank(other);
-}
-
-std::string layer_label(std::int32_t layer) {
-  if (layer >= 0) return std::to_string(layer);
-  return layer == kHead ? "[head]" : layer == kTail ? "[tail]" : "[no layer]";
-}
-
-std::string layers_label(const std::vector<std::int32_t>& layers) {
-  std::string text;
-  for (std::size_t i = 0; i < layers.size();) {
-    std::size_t end = i + 1;
-    while (end < layers.size() && layers[i] >= 0 && layers[end] == layers[end - 1] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += layer_label(layers[i]);
-    if (end - i > 1) text += ".." + layer_label(layers[end - 1]);
-    i = end;
-  }
-  return text;
 }
 
 }  // namespace tracedb

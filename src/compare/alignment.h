@@ -51,7 +51,4 @@ GroupAlignment align_group(const Side& baseline, const Side& candidate, const St
 // The order of a step: head, layers, tail, none.
 bool comes_before(std::int32_t layer, std::int32_t other);
 
-std::string layer_label(std::int32_t layer);                        // "7", "[head]", "[tail]", "[no layer]"
-std::string layers_label(const std::vector<std::int32_t>& layers);  // "0", "1..78", "0,3,6"
-
 }  // namespace tracedb

@@ -28,7 +28,7 @@ std::int64_t make_kernel_group_table(const Index& index, const Selection& select
 struct KernelPlaces {
   const EventTables& events;
   const StepSet& steps;
-  const LargeVector<std::int32_t>* layers = nullptr;  // by kernel
+  const LayerSet* layers = nullptr;
 };
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
                                      const KernelPlaces& places);

@@ -40,6 +40,8 @@ std::int32_t KernelWords::layer(std::int64_t kernel_id) {
   return known ? layers[static_cast<std::size_t>(kernel_id) - 1] : kNoLayer;
 }
 
+const LayerStack* KernelWords::stack(std::int64_t kernel_id) { return stack_of(layer(kernel_id), found().stacks); }
+
 std::optional<std::string_view> KernelWords::lent_op(std::int64_t kernel_id) {
   const LentWords& lent = found().lent;
   return lent.text(lent.op, kernel_id);
@@ -79,8 +81,15 @@ void kernel_layer(SqlCall& call) {
   const auto id = call.integer(0);
   if (!id) return;
   answered(call, [&](KernelWords& words) {
-    const std::int32_t layer = words.layer(*id);
-    if (layer >= 0) call.give(std::int64_t{layer});
+    if (const LayerStack* stack = words.stack(*id)) call.give(std::int64_t{words.layer(*id) - stack->first});
+  });
+}
+
+void kernel_stack(SqlCall& call) {
+  const auto id = call.integer(0);
+  if (!id) return;
+  answered(call, [&](KernelWords& words) {
+    if (const LayerStack* stack = words.stack(*id)) call.give(std::string_view(stack->name));
   });
 }
 
@@ -114,6 +123,7 @@ void capture_module(SqlCall& call) {
 void register_kernel_words(Database& database, KernelWords* words) {
   add_function<op_class>(database, "op_class", 1, words);
   add_function<kernel_layer>(database, "kernel_layer", 1, words);
+  add_function<kernel_stack>(database, "kernel_stack", 1, words);
   add_function<kernel_layer_part>(database, "kernel_layer_part", 1, words);
   add_function<capture_op>(database, "capture_op", 1, words);
   add_function<capture_module>(database, "capture_module", 1, words);

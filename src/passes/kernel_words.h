@@ -3,7 +3,8 @@
 // sql_views.sql):
 //
 //   op_class(name)         class of a kernel name under the rules in force; any text will do
-//   kernel_layer(id)       number of the layer a kernel is in; NULL: in none
+//   kernel_stack(id)       stack of layers (layer_stacks.h) a kernel is in; NULL: in none
+//   kernel_layer(id)       index of the layer in its stack; NULL: in none
 //   kernel_layer_part(id)  layer; head and tail: before the first and behind the last one of a step; NULL: unknown
 //   capture_op(id)         operator that launched the kernel in the capture, which a graph replay has none of
 //   capture_module(id)     innermost module there
@@ -34,6 +35,7 @@ class KernelWords {
  public:
   struct Found {
     LargeVector<std::int32_t> layer_of_kernel;
+    LayerStacks stacks;
     LentWords lent;  // empty without a capture
     std::vector<std::string> notes;
   };
@@ -44,6 +46,7 @@ class KernelWords {
 
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
   [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
+  [[nodiscard]] const LayerStack* stack(std::int64_t kernel_id);   // null: in no layer
 
   [[nodiscard]] std::optional<std::string_view> lent_op(std::int64_t kernel_id);
   [[nodiscard]] std::optional<std::string_view> lent_module(std::int64_t kernel_id);

@@ -54,6 +54,7 @@ class Finder {
     for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
     for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
     finish();
+    if (out_.layers > 0) out_.stacks.push_back({"stack 1", 0, static_cast<std::int32_t>(out_.layers), 1});
     out_.by_step = std::move(ordered_.rows);
     return std::move(out_);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "passes/layer_hints.h"
+#include "passes/layer_stacks.h"
 #include "passes/layers.h"
 #include "passes/step_set.h"
 
@@ -27,11 +28,12 @@ struct PhaseLayers {
 };
 
 struct LayerSet {
-  LargeVector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... or kNoLayer, kHead, kTail
-  std::size_t layers = 0;               // the most of any kind of steps
-  std::vector<PhaseLayers> phases;      // in the order of StepKind
-  double coverage = 0;                  // share of kernel time that is in a layer
-  LargeVector<std::uint32_t> by_step;   // rows of kernels ordered by step (those in none first), in time order in each
+  LargeVector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... through all stacks, or kNoLayer, kHead, kTail
+  LayerStacks stacks;
+  std::size_t layers = 0;              // the most of any kind of steps
+  std::vector<PhaseLayers> phases;     // in the order of StepKind
+  double coverage = 0;                 // share of kernel time that is in a layer
+  LargeVector<std::uint32_t> by_step;  // rows of kernels ordered by step (those in none first), in time order in each
   std::vector<std::string> notes;
 };
 

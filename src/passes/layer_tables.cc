@@ -35,7 +35,7 @@ struct Classes {
 // Slots of layers: head, 0, 1, 2 ..., tail, none.
 class Slots {
  public:
-  explicit Slots(std::span<const std::int32_t> layers) {
+  Slots(std::span<const std::int32_t> layers, const LayerStacks& stacks) : stacks_(stacks) {
     std::int32_t most = -1;
     for (const std::int32_t layer : layers) most = std::max(most, layer);
     layers_ = static_cast<std::size_t>(most) + 1;  // -1 wraps to 0
@@ -47,11 +47,17 @@ class Slots {
   [[nodiscard]] std::size_t count() const { return layers_ + 3; }
   [[nodiscard]] std::string label(std::size_t slot) const {
     if (slot == 0) return "[head]";
-    if (slot <= layers_) return std::to_string(slot - 1);
-    return slot == layers_ + 1 ? "[tail]" : "[no layer]";
+    if (slot > layers_) return slot == layers_ + 1 ? "[tail]" : "[no layer]";
+    const LayerStack* own = stack(slot);
+    return std::to_string(static_cast<std::int32_t>(slot) - 1 - (own == nullptr ? 0 : own->first));
+  }
+  // Null: of a slot that is no layer.
+  [[nodiscard]] const LayerStack* stack(std::size_t slot) const {
+    return slot > layers_ ? nullptr : stack_of(static_cast<std::int32_t>(slot) - 1, stacks_);
   }
 
  private:
+  const LayerStacks& stacks_;
   std::size_t layers_ = 0;
 };
 
@@ -126,21 +132,22 @@ class LayerSums {
 
 void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Classes& classes) {
   TempTable table(index.database(), "layer_row",
-                  "place INTEGER, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, known INTEGER, "
-                  "step_time REAL, step_busy REAL",
-                  9);
+                  "place INTEGER, stack TEXT, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, "
+                  "known INTEGER, step_time REAL, step_busy REAL",
+                  10);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     if (group.n == 0) continue;
     const std::size_t slot = g / classes.names.size();
     const std::size_t op = g % classes.names.size();
     Statement& row = table.insert();
-    row.bind(1, static_cast<std::int64_t>(slot)).bind(2, std::string_view(slots.label(slot)));
-    if (op != 0) row.bind(3, std::string_view(classes.names[op]));
-    row.bind(4, static_cast<std::int64_t>(group.times.size())).bind(5, group.n).bind(6, group.total);
-    row.bind(7, group.known);
-    if (const auto time = median_of(group.times); time && group.known > 0) row.bind(8, *time);
-    if (const auto busy = median_of(group.busy); busy && group.known > 0) row.bind(9, *busy);
+    row.bind(1, static_cast<std::int64_t>(slot)).bind(3, std::string_view(slots.label(slot)));
+    if (const LayerStack* stack = slots.stack(slot)) row.bind(2, std::string_view(stack->name));
+    if (op != 0) row.bind(4, std::string_view(classes.names[op]));
+    row.bind(5, static_cast<std::int64_t>(group.times.size())).bind(6, group.n).bind(7, group.total);
+    row.bind(8, group.known);
+    if (const auto time = median_of(group.times); time && group.known > 0) row.bind(9, *time);
+    if (const auto busy = median_of(group.busy); busy && group.known > 0) row.bind(10, *busy);
     row.run();
   }
 }
@@ -150,7 +157,7 @@ void write(const Index& index, const std::vector<Group>& groups, const Slots& sl
 void make_layer_table(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
                       const EventFilter& filter, LayerSplit split) {
   const Classes classes(index, split);
-  const Slots slots(layers.of_kernel);
+  const Slots slots(layers.of_kernel, layers.stacks);
   const DenseDevices devices(events.device_of_stream);
   LayerSums sums(slots.count() * classes.names.size(), devices.count);
   const auto ts = events.kernels.times("ts");

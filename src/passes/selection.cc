@@ -4,8 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/decimal.h"
-#include "passes/layers.h"
+#include "passes/layer_stacks.h"
 
 namespace tracedb {
 namespace {
@@ -56,35 +55,14 @@ std::vector<bool> ids_of(const StepSet& set, const Selection& selection) {
   return out;
 }
 
-std::optional<std::int32_t> layer_bound(std::string_view text, std::int32_t open) {
-  if (text.empty()) return open;
-  const auto value = parse_int64(text);
-  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-  return static_cast<std::int32_t>(*value);
-}
-
 }  // namespace
-
-std::optional<LayerRange> layer_range(std::string_view text) {
-  if (text == "head") return LayerRange{kHead, kHead};
-  if (text == "tail") return LayerRange{kTail, kTail};
-  if (text == "none") return LayerRange{kNoLayer, kNoLayer};
-  const std::size_t dots = text.find("..");
-  if (text.empty() || text == "..") return std::nullopt;
-  const bool range = dots != std::string_view::npos;
-  const auto first = layer_bound(text.substr(0, dots), 0);
-  const auto last = range ? layer_bound(text.substr(dots + 2), std::numeric_limits<std::int32_t>::max()) : first;
-  if (!first || !last) return std::nullopt;
-  return LayerRange{*first, *last};
-}
 
 bool Selection::empty() const {
   return !(device || stream || first_step || last_step || phase || layer || op || name_glob || name_regex || from ||
            to);
 }
 
-EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps,
-                         const LargeVector<std::int32_t>* layers)
+EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps, const LayerSet* layers)
     : all_(selection.empty()),
       stepless_(!(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none"),
       from_(selection.from.value_or(std::numeric_limits<std::int64_t>::min())),
@@ -100,8 +78,8 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const S
   steps_ = steps == nullptr ? ids(index, kSteps, selection.first_step, selection.last_step, selection.phase)
                             : ids_of(*steps, selection);
   if (!selection.layer || layers == nullptr) return;
-  layers_ = layers;
-  const LayerRange range = layer_range(*selection.layer).value_or(LayerRange{});
+  layers_ = &layers->of_kernel;
+  const LayerRange range = layer_range(*selection.layer, layers->stacks);
   first_layer_ = range.first;
   last_layer_ = range.last;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "passes/layer_set.h"
 #include "passes/step_set.h"
 
 namespace tracedb {
@@ -18,7 +19,7 @@ struct Selection {
   std::optional<std::string> stream;   // number, or text where the trace has text
   std::optional<std::int64_t> first_step, last_step;
   std::optional<std::string> phase;       // kind of step; "none": in no step
-  std::optional<std::string> layer;       // "3", "3..5", "..5", "3..", "head", "tail", "none"
+  std::optional<std::string> layer;       // can_name_layers(): "3", "3..5", "T5Block:3", "head", "none" ...
   std::optional<std::string> op;          // class under the rules in force, a GLOB
   std::optional<std::string> name_glob;   // of the name or the short name
   std::optional<std::string> name_regex;  // of the name
@@ -30,20 +31,14 @@ struct Selection {
   [[nodiscard]] bool names_kernels() const { return op || name_glob || name_regex; }
 };
 
-// Layers `first` to `last`, as in layers.h.
-struct LayerRange {
-  std::int32_t first = 1, last = 0;
-};
-std::optional<LayerRange> layer_range(std::string_view text);  // nullopt: the text means nothing
-
 // The tests on small tables are made once; what is left per event is a few look-ups. An `op` needs
 // make_kernel_class_table() before. Everything given must outlive the filter.
 class EventFilter {
  public:
   // With `steps`, the numbers of steps are places in it + 1 and not ids of table step. A selection of layers needs
-  // `layers`, which may be null otherwise.
+  // `layers`, which may be null otherwise. Error{kUsage} where it names layers that these are not (layer_range()).
   EventFilter(const Index& index, const Selection& selection, const StepSet* steps = nullptr,
-              const LargeVector<std::int32_t>* layers = nullptr);
+              const LayerSet* layers = nullptr);
 
   // Ids as in EventColumns. Memory operations have no kernel name: pass 0, which a selection of names leaves out.
   [[nodiscard]] bool keeps(std::int64_t ts, std::uint32_t name, std::uint32_t stream, std::uint32_t step) const {

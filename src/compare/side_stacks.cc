@@ -1,0 +1,103 @@
+#include "compare/side_stacks.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tracedb {
+namespace {
+
+// "stack 2" says where it stands in its own model only.
+bool is_numbered(const std::string& name) { return name.starts_with("stack "); }
+
+class Joiner {
+ public:
+  // The place of each stack of a model among all.
+  std::vector<std::size_t> add(const LayerStacks& model) {
+    std::vector<std::optional<std::size_t>> place(model.size());
+    taken_.assign(all_.size(), false);
+    if (model.size() == 1 && all_.size() == 1) take(place[0], 0);
+    const auto pair = [&](auto fits) {
+      for (std::size_t i = 0; i < model.size(); ++i) {
+        for (std::size_t k = 0; k < all_.size() && !place[i]; ++k) {
+          if (!taken_[k] && fits(all_[k], model[i])) take(place[i], k);
+        }
+      }
+    };
+    pair([](const LayerStack& a, const LayerStack& b) { return a.name == b.name && !is_numbered(a.name); });
+    pair([](const LayerStack& a, const LayerStack& b) { return a.count == b.count; });
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < model.size(); ++i) {
+      out.push_back(place[i].value_or(all_.size()));
+      if (!place[i]) {
+        all_.push_back(model[i]);
+      } else {
+        unite(all_[*place[i]], model[i]);
+      }
+    }
+    return out;
+  }
+
+  LayerStacks finish() {
+    std::int32_t next = 0;
+    std::size_t unnamed = 0;
+    for (LayerStack& stack : all_) {
+      stack.first = next;
+      next += stack.count;
+      if (is_numbered(stack.name)) stack.name = "stack " + std::to_string(++unnamed);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  void take(std::optional<std::size_t>& place, std::size_t stack) {
+    place = stack;
+    taken_[stack] = true;
+  }
+
+  // Of two names the same one whichever side comes first, so that a comparison mirrors.
+  static void unite(LayerStack& to, const LayerStack& from) {
+    to.count = std::max(to.count, from.count);
+    to.passes = std::max(to.passes, from.passes);
+    const bool better = is_numbered(to.name) == is_numbered(from.name) ? from.name < to.name : is_numbered(to.name);
+    if (better) to.name = from.name;
+  }
+
+  LayerStacks all_;
+  std::vector<bool> taken_;  // by place in all_: by a stack of the model at hand
+};
+
+}  // namespace
+
+JointStacks join_stacks(const std::vector<LayerStacks>& models) {
+  Joiner joiner;
+  std::vector<std::vector<std::size_t>> places;
+  places.reserve(models.size());
+  for (const LayerStacks& model : models) places.push_back(joiner.add(model));
+  JointStacks out{joiner.finish(), {}};
+  for (const std::vector<std::size_t>& of_model : places) {
+    std::vector<std::int32_t>& first = out.first.emplace_back();
+    for (const std::size_t place : of_model) first.push_back(out.stacks[place].first);
+  }
+  return out;
+}
+
+void join_layers(std::vector<Side>& sides) {
+  std::vector<LayerStacks> models;
+  models.reserve(sides.size());
+  for (const Side& side : sides) models.push_back(side.layers.stacks);
+  const JointStacks joint = join_stacks(models);
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    std::vector<std::int32_t> shift;  // by layer
+    for (std::size_t i = 0; i < models[s].size(); ++i) {
+      shift.insert(shift.end(), static_cast<std::size_t>(models[s][i].count), joint.first[s][i] - models[s][i].first);
+    }
+    const bool moves = std::any_of(shift.begin(), shift.end(), [](std::int32_t by) { return by != 0; });
+    for (std::int32_t& layer : sides[s].layers.of_kernel) {
+      if (!moves) break;
+      if (layer >= 0 && static_cast<std::size_t>(layer) < shift.size()) layer += shift[static_cast<std::size_t>(layer)];
+    }
+    sides[s].layers.stacks = joint.stacks;
+  }
+}
+
+}  // namespace tracedb
