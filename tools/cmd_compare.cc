@@ -41,7 +41,8 @@ int run(std::span<const std::string> args) {
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent");
   line.add("gate-metric", OptionKind::kValue,
-           "what --gate is about: span (default), busy, period or kernel_time of a step");
+           "what --gate is about: the worse of period and span (worse, the default), or one of span, busy, period and "
+           "kernel_time of a step");
   line.add("save-baseline", OptionKind::kValue, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
   line.add("method", OptionKind::kValue,

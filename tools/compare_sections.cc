@@ -8,79 +8,13 @@
 #include <utility>
 
 #include "compare_cells.h"
+#include "compare_summary.h"
 
 namespace tracedb {
 namespace {
 
-// For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
-void put_change_first(Report& report) {
-  const auto text = [](const Cell& percent) {
-    const auto* value = std::get_if<double>(&percent);
-    return value != nullptr ? fmt::format("{:+.1f} %", *value) : std::string();
-  };
-  for (Row& row : report.rows) row = {row[0], row[1], row[2], text(row[4]), row[3], row[5], row[6]};
-  report.columns[4] = std::exchange(report.columns[3], {"change_pct", "Change", Unit::kText});
-  report.columns[5].head = "95 % from (%)";
-  report.columns[6].head = "to (%)";
-}
-
-// Times are medians of the device time of a step. Shares are of the kernel time: "aligned" has a partner on the other
-// side or is accounted for by a fusion, "compared" is in steps that both sides have, "same kernels" have name and
-// launch configuration in common. "overall" is all kinds of steps, each as often as both
-// sides have it in the mean.
-Report summary(const SectionInput& in) {
-  Report out{{{"item", "Item", Unit::kText, Rest::kLabel},
-              {"baseline", "Baseline", Unit::kText},
-              {"candidate", "Candidate", Unit::kText},
-              {"verdict", "Verdict", Unit::kText},
-              {"change_pct", "Change (%)", Unit::kPercent},
-              {"low_pct", "95 % from", Unit::kPercent},
-              {"high_pct", "to", Unit::kPercent}},
-             {}};
-  out.whole = true;
-  const auto add = [&](std::string item, std::string a, std::string b) {
-    out.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), Cell{}, Cell{}, Cell{}});
-  };
-  const auto judge = [&](const Change& change) {
-    Row& row = out.rows.back();
-    row[3] = verdict_text(change, in.people);
-    row[4] = share_of(change.difference(), change.baseline.median);
-    row[5] = share_of(change.interval.low, change.baseline.median);
-    row[6] = share_of(change.interval.high, change.baseline.median);
-  };
-  const Comparison& c = in.comparison;
-  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
-  add("trace", in.baseline.facts.label, in.candidate.facts.label);
-  add("devices", in.baseline.facts.devices, in.candidate.facts.devices);
-  for (const GroupComparison& group : c.groups) {
-    const Change& span = group.metrics[static_cast<std::size_t>(StepMetric::kSpan)];
-    const std::string& label = group.group.label;
-    if (!group.group.whole_trace) {
-      add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
-          std::to_string(group.group.candidate.runs.size()));
-    }
-    add(label + (group.group.whole_trace ? ": time" : ": step"),
-        fact_text(span.baseline.median, Unit::kTime, TimeUnit::kAuto),
-        fact_text(span.candidate.median, Unit::kTime, TimeUnit::kAuto));
-    judge(span);
-  }
-  for (const GroupComparison& group : c.groups) {
-    const std::string& label = group.group.label;
-    if (group.alignment.by_layer) {
-      add(label + ": layers", std::to_string(group.alignment.layers), std::to_string(group.alignment.layers));
-    }
-    const bool known = !group.alignment.too_long;
-    add(label + ": aligned", known ? percent(group.alignment.baseline_share) : "unknown",
-        known ? percent(group.alignment.candidate_share) : "unknown");
-  }
-  add("compared", percent(c.baseline_share), percent(c.candidate_share));
-  add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
-  add("figures", fmt::format("per {}", to_string(c.normalise)), "");
-  add("overall", fact_text(c.overall.baseline.median, Unit::kTime, TimeUnit::kAuto),
-      fact_text(c.overall.candidate.median, Unit::kTime, TimeUnit::kAuto));
-  judge(c.overall);
-  if (in.people) put_change_first(out);
-  return out;
+bool is_of_no_layer(std::string_view item) {
+  return item == "[idle]" || item == "[between steps]" || item == "[overlap]";
 }
 
 Report ledger(const SectionInput& in) {
@@ -102,11 +36,14 @@ Report ledger(const SectionInput& in) {
   const LayerStacks& stacks = in.baseline.layers.stacks;
   for (const GroupComparison& group : in.comparison.groups) {
     LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
-    account.items.push_back(account.total);
-    for (const LedgerItem& item : account.items) {
-      std::vector<Row>& rows = &item == &account.items.back() ? out.footer : out.rows;
+    const LedgerChange whole_change = account.totals.back().change;
+    const std::size_t items = account.items.size();
+    account.items.insert(account.items.end(), account.totals.begin(), account.totals.end());
+    for (std::size_t i = 0; i < account.items.size(); ++i) {
+      const LedgerItem& item = account.items[i];
+      std::vector<Row>& rows = i < items ? out.rows : out.footer;
       const LedgerChange& c = item.change;
-      const bool whole = &rows == &out.footer || item.op == "[idle]";  // of no layer in particular
+      const bool whole = i >= items || is_of_no_layer(item.op);
       const bool layered = in.ledger_by != LedgerBy::kOp && !whole;
       const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
       rows.push_back(
@@ -115,7 +52,7 @@ Report ledger(const SectionInput& in) {
            counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
            counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline, c.candidate,
            c.change, c.count_effect, c.duration_effect,
-           share_of(static_cast<double>(c.change), static_cast<double>(account.total.change.change))});
+           share_of(static_cast<double>(c.change), static_cast<double>(whole_change.change))});
     }
   }
   drop_empty_columns(out, {"layer", "item", "kernel"});
@@ -320,9 +257,10 @@ Report warnings(const SectionInput& in) {
 
 std::span<const Section> compare_sections() {
   static constexpr std::array<Section, 10> kSections = {{
-      {"summary", "devices, steps matched, what the figures rest on, verdict", summary},
+      {"summary", "devices, steps matched, what the figures rest on, verdict", summary_section},
       {"warnings", "what stands between these figures and conclusions", warnings},
-      {"ledger", "the change of the step time as an account that closes; --by says by what", ledger, true},
+      {"ledger", "the change of the step's period, or span, as an account that closes; --by says by what", ledger,
+       true},
       {"fusion", "what one side does in one kernel and the other in several", fusion},
       {"operations", "time and count per step by class of kernel", operations, true},
       {"layers", "the same by layer", layers, true},

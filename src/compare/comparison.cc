@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
 
+StepMetric headline_metric(const GroupComparison& group) {
+  return group.has_period() ? StepMetric::kPeriod : StepMetric::kSpan;
+}
+
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   if (normalise == Normalise::kNone) return 1;
   if (normalise == Normalise::kToken) return std::max<std::int64_t>(side.tokens, 1);
@@ -44,8 +48,8 @@ class Comparer {
 
   Comparison run() {
     StepMatch match = match_steps(a_, b_);
-    baseline_periods_ = step_periods(a_);
-    candidate_periods_ = step_periods(b_);
+    baseline_periods_ = step_periods(a_.steps, a_.runs);
+    candidate_periods_ = step_periods(b_.steps, b_.runs);
     out_.normalise = options_.normalise;
     out_.baseline_share = match.baseline_share;
     out_.candidate_share = match.candidate_share;
@@ -60,7 +64,8 @@ class Comparer {
     if (kept.empty() && !match.groups.empty()) match.notes.push_back(nothing_wanted(match.groups));
     out_.same = same_kernels(a_, b_, kept, vocabulary_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
-    overall();
+    out_.overall = overall(headline_metric);
+    out_.overall_span = overall([](const GroupComparison&) { return StepMetric::kSpan; });
     out_.warnings = compare_warnings(a_, b_, vocabulary_, out_, match.notes);
     return std::move(out_);
   }
@@ -86,6 +91,8 @@ class Comparer {
     GroupComparison out;
     run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_); },
              [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_); });
+    out.baseline_periods = sum_periods(a_.steps, a_.runs, group.baseline, baseline_periods_);
+    out.candidate_periods = sum_periods(b_.steps, b_.runs, group.candidate, candidate_periods_);
     out.baseline_units = units_of(group.baseline, out_.normalise);
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = coverage(out.baseline, out.candidate);
@@ -156,30 +163,32 @@ class Comparer {
     }
   }
 
-  // Groups weighted by the mean of both sides' steps, resample by resample.
-  void overall() {
-    Change& all = out_.overall;
+  // Groups weighted by the mean of both sides' steps, resample by resample; `metric_of` says what counts of each.
+  template <class MetricOf>
+  Change overall(MetricOf metric_of) const {
+    Change all;
     all.baseline.draws.assign(kResamples, 0);
     all.candidate.draws.assign(kResamples, 0);
     bool all_comparable = !out_.groups.empty();
     double coverage = 1;
     for (const GroupComparison& group : out_.groups) {
-      const Change& span = group.metrics[static_cast<std::size_t>(StepMetric::kSpan)];
+      const Change& own = group.metric(metric_of(group));
       const double weight = static_cast<double>(group.baseline.runs + group.candidate.runs) / 2;
       const auto add = [&](MedianDraws& to, const MedianDraws& from) {
         to.median += weight * from.median;
         for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
       };
-      add(all.baseline, span.baseline);
-      add(all.candidate, span.candidate);
-      all.baseline_steps += span.baseline_steps;
-      all.candidate_steps += span.candidate_steps;
+      add(all.baseline, own.baseline);
+      add(all.candidate, own.candidate);
+      all.baseline_steps += own.baseline_steps;
+      all.candidate_steps += own.candidate_steps;
       all_comparable = all_comparable && group.group.comparable;
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
     all.interval = difference_interval(all.baseline, all.candidate);
     judge(all, coverage, all_comparable, options_.rule);
     if (out_.groups.empty()) all.reason = "nothing in common";
+    return all;
   }
 
   const Side& a_;
@@ -212,6 +221,35 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
   if (key.work == Work::kCompute) return by == LedgerBy::kLayer ? "[computation]" : key.op;
   const std::string what = key.work == Work::kComm ? "exposed communication" : "exposed copies";
   return fmt::format("[{}]", what);
+}
+
+// What lies between steps: one stretch a run, as idle time, by its sign in one of two rows.
+LedgerRow between_row(const GroupComparison& group, bool overlap) {
+  const auto part = [&](const PeriodSums& sums) { return (sums.between < 0) == overlap ? sums.between : 0; };
+  return {{group.baseline.runs, part(group.baseline_periods)}, {group.candidate.runs, part(group.candidate_periods)}};
+}
+
+// Adds the rows of what lies between steps, and the total that they make with the rows of the span.
+void close_over_period(const GroupComparison& group, LedgerAccount& account) {
+  const LedgerRow span = {{group.baseline.runs, group.baseline.span}, {group.candidate.runs, group.candidate.span}};
+  const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
+                                    group.baseline_units, group.candidate_units);
+  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0};
+  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0};
+  const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
+  const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
+  // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
+  const LedgerChange& whole = account.totals.front().change;
+  const std::int64_t rest = ledger.rows[0].change - whole.change;
+  LedgerChange& takes = (parts ? between : overlap).change;
+  takes.change += rest;
+  takes.duration_effect += rest;
+  if (parts) account.items.push_back(between);
+  if (overlaps) account.items.push_back(overlap);
+  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0};
+  total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
+  total.change.duration_effect = total.change.change - total.change.count_effect;
+  account.totals.push_back(std::move(total));
 }
 
 }  // namespace
@@ -255,8 +293,8 @@ LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabula
   out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0});
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
-  out.total.op = "[span]";
-  out.total.change = ledger.total;
+  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0});
+  if (group.has_period()) close_over_period(group, out);
   std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
     return std::llabs(x.change.change) > std::llabs(y.change.change);
   });

@@ -46,10 +46,14 @@ struct LayerChange {
 struct GroupComparison {
   StepGroup group;
   GroupWork baseline, candidate;
+  PeriodSums baseline_periods, candidate_periods;
   std::int64_t baseline_units = 1, candidate_units = 1;
   // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.
   double baseline_coverage = 0, candidate_coverage = 0;
-  Change metrics[kStepMetrics];     // by StepMetric
+  Change metrics[kStepMetrics];  // by StepMetric
+  // Steps follow each other on both sides: the headline is their period, and the account closes over it.
+  [[nodiscard]] bool has_period() const { return baseline_periods.known() && candidate_periods.known(); }
+  [[nodiscard]] const Change& metric(StepMetric which) const { return metrics[static_cast<std::size_t>(which)]; }
   std::vector<OpChange> ops;        // in order of the time of both sides
   std::vector<LayerChange> layers;  // head, layers, tail, none
   GroupAlignment alignment;
@@ -68,14 +72,17 @@ struct Comparison {
   double baseline_share = 0, candidate_share = 0;  // of kernel time: in groups
   SameKernels same;
   std::vector<CompareWarning> warnings;
-  // Over all groups, each with the mean of both sides' steps: the change of the time of the span.
-  Change overall;
+  // Over all groups, each with the mean of both sides' steps: the change of the headline, which is the period where
+  // steps follow each other on both sides and the span elsewhere, and that of the span.
+  Change overall, overall_span;
 };
 
 Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
                          const CompareOptions& options);
 
-// Rows of a ledger: one for each key of the cells, then exposed communication, exposed copies and idle time.
+// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies and idle time, which add up to
+// the span; and where steps follow each other on both sides what lies between them, with which they add up to the
+// period (step_periods.h): "[between steps]", or "[overlap]" for a side where it is negative.
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
 struct LedgerItem {
   std::int32_t layer = 0;
@@ -84,8 +91,8 @@ struct LedgerItem {
   double baseline_n = 0, candidate_n = 0;  // of all units
 };
 struct LedgerAccount {
-  std::vector<LedgerItem> items;  // by size of the change
-  LedgerItem total;
+  std::vector<LedgerItem> items;   // by size of the change
+  std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
 };
 LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by);
 

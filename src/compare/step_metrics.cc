@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-
-#include "passes/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -19,22 +16,6 @@ std::optional<StepMetric> step_metric_from(std::string_view text) {
   return static_cast<StepMetric>(found - kNames.begin());
 }
 std::string_view to_string(StepMetric metric) { return kNames[static_cast<std::size_t>(metric)]; }
-
-std::vector<std::int64_t> step_periods(const Side& side) {
-  std::vector<std::int64_t> out(side.runs.size(), kNoTime);
-  std::map<std::uint32_t, std::size_t> last;  // by device
-  for (std::size_t i = 0; i < side.runs.size(); ++i) {
-    const Run& run = side.runs[i];
-    if (run.step == 0) continue;
-    const auto [before, is_first] = last.try_emplace(run.device, i);
-    if (is_first) continue;
-    const Run& earlier = side.runs[before->second];
-    const bool same_kind = side.steps.steps[earlier.step - 1].info.kind == side.steps.steps[run.step - 1].info.kind;
-    if (run.step == earlier.step + 1 && same_kind) out[before->second] = run.first - earlier.first;
-    before->second = i;
-  }
-  return out;
-}
 
 std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,
                                       std::span<const std::int64_t> periods) {

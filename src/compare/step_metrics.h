@@ -10,6 +10,7 @@
 
 #include "compare/side.h"
 #include "compare/statistics.h"
+#include "compare/step_periods.h"
 
 namespace tracedb {
 
@@ -18,10 +19,6 @@ enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
 inline constexpr std::size_t kStepMetrics = 4;
 std::optional<StepMetric> step_metric_from(std::string_view text);
 std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
-
-// By run: from the start of its work to that of the next step on the device, where that is of the same kind; else
-// kNoTime.
-std::vector<std::int64_t> step_periods(const Side& side);
 
 // Of some runs, in ns; those without a period are left out. `periods` as of step_periods().
 std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,

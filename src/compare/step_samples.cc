@@ -81,7 +81,7 @@ StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
     const std::string kind = step == 0 ? "trace" : std::string(to_string(side.steps.steps[step - 1].info.kind));
     groups[kind].runs.push_back(i);
   }
-  const std::vector<std::int64_t> periods = step_periods(side);
+  const std::vector<std::int64_t> periods = step_periods(side.steps, side.runs);
   for (const auto& [name, group] : groups) {
     KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}};
     for (const std::uint32_t run : group.runs) add_load(side, side.runs[run], kind);

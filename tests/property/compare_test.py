@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import (LEDGERS, check_closure, check_mirror, check_unchanged, compare)  # noqa: E402
+from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare,  # noqa: E402
+                           ledger_total)
 from planted_pairs import expected_fusions, found_fusions, kept_kernels, make_side  # noqa: E402
 from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
 
@@ -102,17 +103,44 @@ def last_of(options):
     return [part for pair in values.items() for part in pair]
 
 
+def between_steps(side, phase):
+    """ns between steps of the phase that follow each other, scaled to all of them and rounded half away from zero, as a
+    sum, and the number of steps; None where none follow each other."""
+    steps = side.truth["steps"]
+    gaps = [after["gpu_begin"] - step["gpu_end"] for step, after in zip(steps, steps[1:])
+            if step["kind"] == after["kind"] == phase]
+    if not gaps:
+        return None
+    runs = sum(step["kind"] == phase for step in steps)
+    size, rest = divmod(abs(sum(gaps)) * runs, len(gaps))
+    size += 2 * rest >= len(gaps)
+    return (size if sum(gaps) >= 0 else -size), runs
+
+
+def check_period(sides, phase, rows):
+    """The account closes over the period where steps of the phase follow each other on both sides."""
+    found = [between_steps(side, phase) for side in sides]
+    period = ledger_total(rows, "[period]")
+    equal(period is not None, None not in found, f"{phase}: a period")
+    for side, key, between in zip(sides, ("baseline", "candidate"), found if period else ()):
+        total, steps = between
+        span, _ = side.mean_of_steps(phase, lambda step: step["gpu_end"] - step["gpu_begin"])
+        equal(sum(row[key] for row in rows if row["item"] in BETWEEN), total / steps, f"{phase}: between steps, {key}")
+        equal(period[key], (span + total) / steps, f"{phase}: period of the {key}")
+
+
 def check_ledger(sides, ledger):
-    """Rows add up to the change of the span, and the span and idle time are the generator's."""
+    """Rows add up to the change of the span and of the period, which are the generator's, as is the idle time."""
     by_phase = check_closure(ledger)
     for phase, rows in by_phase.items():
-        (total,) = [row for row in rows if row["item"] == "[span]"]
+        total = ledger_total(rows, "[span]")
         (idle,) = [row for row in rows if row["item"] == "[idle]"]
         for side, key in zip(sides, ("baseline", "candidate")):
             span, steps = side.mean_of_steps(phase, lambda step: step["gpu_end"] - step["gpu_begin"])
             busy, _ = side.mean_of_steps(phase, lambda step: step["busy"])
             equal(total[key], span / steps, f"{phase}: span of the {key}")
             equal(idle[key], (span - busy) / steps, f"{phase}: idle time of the {key}")
+        check_period(sides, phase, rows)
     return by_phase
 
 
@@ -232,7 +260,7 @@ def check_gate(folder):
     for sides, gate, code, said in (((fast, slow), 1, 1, "exceeds 1 %"), ((fast, slow), 50, 0, ""),
                                     ((slow, fast), 1, 0, ""), ((fast, fast), 0, 0, ""),
                                     ((fast, other), 1, 0, "nothing was compared")):
-        for metric in ("span", "busy", "period", "kernel_time"):
+        for metric in ("worse", "span", "busy", "period", "kernel_time"):
             result = run("trace-query", "compare", "--section", "summary", "--gate", gate, "--gate-metric", metric, *sides,
                          check=False)
             what = f"--gate {gate} --gate-metric {metric}, {sides[0].name} and {sides[1].name}"

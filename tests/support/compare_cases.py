@@ -55,16 +55,39 @@ def plain(rows):
     return mirrored(mirrored(rows))
 
 
+BETWEEN = ("[between steps]", "[overlap]")
+TOTALS = ("[span]", "[period]")
+EFFECTS = ("change", "count_effect", "duration_effect")
+
+
+def ledger_total(rows, item):
+    """The row of a total; None where the phase has none."""
+    found = [row for row in rows if row["item"] == item]
+    require(len(found) <= 1, f"{len(found)} rows {item}")
+    return found[0] if found else None
+
+
 def check_closure(ledger):
-    """Rows add up to the change of the span, to the nanosecond. Returns them by phase."""
+    """Rows add up to the change of the span, and with what lies between steps to that of the period, to the nanosecond.
+    Returns them by phase."""
     by_phase = collections.defaultdict(list)
     for row in ledger:
         equal(row["count_effect"] + row["duration_effect"], row["change"], f"effects of {row}")
         by_phase[row["phase"]].append(row)
     for phase, rows in by_phase.items():
-        (total,) = [row for row in rows if row["item"] == "[span]"]
-        for key in ("change", "count_effect", "duration_effect"):
-            equal(sum(row[key] for row in rows if row is not total), total[key], f"{phase}: {key}")
+        span, period = (ledger_total(rows, item) for item in TOTALS)
+        inside = [row for row in rows if row["item"] not in (*BETWEEN, *TOTALS)]
+        between = [row for row in rows if row["item"] in BETWEEN]
+        equal(bool(between), period is not None, f"{phase}: rows between steps, and a period")
+        for key in EFFECTS:
+            equal(sum(row[key] for row in inside), span[key], f"{phase}: {key} of the span")
+            if period:
+                equal(sum(row[key] for row in inside + between), period[key], f"{phase}: {key} of the period")
+        for side in ("baseline", "candidate") if period else ():
+            whole = span[side] + sum(row[side] for row in between)
+            require(abs(whole - period[side]) <= 1e-9 * max(1, abs(whole)), f"{phase}: {whole} and {period[side]} ns")
+            require(all((row[side] < 0) == (row["item"] == "[overlap]") for row in between if row[side] != 0),
+                    f"{phase}: signs of {between}")
     return by_phase
 
 
