@@ -62,16 +62,41 @@ void read_samples(Database& database, const std::string& json, const std::filesy
   }
 }
 
+// Files of earlier versions do not say.
+std::optional<Recording> recording_at(Database& database, const std::string& json) {
+  Statement row(database,
+                "SELECT json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
+                "WHERE json_type(?1, '$.recording') = 'object'");
+  row.bind(1, json);
+  if (!row.step()) return std::nullopt;
+  return Recording{row.int64(0) == 1, row.int64(1) == 1};
+}
+
+HostWaits waits_at(Database& database, const std::string& json) {
+  Statement row(database,
+                "SELECT json_extract(?1, '$.waits.gaps'), json_extract(?1, '$.waits.waiting'), "
+                "json_extract(?1, '$.waits.calls'), json_extract(?1, '$.waits.periods')");
+  row.bind(1, json);
+  if (!row.step()) return {};
+  return {row.int64(0), row.int64(1), row.int64(2), row.int64(3)};
+}
+
 }  // namespace
 
 std::string to_json(const StepSamples& samples) {
-  std::string text = fmt::format("{{\"schema\": {},\n \"trace\": {},\n \"devices\": {},\n \"kinds\": [",
-                                 json_string(kSchema), json_string(samples.trace), json_string(samples.devices));
+  std::string text = fmt::format("{{\"schema\": {},\n \"trace\": {},\n \"devices\": {},\n", json_string(kSchema),
+                                 json_string(samples.trace), json_string(samples.devices));
+  if (const auto& recording = samples.recording) {
+    text += fmt::format(" \"recording\": {{\"stacks\": {}, \"shapes\": {}}},\n", recording->stacks, recording->shapes);
+  }
+  text += " \"kinds\": [";
   const char* separator = "\n";
   for (const KindSamples& kind : samples.kinds) {
-    text +=
-        fmt::format("{}  {{\"kind\": {}, \"steps\": {}, \"requests\": {}, \"tokens\": {},\n   \"samples\": {{",
-                    std::exchange(separator, ",\n"), json_string(kind.kind), kind.steps, kind.requests, kind.tokens);
+    text += fmt::format(
+        "{}  {{\"kind\": {}, \"steps\": {}, \"requests\": {}, \"tokens\": {},\n   \"waits\": "
+        "{{\"gaps\": {}, \"waiting\": {}, \"calls\": {}, \"periods\": {}}},\n   \"samples\": {{",
+        std::exchange(separator, ",\n"), json_string(kind.kind), kind.steps, kind.requests, kind.tokens,
+        kind.waits.gaps, kind.waits.waiting, kind.waits.calls, kind.waits.periods);
     const char* between = "\n";
     for (const auto& [measure, values] : kind.samples) {
       text +=
@@ -88,7 +113,8 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
   valid.bind(1, json);
   if (!valid.step() || valid.int64(0) != 1) fail(path, "not JSON");
   if (text_at(database, json, "$.schema") != kSchema) fail(path, "not a baseline file");
-  StepSamples out{text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), {}};
+  StepSamples out{
+      text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), recording_at(database, json), {}};
   Statement sound(database,
                   "SELECT json_type(?1, '$.kinds') = 'array' AND NOT EXISTS (SELECT 1 FROM json_each(?1, '$.kinds') "
                   "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR "
@@ -101,7 +127,8 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
                   "FROM json_each(?1, '$.kinds')");
   kinds.bind(1, json);
   while (kinds.step()) {
-    KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}};
+    KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}, {}};
+    kind.waits = waits_at(database, std::string(kinds.text(4)));
     read_samples(database, std::string(kinds.text(4)), path, kind);
     check_samples(path, kind);
     out.kinds.push_back(std::move(kind));

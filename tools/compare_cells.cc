@@ -50,7 +50,8 @@ std::string marked(const std::string& verdict, double change) { return mark_of(v
 std::string verdict_text(const Change& change, bool people) {
   const std::string verdict(to_string(change.verdict));
   if (!change.reason.empty()) return fmt::format("{}: {}", verdict, change.reason);
-  return people ? marked(verdict, change.difference()) : verdict;
+  const std::string text = people ? marked(verdict, change.difference()) : verdict;
+  return change.caveat.empty() || !people ? text : fmt::format("{}: {}", text, change.caveat);
 }
 
 std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary) {

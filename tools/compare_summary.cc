@@ -58,7 +58,7 @@ class Summary {
     add("figures", fmt::format("per {}", to_string(c.normalise)), "");
     add_change("overall", c.overall);
     const bool by_period =
-        std::any_of(c.groups.begin(), c.groups.end(), [](const GroupComparison& g) { return g.has_period(); });
+        std::any_of(c.groups.begin(), c.groups.end(), [](const GroupComparison& g) { return g.by_period(); });
     if (by_period) add_change("overall: span", c.overall_span);
     if (in_.people) put_change_first(out_);
     return std::move(out_);
@@ -90,6 +90,7 @@ class Summary {
     }
     add_change(label + ": span", group.metric(StepMetric::kSpan));
     tokens(group);
+    recorded_calls(group);
   }
 
   void tokens(const GroupComparison& group) {
@@ -101,6 +102,15 @@ class Summary {
     };
     add(group.group.label + ": tokens/s", text(a), text(b));
     if (a && b) out_.rows.back()[4] = share_of(*b - *a, *a);
+  }
+
+  // In gaps in which the device waits for a host that is slowed by recording them.
+  void recorded_calls(const GroupComparison& group) {
+    if (!group.baseline_waits.bound() && !group.candidate_waits.bound()) return;
+    const auto text = [](const HostWaits& waits) {
+      return waits.bound() ? fmt::format("{} in {} gaps", waits.calls, waits.gaps) : "not bound by the host";
+    };
+    add(group.group.label + ": recorded calls", text(group.baseline_waits), text(group.candidate_waits));
   }
 
   void basis(const GroupComparison& group) {

@@ -66,6 +66,14 @@ void about_side(const Side& side, const char* which, double unknown, Warnings& o
   }
 }
 
+void about_waits(const std::string& label, const Side& side, const char* which, const HostWaits& waits, Warnings& out) {
+  if (!waits.bound()) return;
+  out.add("recording", "warning", which,
+          fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} "
+                      "recorded calls in {} gaps): part of that may be the profiler's; the span is judged beside it",
+                      label, 100 * waits.share(), to_string(side.recorded.recording), waits.calls, waits.gaps));
+}
+
 void about_group(const GroupComparison& group, Warnings& out) {
   const std::string& label = group.group.label;
   if (!group.group.comparable) out.add("batch_mix", "warning", "both", group.group.doubt);
@@ -114,6 +122,12 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
         "model_shape", "warning", "both",
         fmt::format("{} and {} layers: not the same model, or not recognised alike", a.layers.layers, b.layers.layers));
   }
+  const bool periods =
+      std::any_of(comparison.groups.begin(), comparison.groups.end(), [](const auto& g) { return g.has_period(); });
+  if (periods && !comparison.recording_difference.empty()) {
+    out.add("recording", "warning", "both",
+            comparison.recording_difference + ": that slows the host, so periods are not compared, only spans");
+  }
   for (const ClockChange& change : comparison.same.clocks) {
     const std::string kernels = change.holding == change.kernels
                                     ? fmt::format("all {} kernels", change.kernels)
@@ -136,7 +150,11 @@ std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& c
   about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, vocabulary), out);
   about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, vocabulary), out);
   about_both(baseline, candidate, comparison, out);
-  for (const GroupComparison& group : comparison.groups) about_group(group, out);
+  for (const GroupComparison& group : comparison.groups) {
+    about_waits(group.group.label, baseline, "baseline", group.baseline_waits, out);
+    about_waits(group.group.label, candidate, "candidate", group.candidate_waits, out);
+    about_group(group, out);
+  }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");
   return out.take();
 }

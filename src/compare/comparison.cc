@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
 
 StepMetric headline_metric(const GroupComparison& group) {
-  return group.has_period() ? StepMetric::kPeriod : StepMetric::kSpan;
+  return group.by_period() ? StepMetric::kPeriod : StepMetric::kSpan;
 }
 
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
@@ -48,8 +48,7 @@ class Comparer {
 
   Comparison run() {
     StepMatch match = match_steps(a_, b_);
-    baseline_periods_ = step_periods(a_.steps, a_.runs);
-    candidate_periods_ = step_periods(b_.steps, b_.runs);
+    out_.recording_difference = recording_difference(a_.recorded.recording, b_.recorded.recording);
     out_.normalise = options_.normalise;
     out_.baseline_share = match.baseline_share;
     out_.candidate_share = match.candidate_share;
@@ -91,8 +90,10 @@ class Comparer {
     GroupComparison out;
     run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_); },
              [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_); });
-    out.baseline_periods = sum_periods(a_.steps, a_.runs, group.baseline, baseline_periods_);
-    out.candidate_periods = sum_periods(b_.steps, b_.runs, group.candidate, candidate_periods_);
+    out.baseline_periods = sum_periods(a_.steps, a_.runs, group.baseline, a_.periods);
+    out.candidate_periods = sum_periods(b_.steps, b_.runs, group.candidate, b_.periods);
+    out.baseline_waits = sum_host_waits(a_.recorded, group.baseline.runs, a_.periods);
+    out.candidate_waits = sum_host_waits(b_.recorded, group.candidate.runs, b_.periods);
     out.baseline_units = units_of(group.baseline, out_.normalise);
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = coverage(out.baseline, out.candidate);
@@ -104,10 +105,12 @@ class Comparer {
     out.candidate_coverage = std::max(out.candidate_coverage, out.alignment.candidate_share);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const auto metric = static_cast<StepMetric>(m);
-      const std::vector<std::int64_t> a = step_sample(a_, out.group.baseline.runs, metric, baseline_periods_);
-      const std::vector<std::int64_t> b = step_sample(b_, out.group.candidate.runs, metric, candidate_periods_);
+      const std::vector<std::int64_t> a = step_sample(a_, out.group.baseline.runs, metric, a_.periods);
+      const std::vector<std::int64_t> b = step_sample(b_, out.group.candidate.runs, metric, b_.periods);
       out.metrics[m] = change({a}, {b}, out);
     }
+    judge_period(out.metrics[static_cast<std::size_t>(StepMetric::kPeriod)], out_.recording_difference,
+                 out.baseline_waits, out.candidate_waits);
     compare_ops(out);
     compare_layers(out);
     return out;
@@ -195,7 +198,6 @@ class Comparer {
   const Side& b_;
   const Vocabulary& vocabulary_;
   const CompareOptions& options_;
-  std::vector<std::int64_t> baseline_periods_, candidate_periods_;
   Comparison out_;
 };
 

@@ -47,12 +47,15 @@ struct GroupComparison {
   StepGroup group;
   GroupWork baseline, candidate;
   PeriodSums baseline_periods, candidate_periods;
+  HostWaits baseline_waits, candidate_waits;
   std::int64_t baseline_units = 1, candidate_units = 1;
   // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.
   double baseline_coverage = 0, candidate_coverage = 0;
   Change metrics[kStepMetrics];  // by StepMetric
-  // Steps follow each other on both sides: the headline is their period, and the account closes over it.
+  // Steps follow each other on both sides: the account closes over their period.
   [[nodiscard]] bool has_period() const { return baseline_periods.known() && candidate_periods.known(); }
+  // And both sides record alike, so that their periods can be compared.
+  [[nodiscard]] bool by_period() const { return has_period() && metric(StepMetric::kPeriod).recorded_alike; }
   [[nodiscard]] const Change& metric(StepMetric which) const { return metrics[static_cast<std::size_t>(which)]; }
   std::vector<OpChange> ops;        // in order of the time of both sides
   std::vector<LayerChange> layers;  // head, layers, tail, none
@@ -71,9 +74,10 @@ struct Comparison {
   std::vector<GroupComparison> groups;
   double baseline_share = 0, candidate_share = 0;  // of kernel time: in groups
   SameKernels same;
+  std::string recording_difference;  // recording.h; "": none
   std::vector<CompareWarning> warnings;
   // Over all groups, each with the mean of both sides' steps: the change of the headline, which is the period where
-  // steps follow each other on both sides and the span elsewhere, and that of the span.
+  // steps follow each other on both sides and record alike, else the span; and that of the span.
   Change overall, overall_span;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compare/step_periods.h"
+
 namespace tracedb {
 namespace {
 
@@ -50,6 +52,8 @@ Side load_side(const Index& index, const StepOptions& options) {
   side.steps = load_steps(index, options, side.events, traits);
   side.layers = find_layers(index, side.events, side.steps, traits);
   make_runs(side);
+  side.periods = step_periods(side.steps, side.runs);
+  side.recorded = recorded_gaps(index, side, side.periods);
   return side;
 }
 

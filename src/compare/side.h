@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/large_vector.h"
+#include "compare/recording.h"
 #include "compare/vocabulary.h"
 #include "index/index.h"
 #include "passes/device_events.h"
@@ -52,6 +53,8 @@ struct Side {
   std::vector<std::uint32_t> memory_rows;
   std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by place in those
   std::vector<Run> runs;
+  std::vector<std::int64_t> periods;  // by run (step_periods.h)
+  RecordedGaps recorded;
   std::int64_t kernel_time = 0;   // of all kernels, in runs or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;

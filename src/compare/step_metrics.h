@@ -31,6 +31,9 @@ struct Change {
   Interval interval;  // of the difference of medians, 95 %
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // why inconclusive; else ""
+  // Of a period (recording.h): what slows the host while it is recorded, and whether both sides record the same.
+  std::string caveat;
+  bool recorded_alike = true;
   [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
 };
 

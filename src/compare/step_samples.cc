@@ -46,7 +46,8 @@ bool same_load(const KindSamples& a, const KindSamples& b) {
   return close(a.requests, b.requests) && close(a.tokens, b.tokens);
 }
 
-void compare_kind(const KindSamples& a, const KindSamples& b, const VerdictRule& rule, SampleComparison& out) {
+void compare_kind(const KindSamples& a, const KindSamples& b, const std::string& recording, const VerdictRule& rule,
+                  SampleComparison& out) {
   const bool comparable = same_load(a, b);
   if (!comparable) out.notes.push_back(fmt::format("{}: requests or tokens per step differ", a.kind));
   std::vector<SampleChange> metrics, ops;
@@ -57,6 +58,11 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const VerdictRule&
   for (const std::string& measure : measures) {
     SampleChange change{a.kind, measure,
                         make_change(values_of(a, measure), values_of(b, measure), 1, comparable, rule)};
+    if (measure == to_string(StepMetric::kPeriod)) {
+      judge_period(change.change, recording, a.waits, b.waits);
+      if (!change.change.caveat.empty())
+        out.notes.push_back(fmt::format("{}, period: {}", a.kind, change.change.caveat));
+    }
     (is_op(measure) ? ops : metrics).push_back(std::move(change));
   }
   const auto rank = [](const SampleChange& change) {
@@ -74,21 +80,21 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const VerdictRule&
 }  // namespace
 
 StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
-  StepSamples out{side.facts.label, side.facts.devices, {}};
+  StepSamples out{side.facts.label, side.facts.devices, side.recorded.recording, {}};
   std::map<std::string, GroupSide> groups;
   for (std::uint32_t i = 0; i < side.runs.size(); ++i) {
     const std::uint32_t step = side.runs[i].step;
     const std::string kind = step == 0 ? "trace" : std::string(to_string(side.steps.steps[step - 1].info.kind));
     groups[kind].runs.push_back(i);
   }
-  const std::vector<std::int64_t> periods = step_periods(side.steps, side.runs);
   for (const auto& [name, group] : groups) {
-    KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}};
+    KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}, {}};
     for (const std::uint32_t run : group.runs) add_load(side, side.runs[run], kind);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const auto metric = static_cast<StepMetric>(m);
-      kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, periods);
+      kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, side.periods);
     }
+    kind.waits = sum_host_waits(side.recorded, group.runs, side.periods);
     for (const auto& [op, times] : sum_work(side, group, vocabulary).op_times) {
       kind.samples[std::string(kOpPrefix) + vocabulary.op_name(op)] = times;
     }
@@ -99,13 +105,15 @@ StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
 
 SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, const VerdictRule& rule) {
   SampleComparison out;
+  const std::string recording = recording_difference(baseline.recording, candidate.recording);
+  if (!recording.empty()) out.notes.push_back(recording + ": periods are not compared");
   const auto find = [](const StepSamples& in, const std::string& kind) {
     return std::find_if(in.kinds.begin(), in.kinds.end(), [&](const KindSamples& k) { return k.kind == kind; });
   };
   for (const KindSamples& kind : baseline.kinds) {
     const auto other = find(candidate, kind.kind);
     if (other != candidate.kinds.end()) {
-      compare_kind(kind, *other, rule, out);
+      compare_kind(kind, *other, recording, rule, out);
     } else {
       out.notes.push_back(fmt::format("only the baseline has {} steps", kind.kind));
     }

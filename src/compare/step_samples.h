@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct KindSamples {
   std::string kind;                       // of steps; "trace" where there are none
   std::int64_t steps = 0;                 // and devices
   std::int64_t requests = 0, tokens = 0;  // sums, as far as annotations say
+  HostWaits waits;                        // recording.h; nothing where the profiler slows no host
   // ns of each step, by measure: the names of StepMetric, and "op norm" for kernel time of a class. An operation has a
   // value for each step that has it; the others have 0.
   std::map<std::string, std::vector<std::int64_t>> samples;
@@ -23,6 +25,7 @@ struct KindSamples {
 
 struct StepSamples {
   std::string trace, devices;
+  std::optional<Recording> recording;  // nullopt: not known, as of files of earlier versions
   std::vector<KindSamples> kinds;
 };
 

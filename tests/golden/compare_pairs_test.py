@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from compare_cases import LEDGERS, check_closure, check_mirror, check_unchanged, compare  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, require, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, Cases, equal, ingest, require, run, scratch_folder, skip_without_traces  # noqa: E402
 
 FOLDER = TRACES / "kineto"
 LLAMA = ("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz")
@@ -104,6 +104,22 @@ def check_itself(index, name):
     check_unchanged(compare(index(name), index(name), "--section", "all"))
 
 
+def check_headline(index):
+    """The MI300X's steps stand 25 ms apart, in which its host works under a profiler that records python stacks; those of
+    the H100 follow each other closely. Spans are alike, periods are not."""
+    found = compare(*map(index, LLAMA), "--section", "summary,warnings,ledger")
+    rows = {row["item"]: row for row in found["summary"]}
+    equal((rows["decode: period"]["baseline"], rows["decode: period"]["candidate"]), ("45.067 ms", "18.943 ms"), "period")
+    equal(rows["decode: period"]["verdict"], "better", "verdict of the period")
+    equal(rows["decode: span"]["verdict"], "same", "verdict of the span")
+    equal(rows["decode: recorded calls"]["baseline"], "10858 in 8 gaps", "recorded calls")
+    equal([row["side"] for row in found["warnings"] if row["code"] == "recording"], ["baseline"], "warnings of recording")
+    equal(found["ledger"][0]["item"], "[between steps]", "largest change of the decode steps")
+    slower = run("trace-query", "compare", *map(index, LLAMA[::-1]), "--section", "summary", "--gate", 5, check=False)
+    equal(slower.returncode, 1, "--gate 5 of the H100 against the MI300X: exit")
+    require("decode, period: candidate bound by the recording host, 1357 calls a gap" in slower.stderr, slower.stderr)
+
+
 def check_clocks(index):
     """Ranks of one job on one machine: what differs is how long they wait for each other in a collective."""
     for pair in itertools.combinations(DLRM, 2):
@@ -139,6 +155,7 @@ def main():
                 cases.run(f"account and mirror: {pair[0]}", check_pair, index, *pair)
             for name in ITSELF:
                 cases.run(f"itself: {name}", check_itself, index, name)
+            cases.run("headline of steps that stand apart", check_headline, index)
             cases.run("clocks of ranks of one job", check_clocks, index)
             cases.run("every pair of a mixed bag", check_bag, index)
     cases.finish()

@@ -80,6 +80,74 @@ def check_file(near, far, folder):
                                     check=False).stderr, "the gate against a file does not name the period")
 
 
+def made(folder, name, *options):
+    path = make_trace(folder / f"{name}.json", *COMMON[:-2], "--mix", "D", *options)
+    return ingest(path, folder / f"{name}.tracedb")
+
+
+def warnings_of(*sides):
+    return [row for row in compare(*sides, "--section", "warnings")["warnings"] if row["code"] == "recording"]
+
+
+def check_host(folder):
+    """A gap in which the host works and its calls are recorded: the period is what it is, with that caveat."""
+    near = made(folder, "near", "--python-stacks", "on")
+    for name, calls, what in (("stacks", ("--python-stacks", "on"), "python stacks"),
+                              ("shapes", ("--python-stacks", "off", "--shapes", "on"), "shapes")):
+        usual = near if name == "stacks" else made(folder, "usual", *calls)
+        waits = made(folder, name, *calls, "--step-gap", APART, "--gap-calls", 12000)
+        code, said = gate(usual, waits, "--gate", 5)
+        equal(code, 1, f"{name}: --gate 5: exit, {said}")
+        require("bound by the recording host" in said and " 120" in said, f"{name}: {said}")
+        rows = summary_of(usual, waits)
+        equal(rows["decode: period"]["verdict"], "worse", f"{name}: period")
+        equal(rows["decode: span"]["verdict"], "same", f"{name}: span")
+        calls, _, rest = rows["decode: recorded calls"]["candidate"].partition(" ")
+        require(rest == "in 11 gaps" and 0 <= int(calls) - 11 * 12000 < 11 * 100, f"{name}: {calls} {rest}")
+        (warning,) = [row for row in warnings_of(usual, waits) if row["side"] == "candidate"]
+        require(what in warning["text"] and f"({calls} recorded calls in 11 gaps)" in warning["text"], warning)
+        table = run("trace-query", "compare", "-q", "--section", "summary", usual, waits).stdout
+        require("bound by the recording host" in table, table)
+        check_mirror(compare(usual, waits, "--section", "all"), compare(waits, usual, "--section", "all"))
+
+
+def check_recorded_differently(folder):
+    near = made(folder, "with", "--python-stacks", "on", "--step-gap", APART, "--gap-calls", 12000)
+    far = made(folder, "without", "--python-stacks", "off")
+    for sides in ((near, far), (far, near)):
+        rows = summary_of(*sides)
+        equal(rows["decode: period"]["verdict"], "inconclusive: recorded differently", "period")
+        equal((rows["decode: span"]["verdict"], rows["overall"]["verdict"]), ("same", "same"), "span and overall")
+        require("overall: span" not in rows, "overall is by span alone")
+        code, said = gate(*sides, "--gate", 5)
+        equal(code, 0, f"--gate 5: exit, {said}")
+        require("decode, period: recorded differently: judged by span" in said, said)
+        require(any(row["side"] == "both" and "python stacks" in row["text"] for row in warnings_of(*sides)),
+                "no warning that periods are not compared")
+        path = folder / "baseline.json"
+        run("trace-query", "compare", sides[0], "--save-baseline", path)
+        done = run("trace-query", "compare", sides[1], "--baseline-file", path, "--gate", 5, check=False)
+        equal(done.returncode, 0, f"against a file: exit, {done.stderr}")
+        require("recorded differently: judged by span" in done.stderr, done.stderr)
+    slow = made(folder, "slow", "--python-stacks", "off", "--slow", "dense_gemm=2")
+    equal(gate(near, slow, "--gate", 5)[0], 1, "--gate 5 by span: exit")
+
+
+def check_old_file(folder):
+    """A baseline file of before says nothing of how its trace was recorded: it is compared as it was."""
+    near = made(folder, "old", "--python-stacks", "on")
+    path = folder / "old.json"
+    run("trace-query", "compare", near, "--save-baseline", path)
+    text = json.loads(path.read_text(encoding="utf-8"))
+    equal(text.pop("recording"), {"stacks": True, "shapes": False}, "what the file says of recording")
+    for kind in text["kinds"]:
+        del kind["waits"]
+    path.write_text(json.dumps(text), encoding="utf-8")
+    other = made(folder, "other", "--python-stacks", "off")
+    rows = json.loads(run("trace-query", "compare", "--json", other, "--baseline-file", path).stdout)["sections"][0]["rows"]
+    equal({row["verdict"] for row in rows if row["metric"] == "period"}, {"same"}, "verdict of the period")
+
+
 def check_alone(folder):
     """Steps that never follow one of their kind have no period: the account closes over the span."""
     near, far = pair(folder, "P,D")
@@ -97,8 +165,9 @@ def main():
         for check in (check_summary, check_ledger, check_gate):
             cases.run(check.__name__.replace("_", " "), check, near, far)
         cases.run("check file", check_file, near, far, folder)
-    with scratch_folder() as folder:
-        cases.run("check alone", check_alone, folder)
+    for check in (check_alone, check_host, check_recorded_differently, check_old_file):
+        with scratch_folder() as folder:
+            cases.run(check.__name__.replace("_", " "), check, folder)
     cases.finish()
 
 

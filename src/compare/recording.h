@@ -1,0 +1,61 @@
+// A profiler that records python stacks or shapes of operators slows the host. Where the device waits for that host
+// between steps, their period says as much of the profiler as of the program, and two traces that record differently in
+// this cannot be compared by period.
+//
+// Source: metrics F.2 (host_wait) and F.10. A gap between two steps that follow each other on a device is the host's if
+// the first kernel or copy behind it was launched after the gap began, or, where the launch is not known, if recorded
+// calls start inside it. A period is bound by the host if such gaps are at least 2 % of it: less changes no verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+
+namespace tracedb {
+
+struct Change;
+struct Side;
+
+// What slows the host. By what the trace says of its profiler, and by what it holds.
+struct Recording {
+  bool stacks = false, shapes = false;
+  [[nodiscard]] bool any() const { return stacks || shapes; }
+  bool operator==(const Recording&) const = default;
+};
+Recording recording_of(const Index& index);
+std::string to_string(const Recording& recording);  // "python stacks and shapes", "neither python stacks nor shapes"
+
+// By run: what the device waits for the host behind it, in ns, and the python calls and operators that start in that
+// gap. Empty where nothing that slows the host is recorded.
+struct RecordedGaps {
+  Recording recording;
+  std::vector<std::int64_t> waiting, calls;
+};
+// `periods`: as of step_periods(). Calls are counted where gaps of the host are enough to bound a kind of steps.
+RecordedGaps recorded_gaps(const Index& index, const Side& side, std::span<const std::int64_t> periods);
+
+// Over the runs of a group that have a period; times in ns.
+struct HostWaits {
+  std::int64_t gaps = 0;  // of the host
+  std::int64_t waiting = 0, calls = 0;
+  std::int64_t periods = 0;
+  [[nodiscard]] bool bound() const;
+  [[nodiscard]] double share() const;          // of the periods
+  [[nodiscard]] double calls_per_gap() const;  // mean
+};
+HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t> runs,
+                         std::span<const std::int64_t> periods);
+
+// How two traces differ in what they record: "the baseline records python stacks, the candidate does not"; "" for not
+// at all, and where it is not known of one.
+std::string recording_difference(const std::optional<Recording>& baseline, const std::optional<Recording>& candidate);
+
+// Makes the change of a period inconclusive where the traces record differently, and gives it a caveat where the host
+// bounds it while recording.
+void judge_period(Change& period, const std::string& difference, const HostWaits& baseline, const HostWaits& candidate);
+
+}  // namespace tracedb
