@@ -54,6 +54,9 @@ def main():
             options += ["--fuse", fusions]
         with scratch_folder() as folder:
             cases.run(f"truth {vendor} moe {moe} tp {parallel}{' fused' if fusions else ''}", check_truth, folder, options)
+    for vendor, model in itertools.product(("amd", "nvidia"), ("train", "vision+text", "encoder+decoder", "diffusion")):
+        with scratch_folder() as folder:
+            cases.run(f"truth {vendor} {model}", check_truth, folder, ["--vendor", vendor, "--model", model])
     for seed in range(3):
         with scratch_folder() as folder:
             cases.run(f"names {seed}", check_tables, folder, seed)

@@ -8,99 +8,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare,  # noqa: E402
                            ledger_total)
+from pair_options import PAIRS, fusion_pair, last_of  # noqa: E402
 from planted_pairs import expected_fusions, found_fusions, kept_kernels, make_side  # noqa: E402
 from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
 
-FUSIONS = ("add+rmsnorm", "allreduce+rmsnorm", "moe_gemm+silu", "moe_routing", "qk_norm+rope", "rmsnorm+quant",
-           "rope+kvcache", "silu+quant")
-VENDORS = (("amd", "nvidia"), ("nvidia", "amd"), ("amd", "amd"), ("nvidia", "nvidia"))
-SLOW = ("dense_gemm", "quantise", "rotary", "kv_cache", "attention_decode", "activation", "norm")
-INSERTED = ("reduce", "sort", "elementwise", "norm", "quantise", "gate_up_gemm", "moe_gemm_1")
-LEAST = 0.95  # of precision and recall
-
-
-def shape(chance):
-    """Options that both sides share: the same model under the same load."""
-    options = ["--layers", chance.randint(4, 6), "--mix", chance.choice(["P,D*3", "D", "P,D*2,M", "P*2,D*2,M"]),
-               "--batch", chance.choice([8, 32, 64]), "--moe", chance.choice(["on", "off"]),
-               "--quantise", chance.choice(["on", "on", "off"]), "--qk-norm", chance.choice(["on", "on", "off"]),
-               "--tensor-parallel", chance.choice([1, 1, 2, 4]), "--streams", chance.choice([1, 2, 3])]
-    return options + ["--python-stacks", chance.choice(["on", "on", "off"])]
-
-
-def way(chance):
-    """Options that a side has for itself."""
-    return ["--seed", chance.randrange(1, 10**6), "--steps", chance.randint(8, 12), "--idle",
-            chance.choice([0, 0, 90000]), "--graphs", chance.choice(["on", "on", "off"])]
-
-
-def fuse(chance):
-    chosen = chance.sample(FUSIONS, chance.choice([0, 2, 3, 4, 6]))
-    return ["--fuse", ",".join(chosen)] if chosen else []
-
-
-def vendors(place):
-    return [("--vendor", name) for name in VENDORS[place % len(VENDORS)]]
-
-
-def fusion_pair(chance, place):
-    a, b = vendors(place)
-    common = shape(chance)
-    return [*common, *a, *way(chance), *fuse(chance)], [*common, *b, *way(chance), *fuse(chance)]
-
-
-def same_pair(chance, place):
-    """Two runs of one program."""
-    vendor = vendors(2 + place % 2)[0]
-    common = [*shape(chance), *vendor, *fuse(chance)]
-    return [*common, *way(chance)], [*common, *way(chance)]
-
-
-def slow_pair(chance, place):
-    """With little noise, so that what was planted is what stands out."""
-    a, b = [[*side, "--jitter", "0.3"] for side in same_pair(chance, place)]
-    return a, [*b, "--slow", f"{SLOW[place % len(SLOW)]}@{chance.randint(1, 3)}={chance.choice([1.8, 2.5])}"]
-
-
-def clock_pair(chance, place):
-    a, b = same_pair(chance, place)
-    return a, [*b, "--clock", (1.12, 0.9, 1.06, 0.8)[place % 4]]
-
-
-def insert_pair(chance, place):
-    sides = same_pair(chance, place)
-    where = chance.choice(["", f"@{chance.randint(0, 3)}"])
-    sides[place % 2].extend(["--insert", INSERTED[place % len(INSERTED)] + where])
-    return sides
-
-
-def everything_pair(chance, place):
-    a, b = fusion_pair(chance, place)
-    return [*a, "--insert", INSERTED[place % len(INSERTED)]], [*b, "--slow", "dense_gemm@2=2", "--insert", "sort@1"]
-
-
-def mixed_pair(chance, place):
-    """One vendor, other fusions, and a kernel more, which may be like its neighbours: all others must keep their equal."""
-    vendor = vendors(2 + place % 2)[0]
-    common = [*shape(chance), *vendor]
-    sides = [*common, *way(chance), *fuse(chance)], [*common, *way(chance), *fuse(chance)]
-    sides[place % 2].extend(["--insert", INSERTED[-1 - place % len(INSERTED)]])
-    return sides
-
-
-def long_capture_pair(chance, place):
-    a, b = fusion_pair(chance, place)
-    return [*a, "--steps", 5], [*b, "--steps", 24]
-
-
-PAIRS = (("fusions", fusion_pair, 24), ("nothing", same_pair, 4), ("slower", slow_pair, 8), ("clock", clock_pair, 4),
-         ("insertion", insert_pair, 7), ("mixed", mixed_pair, 7), ("everything", everything_pair, 4), ("capture length", long_capture_pair, 4))
-
-
-def last_of(options):
-    """The last value of each option, as make-trace cannot take one twice."""
-    values = {options[i]: options[i + 1] for i in range(0, len(options), 2)}
-    return [part for pair in values.items() for part in pair]
+LEAST = 0.97  # of precision and recall
 
 
 def between_steps(side, phase):
@@ -157,20 +69,35 @@ def check_accounts(sides, ledgers, found):
                 require(abs(mine - time / steps) < 1, f"{section}, {phase}: {mine} of {time / steps} ns of the {key}")
 
 
-def planted_slow(side):
-    (target,) = side.truth["slow_targets"]
-    return target["target"], str(target["layer"])
-
-
-def check_slow(side, ledger):
-    op, layer = planted_slow(side)
-    for kind in sorted(set(side.kinds)):
-        planted = [kernel for kernel in side.sequences(kind)[layer] if kernel[1] == op]
+def check_slow(sides, ledgers):
+    """What was slowed down takes the most time longer: its class, or the family where the sides name it differently."""
+    (target,) = sides[1].truth["slow_targets"]
+    everywhere = target["layer"] is None
+    for kind in sorted(set(sides[0].kinds) & set(sides[1].kinds)):
+        slowed = sides[1].slowed(kind)
+        expected = set().union(*slowed.values())
+        expected |= {name.split("_")[0] for name in expected if name.startswith("attention_")}
         # Of kernels that compute: how long collectives wait for other ranks is no property of this one.
-        rows = [row for row in ledger if row["phase"] == kind and not row["item"].startswith("[")]
-        if planted and rows:
+        rows = [row for row in ledgers["op" if everywhere else "layer,op"]
+                if row["phase"] == kind and not row["item"].startswith("[")]
+        if slowed and rows:
             worst = max(rows, key=lambda row: row["duration_effect"])
-            equal((worst["item"], worst["layer"]), (op, layer), f"{kind}: largest duration effect")
+            require(worst["item"] in expected, f"{kind}: {worst} has the largest duration effect, not {expected}")
+            if not everywhere:
+                equal(worst["layer"], str(target["layer"]), f"{kind}: layer of the largest duration effect")
+
+
+def check_apart(sides, ledger, warnings):
+    """The time between steps is what changed, by what was planted; where the profiler slowed the host meanwhile, that is
+    said."""
+    gaps = [side.truth["options"]["step_gap_ns"] for side in sides]
+    rows = [row for row in ledger if row["item"] in BETWEEN]
+    require(rows or all(between_steps(side, kind) is None for side in sides for kind in side.kinds), "no row between steps")
+    for row in rows:
+        planted = gaps[1] - gaps[0]
+        require(abs(row["change"] - planted) < 0.05 * abs(planted) + 1e6, f"planted {planted} ns between steps: {row}")
+    stacks = sides[0].truth["options"]["python_stacks"]
+    equal("recording" in {row["code"] for row in warnings}, bool(stacks and rows), "warning of a host that records")
 
 
 def check_insertion(sides, alignment):
@@ -226,15 +153,22 @@ def check_pair(folder, what, options, score):
     there = compare(*indexes, "--section", "all")
     back = compare(*reversed(indexes), "--section", "all")
     ledgers = {by: compare(*indexes, "--section", "ledger", "--by", by)["ledger"] for by in LEDGERS}
-    score.count(*expected_fusions(*sides), found_fusions(there["fusion"]))
+    if what == "model":
+        (phase,) = {row["phase"] for row in there["ledger"]}
+        for side in sides:
+            side.call_steps(phase)
+    if what != "shifted":
+        score.count(*expected_fusions(*sides), found_fusions(there["fusion"]))
+        check_kept(sides, there["alignment"])
     check_accounts(sides, ledgers, there)
-    check_kept(sides, there["alignment"])
     check_mirror(there, back)
     itself = indexes[len(what) % 2]
     check_unchanged(compare(itself, itself, "--section", "all"))
     equal("clocks" in {row["code"] for row in there["warnings"]}, what == "clock", "warning of clocks")
-    if what == "slower":
-        check_slow(sides[1], ledgers["layer,op"])
+    if what in ("slower", "model"):
+        check_slow(sides, ledgers)
+    if what == "apart":
+        check_apart(sides, ledgers["op"], there["warnings"])
     if what == "insertion":
         check_insertion(sides, there["alignment"])
     if what == "nothing":

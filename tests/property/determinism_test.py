@@ -76,7 +76,9 @@ def main():
     cases = Cases()
     with scratch_folder() as folder:
         synthetic = cases.run("make-trace", make_trace, folder / "synthetic.json", "--vendor", "amd", "--steps", "3")
-        traces = [synthetic] if synthetic else []
+        training = cases.run("make-trace of training", make_trace, folder / "training.json", "--model", "train", "--steps", "3",
+                             "--layers", "4", "--correlation", "off")
+        traces = [trace for trace in (synthetic, training) if trace]
         for trace in list(traces):
             os.utime(trace, (1, 1))  # an index says whether its trace had been at rest, and this one is new
             traces.append(cases.run("damage", damaged, trace, folder / "damaged.json"))

@@ -19,6 +19,10 @@ SHAPES = {
     "fused collectives": ("--vendor", "nvidia", "--tensor-parallel", 2, "--layers", 3, "--fuse", "allreduce+rmsnorm"),
     "fused on amd": ("--tensor-parallel", 2, "--layers", 3, "--fuse", "allreduce+rmsnorm,rmsnorm+quant"),
     "rank 3": ("--rank", 3, "--tensor-parallel", 4, "--layers", 2),
+    "a branch beside": ("--jittered-streams", "on", "--tensor-parallel", 2, "--streams", 3, "--layers", 3),
+    "steps apart": ("--step-gap", 7000000, "--gap-calls", 50, "--layers", 3),
+    "a waiting collective": ("--tensor-parallel", 4, "--collective-wait", 3000000, "--layers", 3),
+    "diffusion": ("--model", "diffusion", "--layers", 2, "--vendor", "nvidia"),
 }
 DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy")
 

@@ -36,6 +36,22 @@ class Side:
             found = layers
         return found
 
+    def call_steps(self, kind):
+        """Names the kind of all steps as a report does, where the generator has no word for it."""
+        self.kinds = [kind] * len(self.kinds)
+        for step in self.truth["steps"]:
+            step["kind"] = kind
+
+    def slowed(self, kind):
+        """{layer: classes} of the kernels that were slowed down; their classes as their names tell them."""
+        (target,) = self.truth["slow_targets"]
+        classes = self.truth["role_classes"]
+        out = collections.defaultdict(set)
+        for layer, kernels in self.sequences(kind).items():
+            if target["layer"] is None or str(target["layer"]) == layer:
+                out[layer].update(kernel[1] for kernel in kernels if target["target"] in (kernel[0], classes[kernel[0]]))
+        return {layer: found for layer, found in out.items() if found}
+
     def mean_of_steps(self, kind, figure):
         """ns a step, as sum and number of steps."""
         values = [figure(step) for step in self.truth["steps"] if step["kind"] == kind]
@@ -56,7 +72,9 @@ def make_side(folder, name, options):
         label["name"] = INDUCTOR_NUMBER.sub(r"\1", READABLE.get(kernel, kernel))
     steps = collections.defaultdict(list)
     for label in labels:
-        steps[int(label["step"])].append(tuple(label[key] for key in ("layer", "role", "class", "name")))
+        around = [label[key] for key in ("pass", "stack", "iteration") if label[key] not in ("", "0")]
+        place = "/".join([*around, label["layer"]])
+        steps[int(label["step"])].append((place, label["role"], label["class"], label["name"]))
     database.close()
     return Side(index, truth, [step["kind"] for step in truth["steps"]], steps)
 

@@ -86,6 +86,9 @@ std::string Truth::json() const {
   line("classes", object(classes_, pair));
   line("classes_by_kind", by_kind(classes_by_kind_, [](const auto& map) { return object(map, pair); }));
   line("roles", object(roles_, pair));
+  std::map<std::string_view, std::string> role_classes;  // under their usual names
+  for (const auto& [role, time] : roles_) role_classes[role] = fmt::format("\"{}\"", find_kernel(role)->op_class);
+  line("role_classes", object(role_classes, [](const std::string& text) { return text; }));
   std::map<std::string_view, std::string> names;
   for (const auto& [name, value] : names_) {
     names[name] =
