@@ -38,7 +38,9 @@ constexpr auto kSpellings = std::to_array<Spelling>({
       "", "", "vllm::unified_attention_with_output", 4400, 21000, 128}},
     // Fused with the residual add, which the name does not mention.
     {"add_norm",
-     {"add_rms_norm", "norm", "triton_red_fused__to_copy_mean_mul_pow_rsqrt_5",
+     {"add_rms_norm", "norm",
+      "void sgl_hip::rmsnorm_kernel<__hip_bfloat16, 8, true>(__hip_bfloat16*, __hip_bfloat16*, __hip_bfloat16 const*, "
+      "float, int, int)",
       "void tensorrt_llm::kernels::generalRmsNorm<__nv_bfloat16, true>(__nv_bfloat16 const*, __nv_bfloat16 const*, "
       "__nv_bfloat16*, float, int, int)",
       "", "", "_C::fused_add_rms_norm", 6300, 6100, 256}},
