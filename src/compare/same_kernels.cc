@@ -24,16 +24,29 @@ struct Use {
 struct Uses {
   KeyNumbers numbers;
   std::vector<Use> all;
-  std::int64_t time = 0, compute_time = 0;  // of all kernels of the runs
 
-  void add(const Use& use) {
-    const auto [place, is_new] = numbers.number(use.key);
-    if (is_new) all.push_back({use.key, 0, 0, true});
-    all[place].n += use.n;
-    all[place].time = bounded_add(all[place].time, use.time);
-    all[place].computes = all[place].computes && use.computes;
-    time = bounded_add(time, use.time);
-    if (use.computes) compute_time = bounded_add(compute_time, use.time);
+  void add(std::uint64_t key, std::int64_t n, std::int64_t time, bool computes) {
+    const auto [place, is_new] = numbers.number(key);
+    if (is_new) all.push_back({key, 0, 0, true});
+    Use& own = all[place];
+    own.n += n;
+    own.time = bounded_add(own.time, time);
+    if (!computes) own.computes = false;
+  }
+  void add(const Use& use) { add(use.key, use.n, use.time, use.computes); }
+  [[nodiscard]] double time() const {
+    return sum([](const Use&) { return true; });
+  }
+  [[nodiscard]] double compute_time() const {
+    return sum([](const Use& use) { return use.computes; });
+  }
+
+ private:
+  template <class Counts>
+  [[nodiscard]] double sum(Counts counts) const {
+    double out = 0;
+    for (const Use& use : all) out += counts(use) ? static_cast<double>(use.time) : 0;
+    return out;
   }
 };
 
@@ -52,7 +65,7 @@ Uses uses_of(const Side& side, const GroupSide& group) {
       if (dur[row] == kNullCell || dur[row] < 0) continue;
       const NameId name = side.name(names[row]);
       const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
-      uses.add({key_of(name, config), 1, dur[row], work_of(kind[row], true) == Work::kCompute});
+      uses.add(key_of(name, config), 1, dur[row], work_of(kind[row], true) == Work::kCompute);
     }
   }
   return uses;
@@ -121,8 +134,7 @@ std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, con
 
 std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, const Uses& b) {
   if (!group.comparable) return std::nullopt;
-  auto found = find_clock_change(launched_alike(group, a, b), static_cast<double>(a.compute_time),
-                                 static_cast<double>(b.compute_time));
+  auto found = find_clock_change(launched_alike(group, a, b), a.compute_time(), b.compute_time());
   if (found) found->group = group.label;
   return found;
 }
@@ -175,8 +187,8 @@ SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<
     time_a += static_cast<double>(kernel.times.baseline_time);
     time_b += static_cast<double>(kernel.times.candidate_time);
   }
-  out.baseline_share = all_a.time > 0 ? time_a / static_cast<double>(all_a.time) : 0;
-  out.candidate_share = all_b.time > 0 ? time_b / static_cast<double>(all_b.time) : 0;
+  out.baseline_share = all_a.time() > 0 ? time_a / all_a.time() : 0;
+  out.candidate_share = all_b.time() > 0 ? time_b / all_b.time() : 0;
   return out;
 }
 

@@ -102,16 +102,6 @@ void order_memory(Side& side, const DenseDevices& devices) {
 
 std::vector<std::string_view> side_columns() { return {"kind", "launch_config_id"}; }
 
-Work work_of(std::uint32_t kind, bool is_kernel) {
-  if (is_kernel) {
-    const bool comm = kind == static_cast<std::uint32_t>(StoredKernelKind::kComm) ||
-                      kind == static_cast<std::uint32_t>(StoredKernelKind::kCommCompute);
-    if (comm) return Work::kComm;
-    return kind == static_cast<std::uint32_t>(StoredKernelKind::kCopyKernel) ? Work::kCopy : Work::kCompute;
-  }
-  return kind == static_cast<std::uint32_t>(StoredMemoryKind::kMemcpy) ? Work::kCopy : Work::kCompute;
-}
-
 void make_runs(Side& side) {
   const DenseDevices devices(side.events.device_of_stream);
   const auto stream = side.events.kernels.ids("stream_id");

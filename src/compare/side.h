@@ -70,7 +70,15 @@ std::vector<std::string_view> side_columns();
 inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
 
 // What a row of kernels or memory operations counts as; of table kernel if `is_kernel`.
-Work work_of(std::uint32_t kind, bool is_kernel);
+inline Work work_of(std::uint32_t kind, bool is_kernel) {
+  if (is_kernel) {
+    const bool comm = kind == static_cast<std::uint32_t>(StoredKernelKind::kComm) ||
+                      kind == static_cast<std::uint32_t>(StoredKernelKind::kCommCompute);
+    if (comm) return Work::kComm;
+    return kind == static_cast<std::uint32_t>(StoredKernelKind::kCopyKernel) ? Work::kCopy : Work::kCompute;
+  }
+  return kind == static_cast<std::uint32_t>(StoredMemoryKind::kMemcpy) ? Work::kCopy : Work::kCompute;
+}
 
 // Cuts the events of a side into runs and measures them. `events`, `steps` and `layers` must be set; changes the order
 // of layers.by_step to that of kernel_rows.
