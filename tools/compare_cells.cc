@@ -81,6 +81,32 @@ void drop_empty_columns(Report& report, const std::vector<std::string_view>& key
   }
 }
 
+void drop_inconclusive_columns(Report& report) {
+  std::vector<std::string> suffixes;  // of the candidates, where there are several
+  for (const Column& column : report.columns) {
+    if (column.key.starts_with("verdict")) suffixes.push_back(column.key.substr(std::string_view("verdict").size()));
+  }
+  for (const std::string& suffix : suffixes) {
+    const std::string verdict = "verdict" + suffix, low = "low" + suffix, high = "high" + suffix;
+    const auto place = [&](const std::string& key) {
+      const auto found =
+          std::find_if(report.columns.begin(), report.columns.end(), [&](const Column& c) { return c.key == key; });
+      return static_cast<std::size_t>(found - report.columns.begin());
+    };
+    const auto says = [&](const Row& row) {
+      const auto* text = std::get_if<std::string>(&row[place(verdict)]);
+      return text != nullptr && *text != "inconclusive" && !text->ends_with("new") && !text->ends_with("gone");
+    };
+    if (place(low) == report.columns.size() || std::any_of(report.rows.begin(), report.rows.end(), says)) continue;
+    for (Row& row : report.rows) {
+      const auto* text = std::get_if<std::string>(&row[place(verdict)]);
+      if (text != nullptr && *text == "inconclusive") row[place(verdict)] = Cell{};
+      row[place(low)] = row[place(high)] = Cell{};
+    }
+    drop_empty_columns(report, {verdict, low, high});
+  }
+}
+
 std::vector<Column> change_row_columns() {
   return {{"phase", "Phase", Unit::kText, Rest::kLabel},
           {"metric", "Metric", Unit::kText},

@@ -19,6 +19,9 @@ std::string verdict_text(const Change& change, bool people);    // "▲ worse", 
 std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary);  // by name
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);
 
+// Where no row has a verdict, as with too few steps: leaves out the columns of verdicts and intervals. For people.
+void drop_inconclusive_columns(Report& report);
+
 // A sample of steps against another, one measure.
 std::vector<Column> change_row_columns();
 Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people);

@@ -160,8 +160,8 @@ void label_rest(Report& report) {
   if (text != report.columns.end()) text->rest = Rest::kLabel;
 }
 
-// For people: a table for each phase, named in its title.
-void print_by_phase(Report report, const ReportHead& head, Output& output) {
+// For people: a table for each phase, named in its title; `arranged`: by columns they named, which then are there.
+void print_by_phase(Report report, const ReportHead& head, bool arranged, Output& output) {
   if (report.columns.front().key != "phase" || report.rows.empty()) {
     output.separate(head.section + (report.rows.empty() ? ": nothing" : ""));
     if (!report.rows.empty()) output.print(std::move(report), head, {});
@@ -174,7 +174,6 @@ void print_by_phase(Report report, const ReportHead& head, Output& output) {
   }
   for (const std::string& phase : phases) {
     Report part{{report.columns.begin() + 1, report.columns.end()}, {}};
-    label_rest(part);
     const auto take = [&](const std::vector<Row>& from, std::vector<Row>& to) {
       for (const Row& row : from) {
         if (phase_of(row) == phase) to.emplace_back(row.begin() + 1, row.end());
@@ -182,6 +181,8 @@ void print_by_phase(Report report, const ReportHead& head, Output& output) {
     };
     take(report.rows, part.rows);
     take(report.footer, part.footer);
+    if (!arranged) drop_inconclusive_columns(part);
+    label_rest(part);
     output.separate(fmt::format("{}: {}", head.section, phase));
     output.print(std::move(part), head, {});
   }
@@ -193,13 +194,14 @@ class Printer {
   Printer(const CommandLine& line, Output& output)
       : output_(output),
         people_(line.renderer().audience == Audience::kPeople),
+        arranged_(line.has("sort") || line.has("columns")),
         document_(line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr) {}
 
   void print(Report report, const ReportHead& head) {
     if (document_) {
       output_.print_section(std::move(report), head, *document_);
     } else if (people_) {
-      print_by_phase(std::move(report), head, output_);
+      print_by_phase(std::move(report), head, arranged_, output_);
     } else {
       output_.separate(head.section);
       output_.print(std::move(report), head, {});
@@ -214,6 +216,7 @@ class Printer {
  private:
   Output& output_;
   bool people_;
+  bool arranged_;
   std::unique_ptr<TableRenderer> document_;
 };
 

@@ -60,7 +60,10 @@ class Summary {
     const bool by_period =
         std::any_of(c.groups.begin(), c.groups.end(), [](const GroupComparison& g) { return g.by_period(); });
     if (by_period) add_change("overall: span", c.overall_span);
-    if (in_.people) put_change_first(out_);
+    if (in_.people) {
+      put_change_first(out_);
+      drop_empty_columns(out_, {"low_pct", "high_pct"});
+    }
     return std::move(out_);
   }
 
@@ -76,19 +79,22 @@ class Summary {
     row[3] = verdict_text(change, in_.people);
     if (change.baseline_steps == 0 || change.candidate_steps == 0) return;
     row[4] = share_of(change.difference(), change.baseline.median);
+    const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
+    if (few && in_.people) return;  // no interval to go by
     row[5] = share_of(change.interval.low, change.baseline.median);
     row[6] = share_of(change.interval.high, change.baseline.median);
   }
 
   void headline(const GroupComparison& group) {
     const std::string& label = group.group.label;
-    if (group.group.whole_trace) return add_change(label + ": time", group.metric(StepMetric::kSpan));
-    add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
-        std::to_string(group.group.candidate.runs.size()));
+    if (!group.group.whole_trace) {
+      add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
+          std::to_string(group.group.candidate.runs.size()));
+    }
     if (group.baseline_periods.known() || group.candidate_periods.known()) {
       add_change(label + ": period", group.metric(StepMetric::kPeriod));
     }
-    add_change(label + ": span", group.metric(StepMetric::kSpan));
+    add_change(label + (group.group.whole_trace ? ": time" : ": span"), group.metric(StepMetric::kSpan));
     tokens(group);
     recorded_calls(group);
   }
@@ -113,14 +119,28 @@ class Summary {
     add(group.group.label + ": recorded calls", text(group.baseline_waits), text(group.candidate_waits));
   }
 
+  // What few steps say, in the row of the layers or of what is aligned, or in one of its own.
+  void tell(const GroupComparison& group, std::string_view what) {
+    for (const Tally& tally : group.tallies) {
+      if (tally.what != what) continue;
+      const std::string item = fmt::format("{}: {}", group.group.label, what == "aligned kernels" ? "aligned" : what);
+      if (std::get<std::string>(out_.rows.back()[0]) != item) add(item, "", "");
+      out_.rows.back()[3] = to_string(tally);
+      out_.rows.back()[4] = 100 * tally.median;
+    }
+  }
+
   void basis(const GroupComparison& group) {
     const std::string& label = group.group.label;
     if (group.alignment.by_layer) {
       add(label + ": layers", std::to_string(group.alignment.layers), std::to_string(group.alignment.layers));
     }
+    tell(group, "layers");
+    tell(group, "operations");
     const bool known = !group.alignment.too_long;
     add(label + ": aligned", known ? percent(group.alignment.baseline_share) : "unknown",
         known ? percent(group.alignment.candidate_share) : "unknown");
+    tell(group, "aligned kernels");
   }
 
   const SectionInput& in_;

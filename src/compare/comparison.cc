@@ -113,6 +113,9 @@ class Comparer {
                  out.baseline_waits, out.candidate_waits);
     compare_ops(out);
     compare_layers(out);
+    if (std::min(out.group.baseline.runs.size(), out.group.candidate.runs.size()) < options_.rule.least_steps) {
+      out.tallies = tallies(out);
+    }
     return out;
   }
 

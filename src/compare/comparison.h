@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compare/alignment.h"
+#include "compare/few_steps.h"
 #include "compare/fusion.h"
 #include "compare/ledger.h"
 #include "compare/same_kernels.h"
@@ -61,6 +62,7 @@ struct GroupComparison {
   std::vector<LayerChange> layers;  // head, layers, tail, none
   GroupAlignment alignment;
   std::vector<Fusion> fusions;
+  std::vector<Tally> tallies;  // where the steps are too few for a verdict
 };
 
 struct CompareWarning {

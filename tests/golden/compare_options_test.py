@@ -128,6 +128,31 @@ def one_table_a_phase(pair):
         equal(sorted(titles), [f"{section}: decode", f"{section}: prefill"], "titles of tables")
 
 
+def few_steps(pair):
+    """Two steps give no verdict: the summary says what many layers, operations and kernels say, tables for people leave
+    out columns that would say "inconclusive" in every row, and data keeps them."""
+    shape = ("--layers", 8, "--steps", 2, "--mix", "D", "--jitter", "0.3")
+    a, b = (ingest(make_trace(pair.folder / f"few{seed}.json", *shape, "--seed", seed, *more),
+                   pair.folder / f"few{seed}.tracedb") for seed, more in ((3, ()), (4, ("--clock", 1.1))))
+    rows = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "summary", a, b).stdout)
+    told = {row["item"]: row for row in rows["sections"][0]["rows"]}
+    require("8 of 8 layers slower, median +" in told["decode: layers"]["verdict"], told["decode: layers"])
+    require(8 < told["decode: layers"]["change_pct"] < 12, told["decode: layers"])
+    require("operations slower" in told["decode: operations"]["verdict"], told["decode: operations"])
+    require("aligned kernels slower" in told["decode: aligned"]["verdict"], told["decode: aligned"])
+    back = run("trace-query", "compare", "-q", "--section", "summary", b, a).stdout
+    require("8 of 8 layers faster, median -" in back, back)
+    for section in ("operations", "layers", "steps"):
+        table = run("trace-query", "compare", "-q", "--section", section, a, b).stdout
+        require("Verdict" not in table and "95 %" not in table, table)
+        named = run("trace-query", "compare", "-q", "--section", section, "--columns", "verdict,low", a, b).stdout
+        require("inconclusive" in named, named)
+        data = json.loads(run("trace-query", "compare", "-q", "--json", "--section", section, a, b).stdout)
+        equal({row["verdict"] for row in data["sections"][0]["rows"]}, {"inconclusive"}, f"{section}: verdicts")
+    many = run("trace-query", "compare", "-q", "--section", "summary,operations", pair.a, pair.b, "--phase", "decode").stdout
+    require("layers slower" not in many and "Verdict" in many.split("operations")[1], many)
+
+
 def too_long(pair):
     """More kernels in one sequence than can be laid side by side: what has a partner is unknown, not nothing."""
     trace = pair.folder / "long.json"
@@ -153,7 +178,7 @@ def main():
     with scratch_folder() as folder:
         pair = Pair(folder)
         for case in (other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate, no_such_phase, unknown_gate, named_rows,
-                     named_rest, whole_summary, one_table_a_phase, too_long):
+                     named_rest, few_steps, whole_summary, one_table_a_phase, too_long):
             cases.run(case.__name__.replace("_", " "), case, pair)
     cases.finish()
 
