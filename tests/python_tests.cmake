@@ -7,6 +7,7 @@ function(tracedb_python_test name file timeout)
 endfunction()
 
 tracedb_python_test(golden.kineto_counts golden/kineto_counts_test.py 900)
+tracedb_python_test(golden.reference_hta golden/reference_hta_test.py 900)
 tracedb_python_test(golden.reference_tensorboard golden/reference_tensorboard_test.py 900)
 tracedb_python_test(golden.reference_tracelens golden/reference_tracelens_test.py 900)
 tracedb_python_test(golden.time_reports golden/time_reports_test.py 900)
