@@ -17,11 +17,13 @@ IDLE = 4_000_000  # ns: more than any wait that was not planted
 
 def options_by_chance(chance):
     fusions = [fusion for fusion in FUSIONS.split(",") if chance.random() < 0.4]
-    switches = {name: chance.choice(("on", "off")) for name in ("graphs", "python-stacks", "moe", "quantise", "qk-norm")}
+    switches = {name: chance.choice(("on", "off")) for name in ("graphs", "python-stacks", "moe", "quantise", "qk-norm",
+                                                                "jittered-streams")}
     numbers = {"layers": chance.randrange(3, 8), "steps": chance.randrange(5, 10), "streams": chance.choice((1, 2, 3)),
                "tensor-parallel": chance.choice((1, 2, 8)), "batch": chance.choice((1, 16, 64)),
                "prompt-tokens": chance.choice((128, 2048)), "mixed-fraction": chance.choice((0, 0.3)),
-               "jitter": chance.choice((0, 3, 10)), "idle": IDLE, "seed": chance.randrange(1, 1000)}
+               "jitter": chance.choice((0, 3, 10)), "idle": IDLE, "seed": chance.randrange(1, 1000),
+               "step-gap": chance.choice((0, 2000000))}
     options = [part for name, value in {**switches, **numbers}.items() for part in (f"--{name}", value)]
     return options + (["--fuse", ",".join(fusions)] if fusions else [])
 

@@ -117,7 +117,7 @@ def long_capture_pair(chance, place):
     return [*a, "--steps", 5], [*b, "--steps", 24]
 
 
-PAIRS = (("fusions", fusion_pair, 20), ("nothing", same_pair, 4), ("slower", slow_pair, 7), 
+PAIRS = (("fusions", fusion_pair, 20), ("nothing", same_pair, 4), ("slower", slow_pair, 7),
          ("clock", clock_pair, 4), ("ranks", rank_pair, 3), ("apart", apart_pair, 3), ("model", model_pair, 6),
          ("shifted", shifted_pair, 2), ("insertion", insert_pair, 4), ("mixed", mixed_pair, 6),
          ("everything", everything_pair, 2), ("capture length", long_capture_pair, 1))
