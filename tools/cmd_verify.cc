@@ -4,6 +4,7 @@
 #include "index/locate.h"
 #include "index/validity.h"
 #include "index/verify.h"
+#include "ingest/known_formats.h"
 #include "query_command.h"
 #include "query_output.h"
 
@@ -25,9 +26,12 @@ Report as_report(const std::vector<VerifyFinding>& findings) {
 
 // A trace stands for the index beside it or in the cache, valid or not: that is the question here.
 std::filesystem::path index_of(const std::filesystem::path& given) {
-  if (file_kind(given) != FileKind::kNotSqlite || given.extension() == kIndexSuffix) return given;
+  const FileKind kind = file_kind(given);
+  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
+  if (kind != FileKind::kNotSqlite || given.extension() == kIndexSuffix) return given;
   const auto candidates = index_candidates(given, cache_directory());
   if (!candidates.empty()) return candidates.front();
+  refuse_known_format(given);
   throw Error(ErrorCode::kInput, given.string() + ": has no index; make one with trace-ingest");
 }
 

@@ -9,6 +9,7 @@
 #include "index/locate.h"
 #include "index/validity.h"
 #include "ingest/ensure_index.h"
+#include "ingest/known_formats.h"
 #include "process_signals.h"
 #include "report/escape.h"
 
@@ -53,6 +54,7 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
                                                trace.string(), trace.string()));
   }
+  refuse_known_format(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
   catch_ending_signals();
@@ -69,6 +71,7 @@ OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& li
     if (auto found = find_valid(given)) return std::move(*found);
     return build(given, line);
   }
+  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
   return open_index(given);  // says what is wrong with anything that is no index
 }
 

@@ -134,8 +134,17 @@ class Ingest {
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();
     store_.issues.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(replaced.first), {}, replaced.count);
-    std::uint64_t events = 0;
-    for (const auto& [key, count] : store_.kinds) events += count.read;
+    std::uint64_t events = 0, without_phase = 0;
+    for (const auto& [key, count] : store_.kinds) {
+      events += count.read;
+      if (count.ph.empty()) without_phase += count.skipped[static_cast<std::size_t>(SkipReason::kUnsupportedPhase)];
+    }
+    if (chunks_.is_other_json() || (events > 0 && without_phase == events)) {
+      throw Error(ErrorCode::kInput,
+                  fmt::format("{}: JSON, but no trace: {}; give what the profiler exported", printable_path(trace_),
+                              events > 0 ? "nothing in it has a phase (\"ph\"), as events have"
+                                         : "there are no \"traceEvents\" in it"));
+    }
     if (events == 0) store_.issues.add(IssueKind::kNoEvents, -1, {});
     result_.complete = chunks_.complete() && source_->damage() != StreamDamage::kTruncated &&
                        source_->damage() != StreamDamage::kCorrupt;

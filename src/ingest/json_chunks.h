@@ -21,6 +21,8 @@
 
 namespace tracedb {
 
+struct KnownFormat;
+
 // Text of consecutive array elements, comma-separated, in brackets: "[" elements "]", followed by kPadding bytes that
 // may be read but mean nothing. `offset` is the position of the first element's bytes in the decompressed trace.
 struct Chunk {
@@ -52,6 +54,9 @@ class JsonChunks {
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& header() const { return header_; }
   [[nodiscard]] const IssueLog& issues() const { return issues_; }
   [[nodiscard]] bool complete() const { return complete_; }  // false: the end is missing
+  // A whole document with members, none of which a trace has: JSON of another kind.
+  [[nodiscard]] bool is_other_json() const { return complete_ && members_ > 0 && !saw_events_ && !names_trace_; }
+  [[nodiscard]] bool names_trace() const { return names_trace_; }
   [[nodiscard]] std::uint64_t oversized_events() const { return oversized_; }
   [[nodiscard]] std::uint64_t bytes() const { return base_ + window_.size(); }  // of the decompressed trace
 
@@ -72,7 +77,8 @@ class JsonChunks {
   bool refill();
   void truncated(std::string_view where);
   void begin_events();
-  [[noreturn]] void not_a_trace(std::string_view text) const;
+  [[noreturn]] void not_a_trace();  // says what it is instead
+  [[noreturn]] void refuse(const KnownFormat& format) const;
 
   // Event cutting.
   bool next_chunk(Chunk& chunk);
@@ -113,6 +119,8 @@ class JsonChunks {
   bool source_ended_ = false;
   bool complete_ = true;
   bool saw_events_ = false;
+  bool names_trace_ = false;   // there was a top-level member as traces have
+  std::uint64_t members_ = 0;  // of the top level, but for arrays of events
   unsigned documents_ = 0;
   std::vector<char> window_;  // bytes read but not consumed: from at_ on
   std::size_t at_ = 0;

@@ -7,14 +7,25 @@
 #include "base/error.h"
 #include "ingest/json_chunks.h"
 #include "ingest/json_text.h"
+#include "ingest/known_formats.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kSample = 200;
+constexpr std::size_t kNamedHead = 4096;  // of JSON, in which its first names stand
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+// Members that traces have at the top level, with or without events.
+bool is_of_trace(std::string_view key) {
+  constexpr std::string_view kNames[] = {
+      "traceEvents",     "schemaVersion",       "deviceProperties", "computeProperties", "traceName",
+      "distributedInfo", "baseTimeNanoseconds", "displayTimeUnit",  "with_stack",        "record_shapes",
+      "trace_id",        "otherData",           "stackFrames",      "systemTraceEvents", "samples"};
+  return std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
+}
 
 }  // namespace
 
@@ -63,7 +74,7 @@ void JsonChunks::scan_start() {
     at_ = kByteOrderMark.size();
   }
   if (!skip_space()) {
-    if (documents_ == 0) not_a_trace({});
+    if (documents_ == 0) not_a_trace();
     where_ = Where::kEnd;
     return;
   }
@@ -71,6 +82,8 @@ void JsonChunks::scan_start() {
   if (documents_++ > 0) {
     issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
     if (c != '{' && c != '[') return look_for_events(Astray::kBehindDocument);
+  } else if (c == '{' || c == '[') {
+    if (const KnownFormat* format = known_format(ahead(std::min(kNamedHead, chunk_size_)), path_)) refuse(*format);
   }
   if (c == '[') {
     ++at_;
@@ -81,7 +94,7 @@ void JsonChunks::scan_start() {
     in_object_ = true;
     where_ = Where::kTopLevel;
   } else {
-    not_a_trace(ahead(kSample));
+    not_a_trace();
   }
 }
 
@@ -104,7 +117,7 @@ void JsonChunks::scan_top_level() {
   }
   std::string key;
   if (window_[at_] != '"') {
-    if (!saw_events_ && header_.empty()) not_a_trace("{");
+    if (!saw_events_ && header_.empty()) not_a_trace();
     return skip_broken_header(static_cast<std::int64_t>(position()), ahead(kSample));
   }
   const auto offset = static_cast<std::int64_t>(position());
@@ -124,12 +137,14 @@ void JsonChunks::scan_top_level() {
 }
 
 void JsonChunks::scan_value(const std::string& key) {
+  names_trace_ = names_trace_ || is_of_trace(key);
   if (key == "traceEvents" && window_[at_] == '[') {
     ++at_;
     begin_events();
     return;
   }
   const auto offset = static_cast<std::int64_t>(position());
+  ++members_;
   std::string text;
   const Value value = value_text(text);
   if (value == Value::kCut) return truncated(key);
@@ -188,13 +203,17 @@ void JsonChunks::truncated(std::string_view where) {
   where_ = Where::kEnd;
 }
 
-// `text` is how the file begins, white space aside.
-void JsonChunks::not_a_trace(std::string_view text) const {
-  std::string why = "not JSON";
-  if (text.empty()) why = "empty file";
-  if (text.starts_with("version https://git-lfs")) why = "a git-lfs pointer, not the file itself: run 'git lfs pull'";
-  if (text.starts_with("<")) why = "an HTML or XML page, not a trace";
-  throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, why));
+void JsonChunks::refuse(const KnownFormat& format) const {
+  throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, refusal(format)));
+}
+
+void JsonChunks::not_a_trace() {
+  if (base_ == 0) at_ = 0;  // white space may be what a format begins with
+  const std::string_view head = ahead(kFormatHead);
+  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw Error(ErrorCode::kInput, fmt::format("{}: empty file", path_));
+  if (const KnownFormat* format = known_format(head, path_)) refuse(*format);
+  throw Error(ErrorCode::kInput, fmt::format("{}: not JSON", path_));
 }
 
 }  // namespace tracedb

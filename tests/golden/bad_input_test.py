@@ -1,13 +1,20 @@
 """What is no trace is refused with one line that names the file and the reason, exit 3, and leaves nothing behind;
 a trace without events is a valid index that says so."""
+import bz2
+import gzip
+import lzma
 import os
+import pickle
 import shutil
+import sqlite3
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, Skip, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Cases, Skip, equal, open_index, program, require, run, scratch_folder  # noqa: E402
 
 NOBODY = 65534
 
@@ -22,7 +29,24 @@ REFUSED = [
      "LFS"),
     ("page.json", b"<!DOCTYPE html>\n<html><body>404 not found</body></html>\n", "HTML"),
     ("page_lower.json", b"\n  <html><head></head></html>", "HTML"),
+    ("rocprof_results.json", b'{"rocprofiler-sdk-tool": [{"metadata": {"pid": 1}}]}', "rocprofv3"),
+    ("execution_details.json", b'[{"file": "a.json.gz", "batch_size": 32, "mode": "FULL"}]', "captured graphs"),
+    ("other.json", b'{"name": "package", "version": "1.0"}', "traceEvents"),
+    ("list.json", b'[{"name": "a"}, {"name": "b"}]', '"ph"'),
+    ("trace.json.xz", lzma.compress(b'{"traceEvents": []}'), "xz"),
+    ("trace.json.bz2", bz2.compress(b'{"traceEvents": []}'), "bzip2"),
+    ("twice.json.gz", gzip.compress(gzip.compress(b'{"traceEvents": []}')), "twice"),
+    ("trace.pftrace", b"\x0a\x20\x08\x01\x12\x10" + bytes(40), "Perfetto"),
+    ("report.nsys-rep", bytes(range(200)), "Nsight Systems"),
+    ("snapshot.pickle", pickle.dumps({"segments": []}), "pickle"),
 ]
+# A database of another tool: a table it has, and a word of the reason.
+DATABASES = [("trace.rpd", "rocpd_op", "RPD"), ("report.sqlite", "CUPTI_ACTIVITY_KIND_KERNEL", "Nsight Systems"),
+             ("ascend_pytorch_profiler_0.db", "CANN_API", "Ascend"), ("mine.db", "whatever", "SQLite")]
+# Files of other producers among the real ones.
+OTHER_FILES = ["other/rpd_matmul.rpd", "other/nsys_2gpu_after.sqlite", "other/rocprofv3_908_results.json.gz",
+               "ascend/ascend_pytorch_profiler_0.db", "ascend/level2_kernel_details.csv",
+               "kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
 
 WITHOUT_EVENTS = [
     ("no_events.json", b'{"schemaVersion": 1, "traceEvents": []}'),
@@ -45,12 +69,52 @@ def refuse(path, reason, folder, command=None):
     require(any(word.lower() in lines[0].lower() for word in reason.split("|")),
             f"the message does not say why ({reason}): {lines[0]!r}")
     equal(sorted(os.listdir(folder)), before, "files in the folder")
+    return lines[0].removeprefix("trace-ingest: ")
+
+
+def ask(path, message, folder):
+    """trace-query says the same, whatever is asked."""
+    before = sorted(os.listdir(folder))
+    for command in ("info", "verify"):
+        result = subprocess.run([program("trace-query"), command, "-q", str(path)], capture_output=True, text=True,
+                                timeout=60)
+        equal((result.returncode, result.stderr.removeprefix("trace-query: ").strip()), (3, message), command)
+    equal(sorted(os.listdir(folder)), before, "files in the folder")
 
 
 def refuse_content(name, content, reason):
     with scratch_folder() as folder:
         (folder / name).write_bytes(content)
         refuse(folder / name, reason, folder)
+
+
+def refuse_database(name, table, reason):
+    with scratch_folder() as folder:
+        database = sqlite3.connect(folder / name)
+        database.execute(f"CREATE TABLE {table} (id INTEGER)")
+        database.commit()
+        database.close()
+        ask(folder / name, refuse(folder / name, reason, folder), folder)
+
+
+def refuse_real(name):
+    if not (TRACES / name).is_file():
+        raise Skip(f"{TRACES / name} does not exist")
+    with scratch_folder() as folder:
+        path = folder / Path(name).name
+        shutil.copyfile(TRACES / name, path)
+        ask(path, refuse(path, "", folder), folder)
+
+
+def refuse_archive():
+    with scratch_folder() as folder:
+        (folder / "a.json").write_bytes(b'{"traceEvents": []}')
+        with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
+            archive.add(folder / "a.json", "a.json")
+        with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+            archive.write(folder / "a.json", "a.json")
+        for name, word in (("a.tar.gz", "tar"), ("a.zip", "zip")):
+            ask(folder / name, refuse(folder / name, word, folder), folder)
 
 
 def refuse_directory():
@@ -98,6 +162,11 @@ def main():
     cases = Cases()
     for name, content, reason in REFUSED:
         cases.run(f"refused {name}", refuse_content, name, content, reason)
+    for name, table, reason in DATABASES:
+        cases.run(f"refused {name}", refuse_database, name, table, reason)
+    for name in OTHER_FILES:
+        cases.run(f"refused {name}", refuse_real, name)
+    cases.run("refused archives", refuse_archive)
     cases.run("refused directory", refuse_directory)
     cases.run("refused missing", refuse_missing)
     cases.run("refused unreadable", refuse_unreadable)
