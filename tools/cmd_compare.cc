@@ -43,7 +43,7 @@ int run(std::span<const std::string> args) {
   line.add("gate-metric", OptionKind::kValue,
            "what --gate is about: the worse of period and span (worse, the default), or one of span, busy, period and "
            "kernel_time of a step");
-  line.add("save-baseline", OptionKind::kValue, "write the figures of one trace's steps to this file (JSON)");
+  line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
   line.add("method", OptionKind::kValue,
            "sequence (default), or wafer: what the tool wafer 0.1.28 says, as a cross-check");

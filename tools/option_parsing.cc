@@ -20,7 +20,33 @@ namespace po = boost::program_options;
   throw Error(ErrorCode::kUsage, fmt::format("unknown option {}{}", name, did_you_mean(name, known)));
 }
 
+// Every text on the command line, whatever its option takes it for: what is no file is none of those that exist.
+std::vector<NamedFile> named_files(const po::variables_map& values, const std::string& positional) {
+  std::vector<NamedFile> files;
+  for (const auto& [name, value] : values) {
+    const std::string option = name == positional ? "" : "--" + name;
+    if (const auto* text = boost::any_cast<std::string>(&value.value())) files.push_back({option, *text});
+    const auto* list = boost::any_cast<std::vector<std::string>>(&value.value());
+    for (const std::string& text : list != nullptr ? *list : std::vector<std::string>())
+      files.push_back({option, text});
+  }
+  return files;
+}
+
 }  // namespace
+
+void require_safe_outputs(const po::variables_map& values, std::span<const OutputOption> outputs,
+                          const char* positional) {
+  const std::vector<NamedFile> files = named_files(values, positional);
+  for (const OutputOption& output : outputs) {
+    for (const NamedFile& file : files) {
+      if (file.option != "--" + output.name) continue;
+      std::vector<NamedFile> others = files;
+      std::erase_if(others, [&](const NamedFile& other) { return other.option == file.option; });
+      require_safe_output(file, output.content, others);
+    }
+  }
+}
 
 po::variables_map parse_options(std::span<const std::string> words, const po::options_description& shown,
                                 const po::options_description& hidden, const char* positional) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "ingest/output_guard.h"
+
 namespace tracedb {
 
 // `shown`: the options help tells of; `positional`: under which name arguments without a dash are kept, as a list.
@@ -15,6 +17,16 @@ boost::program_options::variables_map parse_options(std::span<const std::string>
                                                     const boost::program_options::options_description& shown,
                                                     const boost::program_options::options_description& hidden,
                                                     const char* positional);
+
+struct OutputOption {
+  std::string name;  // without dashes
+  OutputContent content = OutputContent::kReport;
+};
+
+// Refuses every file that `outputs` among `values` would write over something else on the command line, or over a
+// recording: see require_safe_output().
+void require_safe_outputs(const boost::program_options::variables_map& values, std::span<const OutputOption> outputs,
+                          const char* positional);
 
 // A whole number from `least` to `most`; `option` is how the message names it.
 std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most);

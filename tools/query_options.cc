@@ -27,6 +27,7 @@ std::string format_names() {
 
 struct CommandLine::Options {
   po::options_description described{"Options"};
+  std::vector<OutputOption> outputs;
   po::variables_map values;
 };
 
@@ -42,7 +43,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
           const std::string help = fmt::format("short for --format {}", renderer.name);
           add(std::string(renderer.name).c_str(), OptionKind::kFlag, help.c_str());
         }
-        add("output,o", OptionKind::kValue, "write to this file instead of standard output");
+        add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
         add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
         add("wide", OptionKind::kFlag, "all columns and whole names, however narrow the terminal");
         add("color", OptionKind::kValue,
@@ -111,6 +112,12 @@ void CommandLine::add(const char* names, OptionKind kind, const char* help) {
     case OptionKind::kValue:
       adder(names, po::value<std::string>()->value_name("X"), help);
       break;
+    case OptionKind::kOutputFile: {
+      const std::string name = names;
+      options_->outputs.push_back({name.substr(0, name.find(','))});
+      adder(names, po::value<std::string>()->value_name("FILE"), help);
+      break;
+    }
     case OptionKind::kList:
       adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
       break;
@@ -120,9 +127,12 @@ void CommandLine::add(const char* names, OptionKind kind, const char* help) {
 bool CommandLine::parse(std::span<const std::string> args) {
   options_->values = parse_options(args, options_->described, {}, "positional");
   positional_ = list("positional");
-  if (!has("help")) return true;
-  print_help();
-  return false;
+  if (has("help")) {
+    print_help();
+    return false;
+  }
+  require_safe_outputs(options_->values, options_->outputs, "positional");
+  return true;
 }
 
 void CommandLine::print_help() const {

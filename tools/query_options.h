@@ -28,7 +28,12 @@ enum class OptionGroup {
   kInput,      // --no-ingest
 };
 
-enum class OptionKind { kFlag, kValue, kList };
+enum class OptionKind {
+  kFlag,
+  kValue,
+  kList,
+  kOutputFile,  // a file to write, which parse() refuses where something would be lost
+};
 
 class CommandLine {
  public:

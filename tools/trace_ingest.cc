@@ -49,7 +49,7 @@ po::options_description visible_options() {
   add("fail-fast", "begin no other trace after a failure");
   add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up a trace after so long");
   add("summary", po::value<std::string>()->value_name("FILE"), "write one JSON line for each trace");
-  add("force", "rebuild even if a valid index exists; replace files that are no indexes");
+  add("force", "rebuild even if a valid index exists; replace files that are neither indexes nor traces");
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
   add("threads", po::value<std::string>()->value_name("N"), "parse workers a trace (default: cores, at most 3)");
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
@@ -192,6 +192,8 @@ int run(int argc, char** argv) {
     return 0;
   }
   require_consistent(values);
+  const tracedb::OutputOption outputs[] = {{"output", tracedb::OutputContent::kIndex}, {"summary"}};
+  tracedb::require_safe_outputs(values, outputs, "trace");
   if (values.count("stats") > 0 || values.count("gc") > 0) return tracedb::run_housekeeping(parse_housekeeping(values));
   if (values.count("trace") == 0 && values.count("files-from") == 0) {
     std::cerr << "trace-ingest: no trace given; see trace-ingest --help\n";

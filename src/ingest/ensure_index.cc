@@ -14,6 +14,7 @@
 #include "index/leftovers.h"
 #include "index/validity.h"
 #include "index/verify.h"
+#include "ingest/known_formats.h"
 
 namespace tracedb {
 namespace {
@@ -32,7 +33,14 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool over
     throw Error(ErrorCode::kUsage, fmt::format("{}: is the trace itself; give the index another name with --output",
                                                printable_path(index)));
   }
-  if (overwrite_foreign || is_ours(file_kind(index))) return;
+  if (is_ours(file_kind(index))) return;
+  const std::string recording = recording_in(index);
+  if (!recording.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: holds {}, which would be lost; give the index another name with "
+                                               "--output",
+                                               printable_path(index), recording));
+  }
+  if (overwrite_foreign) return;
   throw Error(ErrorCode::kResource, fmt::format("{}: is there already and is no index of ours; move it away, or "
                                                 "replace it with trace-ingest --force",
                                                 printable_path(index)));

@@ -1,0 +1,59 @@
+#include "ingest/output_guard.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <system_error>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "index/index.h"
+#include "index/leftovers.h"
+#include "index/locate.h"
+#include "ingest/known_formats.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const NamedFile& output, const std::string& reason) {
+  throw Error(ErrorCode::kUsage, fmt::format("{} {}: {}; nothing was written, give the output another name",
+                                             output.option, printable_path(output.path), reason));
+}
+
+// Behind links; also of a name that does not exist yet.
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  struct stat first {};
+  struct stat second {};
+  const bool first_exists = ::stat(a.c_str(), &first) == 0;
+  const bool second_exists = ::stat(b.c_str(), &second) == 0;
+  if (first_exists && second_exists) {
+    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  }
+  std::error_code error;
+  return !first_exists && !second_exists &&
+         fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error) &&
+         !error;
+}
+
+std::string role(const NamedFile& other) {
+  return other.option.empty() ? "is an input of this run" : fmt::format("is also given by {}", other.option);
+}
+
+}  // namespace
+
+void require_safe_output(const NamedFile& output, OutputContent content, std::span<const NamedFile> others) {
+  if (output.path.empty() || output.path == "-") return;
+  for (const NamedFile& other : others) {
+    if (other.path != "-" && is_same_file(output.path, other.path)) refuse(output, role(other));
+  }
+  if (content == OutputContent::kReport && output.path.extension() == kIndexSuffix) {
+    refuse(output, "has the name of an index");
+  }
+  if (content == OutputContent::kIndex && is_ours(file_kind(output.path))) return;
+  const std::string recording = recording_in(output.path);
+  if (!recording.empty()) refuse(output, fmt::format("holds {}, which would be lost", recording));
+}
+
+}  // namespace tracedb

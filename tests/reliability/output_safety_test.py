@@ -1,0 +1,119 @@
+"""No option that names a file to write replaces a trace, an index or anything else that the same command line names:
+one line, exit code 2, every byte as before. The options are read from --help, so that a new one is tested too."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from index_folder import trace_file  # noqa: E402
+from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+
+OUTPUT = re.compile(r"^\s+(?:-\w \[ )?--([\w-]+)(?: \])? FILE\b", re.M)
+COMMAND = re.compile(r"^  (\w+) +\S", re.M)
+# What a command needs besides a trace to come as far as its output.
+ARGUMENTS = {"compare": ["TRACE"], "align": ["TRACE"], "fusion": ["TRACE"], "sql": ["SELECT 1"], "rules": ["show"]}
+
+
+def outputs():
+    """(program, command or "", option) of every option that takes the name of an output."""
+    text = run("trace-query", "--help").stdout
+    commands = COMMAND.findall(text[text.index("Commands:"):text.index("'trace-query COMMAND")])
+    found = [("trace-ingest", "", name) for name in OUTPUT.findall(run("trace-ingest", "--help").stdout)]
+    for command in commands:
+        help_text = run("trace-query", command, "--help").stdout
+        found += [("trace-query", command, name) for name in OUTPUT.findall(help_text)]
+    return found
+
+
+def state(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def refused(folder, command, what):
+    before = state(folder)
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=folder, timeout=60)
+    equal(result.returncode, 2, f"{what}: exit code ({result.stderr!r})")
+    equal(len(result.stderr.splitlines()), 1, f"{what}: lines ({result.stderr!r})")
+    equal(state(folder), before, f"{what}: files")
+
+
+def prepared(folder):
+    for name in ("a.json", "b.json"):
+        trace_file(folder / name)
+    run("trace-ingest", "-q", folder / "a.json", folder / "b.json")
+    shutil.copy(folder / "a.json", folder / "other.trace")
+    subprocess.run(["gzip", "-k", "other.trace"], cwd=folder, check=True)
+    (folder / "link").symlink_to("a.json")
+    os.link(folder / "b.json", folder / "hard")
+
+
+def command_line(name, command, option, target, trace):
+    words = [program(name)] + ([command] if command else [])
+    more = [str(trace) if word == "TRACE" else word for word in ARGUMENTS.get(command, [])]
+    if command == "rules":
+        return [*words, *more, f"--{option}", target, trace]
+    return [*words, f"--{option}", target, trace, *more]
+
+
+def every_option():
+    found = outputs()
+    require({("trace-ingest", "", "output"), ("trace-ingest", "", "summary"), ("trace-query", "info", "output"),
+             ("trace-query", "compare", "save-baseline")} <= set(found), f"--help shows other outputs: {found}")
+    for name, command, option in found:
+        with scratch_folder() as folder:
+            prepared(folder)
+            takes_index = name == "trace-ingest" and option == "output"
+            targets = ["a.json", "link", "hard", "b.json", "other.trace", "other.trace.gz"]
+            for target in targets + ([] if takes_index else ["b.json.tracedb", "new.tracedb"]):
+                refused(folder, command_line(name, command, option, target, "a.json"), f"{name} {command} --{option} {target}")
+            if command not in ("schema", "rules"):  # these take no trace, or not only
+                refused(folder, [program(name), *([command] if command else []), f"--{option}", "a.json"],
+                        f"{name} {command} --{option} without a trace")
+
+
+def whatever_else_is_named():
+    with scratch_folder() as folder:
+        prepared(folder)
+        (folder / "mine.rules").write_text("include default\n")
+        (folder / "words.sql").write_text("SELECT 1")
+        (folder / "list").write_text("a.json\n")
+        query, ingest = program("trace-query"), program("trace-ingest")
+        for words in ([query, "kernels", "-o", "mine.rules", "--rules", "mine.rules", "a.json"],
+                      [query, "sql", "-o", "words.sql", "-f", "words.sql", "a.json"],
+                      [query, "compare", "a.json", "--save-baseline", "x", "-o", "x"],
+                      [query, "compare", "a.json", "--save-baseline", "x", "-o", "./x"],
+                      [ingest, "--summary", "list", "--files-from", "list"],
+                      [ingest, "--summary", "x", "-o", "x", "a.json"],
+                      [ingest, "--force", "-o", "b.json", "a.json"],
+                      [ingest, "--stats", "--summary", "a.json", "."]):
+            refused(folder, words, " ".join(words[1:]))
+
+
+def what_may_be_replaced():
+    with scratch_folder() as folder:
+        prepared(folder)
+        for format_name in ("csv", "json", "jsonl", "table", "markdown"):
+            for _ in range(2):
+                run("trace-query", "kernels", "--format", format_name, "-o", folder / "report", folder / "a.json")
+            run("trace-query", "info", "-o", folder / "report", folder / "a.json")
+        for _ in range(2):
+            run("trace-ingest", "-q", "--force", "-o", folder / "new.tracedb", "--summary", folder / "summary",
+                folder / "a.json")
+            run("trace-query", "compare", folder / "a.json", "--save-baseline", folder / "baseline.json")
+        (folder / "notes.txt").write_text("what to do\n")
+        run("trace-query", "kernels", "-o", folder / "notes.txt", folder / "a.json")
+        equal(run("trace-query", "kernels", "-o", "/dev/stdout", folder / "a.json").returncode, 0, "/dev/stdout")
+
+
+def main():
+    cases = Cases()
+    for case in (every_option, whatever_else_is_named, what_may_be_replaced):
+        cases.run(case.__name__.replace("_", " "), case)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
