@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <vector>
 
 #include "base/ascii.h"
@@ -45,6 +46,7 @@ Field field_named(std::string_view name, std::string_view pattern) {
 // The expression as the C library takes it, and what each of its groups means.
 struct Translation {
   std::string text;
+  std::vector<std::size_t> origins;  // by byte of text: the byte of the expression it is from
   std::vector<Field> groups;
   std::vector<bool> counts;  // a plain group: numbered
   bool named = false;
@@ -74,9 +76,11 @@ Translation translate(std::string_view pattern) {
     if (c == '\\' && at + 1 < pattern.size()) {
       const char next = pattern[++at];
       out.text += next == 'd' ? (in_bracket ? "0-9" : "[0-9]") : std::string{'\\', next};
+      out.origins.resize(out.text.size(), at - 1);
       continue;
     }
     out.text += c;
+    out.origins.push_back(at);
     if (c == '[') in_bracket = true;
     if (c == ']') in_bracket = false;
     if (c == '(' && !in_bracket) at += open_group(pattern, at + 1, out);
@@ -134,13 +138,12 @@ struct StepPattern::Compiled {
   bool ready = false;
 
   explicit Compiled(std::string_view pattern) : translation(translate(pattern)) {
-    if (const std::string_view fault = pattern_fault(translation.text); !fault.empty()) fail(pattern, fault);
-    const int code = regcomp(&regex, translation.text.c_str(), REG_EXTENDED);
-    ready = code == 0;
-    if (ready) return;
-    char reason[128] = {};
-    regerror(code, &regex, reason, sizeof reason);
-    fail(pattern, reason);
+    if (auto fault = pattern_fault(translation.text)) {
+      fault->at = fault->at < translation.origins.size() ? translation.origins[fault->at] : pattern.size();
+      fail(pattern, fault_text(*fault, pattern));
+    }
+    ready = regcomp(&regex, translation.text.c_str(), REG_EXTENDED) == 0;
+    if (!ready) throw std::bad_alloc();  // it compiled a moment ago
   }
   ~Compiled() {
     if (ready) regfree(&regex);

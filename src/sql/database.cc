@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "sql/index_fault.h"
 
 namespace tracedb {
 namespace {
@@ -153,13 +154,10 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
                                                   path_.string(), message_of(handle_)));
   }
-  // Our own statements on an index that others may have touched: a table or column that is not there, a text of a
-  // gigabyte.
-  const bool unlike_ours = mode_ == Mode::kReadOnly && (kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage);
-  if (corrupt || unlike_ours) {
-    throw Error(ErrorCode::kInput,
-                fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force", path_.string(),
-                            message_of(handle_)));
+  if (corrupt) fail_as_damaged(path_, message_of(handle_));
+  const bool wrong_statement = kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage;
+  if (mode_ == Mode::kReadOnly && wrong_statement) {
+    fail_in_index(handle_, path_, sqlite_code, message_of(handle_), doing);
   }
   const bool write_failed = sqlite3_extended_errcode(handle_) == SQLITE_IOERR_WRITE;
   if (kind == SQLITE_FULL || (write_failed && is_no_space(append_error(path_)))) {
@@ -175,7 +173,7 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
 void Database::execute(std::string_view sql) {
   const std::string text(sql);
   const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) fail(code, "SQL failed");
+  if (code != SQLITE_OK) fail(code, doing_text("SQL failed", sql));
 }
 
 std::optional<std::int64_t> Database::query_int64(std::string_view sql) {
@@ -193,7 +191,7 @@ std::optional<std::string> Database::query_text(std::string_view sql) {
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
   const int code = sqlite3_prepare_v3(database.handle(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
-  if (code != SQLITE_OK) database.fail(code, "cannot prepare SQL");
+  if (code != SQLITE_OK) database.fail(code, doing_text("cannot prepare SQL", sql));
 }
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
@@ -246,7 +244,8 @@ bool Statement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  database_.fail(code, "SQL failed");
+  const char* sql = sqlite3_sql(statement_);
+  database_.fail(code, doing_text("SQL failed", sql != nullptr ? sql : ""));
 }
 
 void Statement::reset() {

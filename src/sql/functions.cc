@@ -145,19 +145,14 @@ void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
   auto* compiled = static_cast<CompiledPattern*>(sqlite3_get_auxdata(context, 0));
   std::unique_ptr<CompiledPattern> fresh;
   if (compiled == nullptr) {
-    if (const std::string_view fault = pattern_fault(pattern); !fault.empty()) {
-      const std::string message = "regular expression: " + std::string(fault);
+    if (const auto fault = pattern_fault(pattern)) {
+      const std::string message = "regular expression: " + fault_text(*fault, pattern);
       return sqlite3_result_error(context, message.c_str(), -1);
     }
     fresh = std::make_unique<CompiledPattern>(pattern.data());
     compiled = fresh.get();
   }
-  if (compiled->code != 0) {
-    char reason[128] = {};
-    regerror(compiled->code, &compiled->regex, reason, sizeof reason);
-    const std::string message = std::string("regular expression: ") + reason;
-    return sqlite3_result_error(context, message.c_str(), -1);
-  }
+  if (compiled->code != 0) return sqlite3_result_error_nomem(context);  // it compiled a moment ago
   sqlite3_result_int(context, regexec(&compiled->regex, text_of(arguments[1]).data(), 0, nullptr, 0) == 0 ? 1 : 0);
   if (fresh != nullptr) sqlite3_set_auxdata(context, 0, fresh.release(), delete_pattern);
 }

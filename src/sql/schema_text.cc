@@ -66,9 +66,25 @@ std::string usual_comment(const std::string& column) {
       {"external_id", "as in the trace"},
   };
   if (const auto found = kUsual.find(column); found != kUsual.end()) return found->second;
-  if (column == "name_id" || column == "category_id") return "id in string";
-  if (column.ends_with("_id")) return "id in " + column.substr(0, column.size() - 3);
-  return {};
+  // Where ids of these names point; any other has a comment of its own.
+  static const std::map<std::string, std::string> kTables = {
+      {"name_id", "string"},
+      {"category_id", "string"},
+      {"device_id", "device"},
+      {"process_id", "process"},
+      {"thread_id", "thread"},
+      {"stream_id", "stream"},
+      {"stack_id", "stack"},
+      {"frame_id", "frame"},
+      {"step_id", "step"},
+      {"kernel_id", "kernel"},
+      {"cpu_op_id", "cpu_op"},
+      {"annotation_id", "annotation"},
+      {"launch_config_id", "launch_config"},
+      {"launch_id", "runtime_call"},
+  };
+  const auto table = kTables.find(column);
+  return table != kTables.end() ? "id in " + table->second : "";
 }
 
 std::vector<ExampleQuery> example_queries(std::string_view script_text) {

@@ -82,7 +82,7 @@ TEST_CASE("tables, views and their columns have comments") {
     CAPTURE(objects.text(0));
     CHECK_FALSE(comments[{std::string(objects.text(0)), ""}].empty());
   }
-  CHECK(usual_comment("launch_id") == "id in launch");
+  CHECK(usual_comment("launch_id") == "id in runtime_call");
 }
 
 }  // namespace tracedb
