@@ -6,6 +6,7 @@
 
 #include "ingest/device_owners.h"
 #include "ingest/launch_table.h"
+#include "passes/kernel_kind.h"
 
 namespace tracedb {
 namespace {
@@ -225,7 +226,7 @@ class Emit {
   KernelKind kind_of(const DeviceRecord& event) {
     const auto [entry, is_new] = kinds_.try_emplace(event.name);
     if (is_new) {
-      entry->second = kernel_kind(store_.strings.text(event.name));
+      entry->second = kernel_kinds_.of(store_.strings.text(event.name));
       out_.kernel_names.push_back(event.name);
     }
     // The profiler attaches collective arguments to communication kernels only, whatever their name.
@@ -239,7 +240,8 @@ class Emit {
   std::vector<OpenIntervals<std::uint32_t>> open_steps_;
   std::vector<bool> has_kernel_;  // by call
   std::size_t next_interval_ = 0;
-  std::unordered_map<std::uint32_t, KernelKind> kinds_;
+  KernelKinds kernel_kinds_;
+  std::unordered_map<std::uint32_t, KernelKind> kinds_;  // by name
 };
 
 }  // namespace

@@ -27,37 +27,12 @@ constexpr std::array<std::string_view, 6> kLaunchWords = {"launchkernel", "launc
 constexpr std::array<std::string_view, 2> kCopyWords = {"memcpy", "memset"};
 constexpr std::array<std::string_view, 3> kSyncWords = {"synchronize", "waitevent", "eventquery"};
 
-// Library prefixes: found anywhere in the name.
-constexpr std::array<std::string_view, 16> kCommLibraries = {"userbuffers",
-                                                             "moea2a",
-                                                             "nccl",
-                                                             "rccl",
-                                                             "hccl",
-                                                             "hcom_",
-                                                             "oneccl",
-                                                             "msccl",
-                                                             "nvshmem",
-                                                             "rocshmem",
-                                                             "cross_device_reduce",
-                                                             "quickreduce",
-                                                             "quick_reduce",
-                                                             "multimem_",
-                                                             "symm_mem",
-                                                             "deep_ep::"};
-// Words for collectives: only in the function's own name, and not about threads of one block ("blockAllReduce").
-constexpr std::array<std::string_view, 10> kCommWords = {"all_reduce", "allreduce",  "all_gather",     "allgather",
-                                                         "alltoall",   "all_to_all", "reduce_scatter", "reducescatter",
-                                                         "all2all",    "sendrecv"};
 // What communication is fused with, in the function's own name. "fused" alone says nothing: of several tensors, say.
 constexpr std::array<std::string_view, 12> kFusedWithWords = {
     "norm",   "gemm", "matmul",      "allreduce_fusion", "allreducefusion", "residual",
     "swiglu", "silu", "moefinalize", "moe_finalize",     "moereduction",    "gelu"};
-// Short for a gather or scatter around a GEMM.
-constexpr std::array<std::string_view, 5> kFusedNames = {"ag_gemm", "ag_group_gemm", "gemm_all_scatter", "gemm_a2a",
-                                                         "a2a_gemm"};
 // The same kernel does the plain collective, as the first of its patterns.
 constexpr std::array<std::string_view, 3> kPlainPatterns = {"fusionpattern)0,", "fusionpattern)0_", "fusionpattern)0>"};
-constexpr std::array<std::string_view, 5> kBlockLocalWords = {"block", "warp", "wave", "thread", "cub::"};
 constexpr std::array<std::string_view, 3> kCopyKernelWords = {"__amd_rocclr_copybuffer", "memory_copy_",
                                                               "__amd_rocclr_copyimage"};
 
@@ -73,31 +48,6 @@ std::string_view without_descriptor(std::string_view name) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
   return name;
-}
-
-// `text`: the whole name, `function`: without arguments, both in lower case.
-bool communicates(std::string_view text, std::string_view function) {
-  if (contains_any(text, kCommLibraries)) return true;
-  return contains_any(function, kCommWords) && !contains_any(function, kBlockLocalWords);
-}
-
-bool also_computes(std::string_view text, std::string_view function) {
-  const std::size_t scope = function.rfind("::");
-  const std::string_view own = scope == std::string_view::npos ? function : function.substr(scope + 2);
-  return contains_any(own, kFusedWithWords) && !contains_any(text, kPlainPatterns);
-}
-
-// "ag_gemm", but not "tag_gemm".
-bool has_fused_name(std::string_view function) {
-  return std::any_of(kFusedNames.begin(), kFusedNames.end(), [function](std::string_view word) {
-    const std::size_t at = function.find(word);
-    return at == 0 || (at != std::string_view::npos && (function[at - 1] == '_' || function[at - 1] == ':'));
-  });
-}
-
-// Flux names what it does in the arguments of a general kernel.
-bool is_flux(std::string_view text) {
-  return text.find("flux::") != std::string_view::npos && contains_any(text, kCommWords);
 }
 
 }  // namespace
@@ -122,16 +72,13 @@ std::string_view to_string(KernelKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-KernelKind kernel_kind(std::string_view name) {
-  const std::string text = ascii_lower(demangle(name));
-  if (contains_any(text, kCopyKernelWords)) return KernelKind::kCopyKernel;
+bool is_copy_kernel(std::string_view name) { return contains_any(ascii_lower(demangle(name)), kCopyKernelWords); }
+
+bool also_computes(std::string_view name) {
   const std::string function = ascii_lower(short_name(name));
-  // Inductor names its kernels after the operators around them; it generates no collectives.
-  const bool generated = function.starts_with("triton_") && function.find("_fused_") != std::string::npos;
-  if (generated && !contains_any(text, kCommLibraries)) return KernelKind::kCompute;
-  if (has_fused_name(function) || is_flux(text)) return KernelKind::kCommCompute;
-  if (!communicates(text, function)) return KernelKind::kCompute;
-  return also_computes(text, function) ? KernelKind::kCommCompute : KernelKind::kComm;
+  const std::size_t scope = function.rfind("::");
+  const std::string_view own = std::string_view(function).substr(scope == std::string::npos ? 0 : scope + 2);
+  return contains_any(own, kFusedWithWords) && !contains_any(ascii_lower(demangle(name)), kPlainPatterns);
 }
 
 std::span<const std::string_view> copy_directions() { return kDirections; }

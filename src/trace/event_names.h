@@ -18,9 +18,10 @@ CallKind call_kind(std::string_view name);
 
 enum class KernelKind : std::uint8_t { kCompute, kComm, kCopyKernel, kCommCompute };
 std::string_view to_string(KernelKind kind);
-// COMM and COPY of the metric definitions: collectives and peer transfers, by themselves or fused with computation (a
-// norm, a GEMM); ROCm's copies done by kernels.
-KernelKind kernel_kind(std::string_view name);
+// Of names: ROCm's kernels that only copy, and functions that compute besides what they communicate (a norm, a GEMM).
+// Which kernels communicate at all is for the rules to say (passes/kernel_kind.h).
+bool is_copy_kernel(std::string_view name);
+bool also_computes(std::string_view name);
 
 // Ways a copy can go: "", "HtoD", "DtoH", ... The first one, empty, stands for "the name does not say".
 std::span<const std::string_view> copy_directions();
