@@ -6,6 +6,7 @@
 #include "base/duration_text.h"
 #include "passes/layer_set.h"
 #include "passes/model_facts.h"
+#include "passes/name_order.h"
 #include "query_command.h"
 #include "query_run.h"
 #include "query_steps.h"
@@ -77,6 +78,9 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
   const ModelFacts model = model_facts(index, kernel_traits(index));
   rows.push_back(fact("model", "architecture", std::string(to_string(model.architecture)), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
+  if (const NameOrder order = find_names_out_of_step(index); order.kernels > 0) {
+    rows.push_back(fact("coverage", "kernels of graph replays with another kernel's name", order.kernels, "count"));
+  }
   const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
   add_steps(loaded.set, rows);
   if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {

@@ -14,13 +14,35 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'no operator, stack or launch delay for it; start the profiler before the work, and record the CPU too'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
    'do not trust launch delays and idle causes of this trace'),
+  ('names_out_of_step', 'warning', 0.01,
+   'kernel time of graph replays with the name of another kernel: alike by place in the replay, wild by name',
+   'trust times by step and layer, not by kernel or class; record again, or without graphs'),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
    'ask by kernel, class or layer; profile once without graphs for operators'),
-  ('no_operator', 'info', 5.0, 'kernel time without an operator', 'record CPU activities with the profiler'),
-  ('no_stack', 'info', 5.0, 'kernel time without a python stack', 'profile with_stack=True, ingest without --no-stacks'),
+  ('no_operator', 'info', 5.0, 'kernel time without an operator',
+   CASE (SELECT m.code FROM temp.measure m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
+     WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE of the capture, or of a run without graphs, has them'
+     WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record the CPU too'
+     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator: profile with_stack=True to see by what',
+              'record CPU activities with the profiler') END),
+  ('no_stack', 'info', 5.0, 'kernel time without a python stack',
+   CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
+        THEN 'ingest without --no-stacks'
+        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without python calls; --capture TRACE lends stacks to graphs'
+        ELSE 'profile with_stack=True' END),
   ('no_step', 'info', 5.0, 'kernel time in no step', 'steps come from annotations; --step-regex names yours'),
   ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found and why not more')),
+-- Who wrote a trace without kernels, told by its tracks; NULL: the PyTorch profiler, as far as can be told.
+producer(name) AS (
+  SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM process WHERE name IN ('Ascend Hardware', 'CANN', 'HCCL')) THEN 'Ascend''s profiler'
+    WHEN EXISTS (SELECT 1 FROM process WHERE name LIKE '%trace for tile%') THEN 'an AI Engine (mlir-aie)'
+    WHEN EXISTS (SELECT 1 FROM thread WHERE name LIKE 'Hip %') THEN 'rocmProfileData (rpd2tracing)'
+    WHEN NOT EXISTS (SELECT 1 FROM cpu_op) AND NOT EXISTS (SELECT 1 FROM runtime_call)
+         AND NOT EXISTS (SELECT 1 FROM python_call) AND NOT EXISTS (SELECT 1 FROM annotation)
+         AND NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('trace.schemaVersion', 'trace.deviceProperties'))
+         AND EXISTS (SELECT 1 FROM slice) THEN 'another producer' END),
 issues(code, severity, share, count, finding, suggestion) AS (
   SELECT kind, severity, NULL, count, coalesce('at byte ' || offset || ': ', '') || coalesce(sample, ''),
          'trace-query issues; README, "Issues"'
@@ -33,8 +55,12 @@ found AS (
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',
     'record it again, or ask only about what is there: --to' WHERE EXISTS
     (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')
-  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL, 'the trace has no kernels',
-    'record device activities with the profiler' WHERE NOT EXISTS (SELECT 1 FROM kernel))
+  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL,
+    CASE WHEN p.name IS NULL THEN 'the trace has no kernels'
+         ELSE 'the trace has no kernels as the PyTorch profiler writes them: it is of ' || p.name END,
+    CASE WHEN p.name IS NULL THEN 'record device activities with the profiler'
+         ELSE 'its ' || (SELECT count(*) FROM slice) || ' other events are in the table slice: trace-query sql' END
+    FROM producer p WHERE NOT EXISTS (SELECT 1 FROM kernel))
 SELECT severity, code, share, count, finding, suggestion
 FROM found
 ORDER BY CASE severity WHEN 'data_loss' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, share IS NULL, share DESC, code;

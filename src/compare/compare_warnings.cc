@@ -53,6 +53,12 @@ void about_side(const Side& side, const char* which, double unknown, Warnings& o
                         "among them (trace-query rules show --class other)",
                         100 * unknown));
   }
+  if (const NameOrder& order = side.facts.names_out_of_step; order.kernels > 0 && side.kernel_time > 0) {
+    out.add("names_out_of_step", "warning", which,
+            fmt::format("{} kernels of graph replays, {:.1f} % of the kernel time, have the name of another kernel: "
+                        "trust steps and layers, not kernels and operations",
+                        order.kernels, 100 * static_cast<double>(order.time) / static_cast<double>(side.kernel_time)));
+  }
   if (side.outside_time > 0 && side.kernel_time > 0) {
     const double share = static_cast<double>(side.outside_time) / static_cast<double>(side.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,

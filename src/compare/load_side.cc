@@ -48,7 +48,8 @@ std::vector<std::string_view> columns(const Index& index, const StepOptions& opt
 Side load_side(const Index& index, const StepOptions& options) {
   const std::vector<Traits> traits = kernel_traits(index);
   Side side(EventTables(index, columns(index, options)));
-  side.facts = {"", device_text(index), world_size(index), replays_graphs(index)};
+  side.facts = {"", device_text(index), world_size(index), replays_graphs(index), {}};
+  if (side.facts.graph_launches) side.facts.names_out_of_step = find_names_out_of_step(index);
   side.steps = load_steps(index, options, side.events, traits);
   side.layers = find_layers(index, side.events, side.steps, traits);
   make_runs(side);

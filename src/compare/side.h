@@ -15,6 +15,7 @@
 #include "index/index.h"
 #include "passes/device_events.h"
 #include "passes/layer_set.h"
+#include "passes/name_order.h"
 #include "passes/step_set.h"
 
 namespace tracedb {
@@ -37,6 +38,7 @@ struct SideFacts {
   std::string devices;     // "8 x AMD Instinct MI300X"
   std::string world_size;  // "" where the trace does not say
   bool graph_launches = false;
+  NameOrder names_out_of_step;
 };
 
 struct Side {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "passes/group_stats.h"
+#include "passes/name_order.h"
 #include "sql/temp_table.h"
 
 namespace tracedb {
@@ -24,6 +25,16 @@ enum Code : std::size_t {
 constexpr std::array<std::string_view, kCodes> kCodeNames = {"no_launch",       "no_operator", "no_stack",
                                                              "graph_collapsed", "clock_order", "unknown_duration",
                                                              "no_step",         "no_layer",    "unclassified"};
+
+// Why kernels have no operator, the first that holds: told apart because the advice differs.
+enum Reason : std::size_t { kInGraph, kLaunchUnknown, kOutsideOperators, kReasons };
+constexpr std::array<std::string_view, kReasons> kReasonNames = {"no_operator_graph", "no_operator_launch",
+                                                                 "no_operator_outside"};
+
+Reason reason_of(std::size_t set) {
+  const auto holds = [set](Code code) { return (set >> code & 1) != 0; };
+  return holds(kGraphCollapsed) ? kInGraph : holds(kNoLaunch) ? kLaunchUnknown : kOutsideOperators;
+}
 
 struct Measure {
   std::int64_t time = 0, count = 0;
@@ -63,6 +74,14 @@ class Launches {
   std::span<const std::uint32_t> kind_ = calls_.ids("kind");
 };
 
+void write(TempTable& table, std::string_view code, const Measure& measure, const Measure& all, bool by_count) {
+  const auto part = static_cast<double>(by_count ? measure.count : measure.time);
+  const auto whole = static_cast<double>(by_count ? all.count : all.time);
+  table.insert().bind(1, code);
+  if (whole > 0) table.insert().bind(2, 100 * part / whole);
+  table.insert().bind(3, measure.count).run();
+}
+
 }  // namespace
 
 std::vector<std::string_view> coverage_columns() { return {"launch_id", "cpu_op_id", "stack_id"}; }
@@ -90,22 +109,21 @@ void make_measure_table(const Index& index, const EventTables& events, const Ste
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }
   std::array<Measure, kCodes> measures;
+  std::array<Measure, kReasons> reasons;
   Measure all;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     all.add(sets[set]);
+    if ((set >> kNoOperator & 1) != 0) reasons[reason_of(set)].add(sets[set]);
     for (std::size_t code = 0; code < kCodes; ++code) {
       if ((set >> code & 1) != 0) measures[code].add(sets[set]);
     }
   }
   TempTable table(index.database(), "measure", "code TEXT PRIMARY KEY, share REAL, count INTEGER", 3);
-  for (std::size_t code = 0; code < kCodes; ++code) {
-    const bool by_count = code == kUnknownDuration;
-    const auto part = static_cast<double>(by_count ? measures[code].count : measures[code].time);
-    const auto whole = static_cast<double>(by_count ? all.count : all.time);
-    table.insert().bind(1, kCodeNames[code]);
-    if (whole > 0) table.insert().bind(2, 100 * part / whole);
-    table.insert().bind(3, measures[code].count).run();
-  }
+  for (std::size_t code = 0; code < kCodes; ++code)
+    write(table, kCodeNames[code], measures[code], all, code == kUnknownDuration);
+  for (std::size_t i = 0; i < kReasons; ++i) write(table, kReasonNames[i], reasons[i], all, false);
+  const NameOrder order = find_names_out_of_step(index);
+  write(table, "names_out_of_step", {order.time, order.kernels}, all, false);
 }
 
 }  // namespace tracedb
