@@ -38,14 +38,14 @@ CREATE TABLE device (            -- accelerators: those events ran on, joined wi
   compute_capability TEXT,       -- "9.0"
   sm_count INTEGER,              -- multiprocessors or compute units
   warp_size INTEGER,             -- 32 or 64
-  memory_bytes INTEGER,
-  max_threads_per_block INTEGER,
-  max_threads_per_sm INTEGER,
-  registers_per_block INTEGER,
-  registers_per_sm INTEGER,
-  shared_memory_per_block INTEGER,
-  shared_memory_per_sm INTEGER,
-  shared_memory_per_block_optin INTEGER,
+  memory_bytes INTEGER,          -- of the device
+  max_threads_per_block INTEGER, -- limit of the device
+  max_threads_per_sm INTEGER,    -- limit of a multiprocessor
+  registers_per_block INTEGER,   -- limit of the device
+  registers_per_sm INTEGER,      -- of a multiprocessor
+  shared_memory_per_block INTEGER,  -- bytes, without opting in
+  shared_memory_per_sm INTEGER,  -- bytes
+  shared_memory_per_block_optin INTEGER,  -- bytes, for kernels that ask for more
   properties TEXT                -- the trace's own JSON object for this device
 ) STRICT;
 
@@ -85,8 +85,8 @@ CREATE TABLE launch_config (     -- distinct kernel launch configurations
   registers INTEGER,             -- per thread
   shared_memory INTEGER,         -- bytes per block
   occupancy_pct REAL,            -- the profiler's estimate
-  blocks_per_sm REAL,
-  warps_per_sm REAL
+  blocks_per_sm REAL,            -- grid size per multiprocessor, as the profiler computes it
+  warps_per_sm REAL              -- the same in warps
 ) STRICT;
 
 CREATE TABLE kernel (            -- one row per kernel execution; id = time order
@@ -117,7 +117,7 @@ CREATE TABLE memory_op (         -- copies and fills by the device's own engines
   kind TEXT NOT NULL,            -- memcpy, memset
   direction TEXT,                -- HtoD, DtoH, DtoD, HtoH, PtoP, ...; NULL if the trace does not say
   name_id INTEGER NOT NULL,      -- string
-  bytes ANY,
+  bytes ANY,                     -- how many were copied or filled
   stream_id INTEGER NOT NULL,
   correlation ANY,
   external_id ANY,
@@ -145,7 +145,7 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
 
 CREATE TABLE op_shape (          -- distinct argument descriptions of operators, JSON text as in the trace
   id INTEGER PRIMARY KEY,
-  dims TEXT, types TEXT, strides TEXT, concrete_inputs TEXT
+  dims TEXT, types TEXT, strides TEXT, concrete_inputs TEXT  -- of all inputs, one JSON list each
 ) STRICT;
 
 CREATE TABLE cpu_op (            -- framework operators
@@ -202,23 +202,23 @@ CREATE TABLE step (              -- annotations whose name the built-in step gra
   sequence INTEGER NOT NULL,     -- 0, 1, 2 ... within the trace
   kind TEXT NOT NULL,            -- prefill, decode, mixed, train, other, unknown
   context_requests INTEGER,      -- requests in prefill
-  context_tokens INTEGER,
+  context_tokens INTEGER,        -- tokens in prefill
   generation_requests INTEGER,   -- requests in decode
-  generation_tokens INTEGER,
-  first_kernel_id INTEGER,       -- smallest and largest id of its kernels
-  last_kernel_id INTEGER
+  generation_tokens INTEGER,     -- tokens in decode
+  first_kernel_id INTEGER,       -- smallest id of its kernels
+  last_kernel_id INTEGER         -- largest id of its kernels
 ) STRICT;
 
 CREATE TABLE collective (        -- what the trace says about communication kernels
   kernel_id INTEGER PRIMARY KEY,
   name TEXT,                     -- allreduce, ...
   group_name TEXT,               -- process group
-  group_description TEXT,
-  group_size INTEGER,
+  group_description TEXT,        -- of the process group
+  group_size INTEGER,            -- ranks in the group
   ranks TEXT,                    -- JSON list
-  dtype TEXT,
-  in_elements INTEGER,
-  out_elements INTEGER,
+  dtype TEXT,                    -- of an element, as in the trace
+  in_elements INTEGER,           -- per rank
+  out_elements INTEGER,          -- per rank
   sequence INTEGER,              -- number of the collective within its group
   comms_id TEXT                  -- 64 bits, may exceed a signed integer
 ) STRICT;
@@ -250,7 +250,7 @@ CREATE TABLE counter (           -- samples
   name_id INTEGER,
   process_id INTEGER NOT NULL,
   series_id INTEGER,             -- string: the key in the event's args
-  value REAL,
+  value REAL,                    -- of the sample
   continued INTEGER NOT NULL     -- 1: a further series of the event in the row before; 0: first series of its event
 ) STRICT;
 
@@ -271,9 +271,9 @@ CREATE TABLE event_argument (    -- only with --keep-args: the arguments of even
 ) STRICT;
 
 CREATE TABLE issue (             -- what was wrong with the trace, counted
-  kind TEXT NOT NULL,
+  kind TEXT NOT NULL,            -- what was wrong, a word
   severity TEXT NOT NULL,        -- info, warning, data_loss
-  count INTEGER NOT NULL,
+  count INTEGER NOT NULL,        -- how often
   offset INTEGER,                -- first byte it was seen at, in the decompressed trace
   sample TEXT                    -- at most 200 characters
 ) STRICT;
@@ -284,7 +284,7 @@ CREATE TABLE kernel_sum (        -- kernel time by name, step kind and stream
   stream_id INTEGER NOT NULL,
   n INTEGER NOT NULL,            -- executions
   total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
-  min INTEGER, max INTEGER,
+  min INTEGER, max INTEGER,      -- shortest and longest, ns
   sum_of_squares REAL NOT NULL,  -- ns^2
   p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
   known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
@@ -294,7 +294,7 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   name_id INTEGER PRIMARY KEY,   -- kernel_name
   n INTEGER NOT NULL,            -- executions
   total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
-  min INTEGER, max INTEGER,
+  min INTEGER, max INTEGER,      -- shortest and longest, ns
   sum_of_squares REAL NOT NULL,  -- ns^2
   median REAL,                   -- mean of the middle one or two
   p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank

@@ -53,18 +53,18 @@ LEFT JOIN kernel_name n ON n.id = k.name_id;
 
 CREATE VIEW kernel_stats AS          -- kernel time by name over the whole trace
 SELECT
-  n.name AS name,
-  n.short_name AS short_name,
+  n.name AS name,                    -- as in the trace
+  n.short_name AS short_name,        -- demangled, template and argument lists cut
   a.n AS n,                          -- executions
   a.total AS total,                  -- ns
   100.0 * a.total / nullif((SELECT total(total) FROM kernel_name_sum), 0) AS time_pct,  -- share of all kernel time
   1.0 * a.total / nullif(a.known, 0) AS avg,  -- of the executions whose dur is known, as all figures but n
   a.median AS median,                -- mean of the middle one or two
-  a.min AS min,
-  a.max AS max,
+  a.min AS min,                      -- ns, as max
+  a.max AS max,                      -- the longest execution
   a.p50 AS p50,                      -- nearest rank, as p90 and p99
-  a.p90 AS p90,
-  a.p99 AS p99,
+  a.p90 AS p90,                      -- the time that 9 of 10 executions do not exceed
+  a.p99 AS p99,                      -- the time that 99 of 100 executions do not exceed
   CASE WHEN a.known = 1 THEN 0.0
        WHEN a.known > 1 THEN max(0.0, (a.sum_of_squares - 1.0 * a.total * a.total / a.known) / (a.known - 1)) END
     AS variance,                     -- of the sample (known - 1), ns^2
@@ -82,9 +82,9 @@ SELECT
   a.dur AS dur,                      -- time the host spent in the step; timed_on gpu: the device
   a.dur / 1000.0 AS dur_us,          -- dur in microseconds
   st.context_requests AS context_requests,        -- requests in prefill
-  st.context_tokens AS context_tokens,
+  st.context_tokens AS context_tokens,  -- tokens in prefill
   st.generation_requests AS generation_requests,  -- requests in decode
-  st.generation_tokens AS generation_tokens,
+  st.generation_tokens AS generation_tokens,  -- tokens in decode
   (SELECT count(*) FROM kernel k WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS kernels,                      -- how many ran in it
   (SELECT min(9223372036854775807, sum(k.dur >> 32) * 4294967296 + sum(k.dur & 4294967295))
@@ -94,8 +94,8 @@ SELECT
   (SELECT max(k.ts + k.dur) FROM kernel k
    WHERE k.id BETWEEN st.first_kernel_id AND st.last_kernel_id AND k.step_id = st.id)
     AS gpu_ts_end,                   -- end of its last kernel
-  st.first_kernel_id AS first_kernel_id,
-  st.last_kernel_id AS last_kernel_id,
+  st.first_kernel_id AS first_kernel_id,  -- smallest id in kernels of those that ran in it
+  st.last_kernel_id AS last_kernel_id,  -- largest id in kernels of those that ran in it
   CASE a.kind WHEN 'user' THEN 'cpu' WHEN 'gpu' THEN 'gpu' END
     AS timed_on                      -- cpu: ts, ts_end and dur are of the host; gpu: only the device's annotation is known
 FROM step st
@@ -106,14 +106,14 @@ CREATE VIEW launches AS              -- one row per kernel whose launching call 
 SELECT
   k.id AS kernel_id,
   r.id AS launch_id,                 -- the same for all kernels of one graph launch
-  n.name AS kernel,
+  n.name AS kernel,                  -- name of the kernel
   t.value AS call,                   -- name of the runtime call
   r.kind AS kind,                    -- launch, graph_launch, copy, other
   r.ts AS ts,                        -- of the call, on the CPU
   r.ts + r.dur AS ts_end,
   r.dur AS dur,                      -- time spent in the call
-  k.ts AS kernel_ts,
-  k.dur AS kernel_dur,
+  k.ts AS kernel_ts,                 -- start of the kernel, on the device
+  k.dur AS kernel_dur,               -- length of the kernel
   k.ts - (r.ts + r.dur) AS launch_delay,  -- from the call's return to the kernel's start; negative if it started earlier
   CASE WHEN k.first_of_launch = 1 THEN max(0, k.ts - (r.ts + r.dur)) END
     AS queue_delay,                  -- launch_delay, at least 0; NULL for the later kernels of a graph launch
@@ -133,8 +133,8 @@ SELECT
   m.id AS id,
   m.kind AS kind,                    -- memcpy, memset
   m.direction AS direction,          -- HtoD, DtoH, DtoD, ...
-  t.value AS name,
-  m.bytes AS bytes,
+  t.value AS name,                   -- as in the trace
+  m.bytes AS bytes,                  -- how many were copied or filled
   m.ts AS ts,
   m.ts + m.dur AS ts_end,
   m.dur AS dur,
@@ -158,7 +158,7 @@ LEFT JOIN step st ON st.id = m.step_id;
 CREATE VIEW cpu_ops AS               -- framework operators
 SELECT
   c.id AS id,
-  t.value AS name,
+  t.value AS name,                   -- aten::mm, ...
   c.ts AS ts,
   c.ts + c.dur AS ts_end,
   c.dur AS dur,
@@ -171,9 +171,9 @@ SELECT
   (SELECT q.value FROM cpu_op o JOIN string q ON q.id = o.name_id WHERE o.id = c.parent_id)
     AS parent,                       -- name of the enclosing operator
   sh.dims AS input_dims,             -- JSON text as in the trace, as the next three
-  sh.types AS input_types,
-  sh.strides AS input_strides,
-  sh.concrete_inputs AS concrete_inputs,
+  sh.types AS input_types,           -- JSON text as in the trace
+  sh.strides AS input_strides,       -- JSON text as in the trace
+  sh.concrete_inputs AS concrete_inputs,  -- JSON text as in the trace
   c.external_id AS external_id,
   c.sequence_number AS sequence_number  -- ties a backward operator to its forward one
 FROM cpu_op c
@@ -186,8 +186,8 @@ CREATE VIEW python_calls AS          -- one row per python function call
 SELECT
   c.id AS id,
   t.value AS name,                   -- the event's name
-  f.function AS function,
-  fi.value AS file,
+  f.function AS function,            -- name of the function; the whole name of the event where it has no file
+  fi.value AS file,                  -- where the function is defined, as in the trace
   f.line AS line,                    -- first line of the function
   c.ts AS ts,
   c.ts + c.dur AS ts_end,
@@ -226,7 +226,7 @@ CREATE VIEW collectives AS           -- communication kernels with what the trac
 SELECT
   k.id AS kernel_id,
   c.name AS name,                    -- allreduce, ...; NULL if the trace does not say
-  n.name AS kernel,
+  n.name AS kernel,                  -- name of the kernel
   k.ts AS ts,
   k.ts + k.dur AS ts_end,
   k.dur AS dur,                      -- includes waiting for the other ranks
@@ -236,14 +236,14 @@ SELECT
   st.sequence AS step,               -- number of the step
   st.kind AS phase,                  -- kind of the step
   c.group_name AS group_name,        -- process group
-  c.group_description AS group_description,
+  c.group_description AS group_description,  -- of the process group
   c.group_size AS group_size,        -- ranks in the group
   c.ranks AS ranks,                  -- JSON list
-  c.dtype AS dtype,
-  c.in_elements AS in_elements,
-  c.out_elements AS out_elements,
+  c.dtype AS dtype,                  -- of an element, as in the trace
+  c.in_elements AS in_elements,      -- per rank
+  c.out_elements AS out_elements,    -- per rank
   c.sequence AS sequence,            -- number of the collective within its group
-  c.comms_id AS comms_id,
+  c.comms_id AS comms_id,            -- as in the trace: 64 bits, may exceed a signed integer
   k.kind AS kind                     -- comm, comm_compute (fused with computation), or whatever the kernel is
 FROM kernel k
 LEFT JOIN collective c ON c.kernel_id = k.id
@@ -254,27 +254,42 @@ LEFT JOIN step st ON st.id = k.step_id
 WHERE c.kernel_id IS NOT NULL OR k.kind IN ('comm', 'comm_compute');
 
 CREATE VIEW gaps AS                  -- times at which a device ran neither kernel nor copy, between its first and last one
+WITH gap AS MATERIALIZED (           -- found once for a query, however it joins them
+  SELECT e.device_id, e.ts, e.free_from, e.kernel_id, e.memory_op_id
+  FROM (
+    SELECT s.device_id, w.ts, w.kernel_id, w.memory_op_id,
+      CAST(max(w.ts + w.dur) OVER (PARTITION BY s.device_id ORDER BY w.ts, w.dur
+                                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+           AS INTEGER) AS free_from  -- with a type, as an automatic index needs it
+    FROM (
+      SELECT k.stream_id, k.ts, k.dur, k.id AS kernel_id, CAST(NULL AS INTEGER) AS memory_op_id FROM kernel k
+      WHERE k.dur > 0
+      UNION ALL
+      SELECT m.stream_id, m.ts, m.dur, NULL, m.id FROM memory_op m WHERE m.dur > 0) w
+    JOIN stream s ON s.id = w.stream_id) e
+  WHERE e.ts > e.free_from)
 SELECT
-  d.ordinal AS device,               -- device number
+  (SELECT d.ordinal FROM device d WHERE d.id = g.device_id)
+    AS device,                       -- device number
   g.free_from AS ts,                 -- end of everything before
   g.ts AS ts_end,                    -- start of what came next
   g.ts - g.free_from AS dur,
   (g.ts - g.free_from) / 1000.0 AS dur_us,  -- dur in microseconds
-  g.kernel_id AS next_kernel_id,     -- NULL: a copy or fill came next
+  g.kernel_id AS next_kernel_id,     -- id in kernels; NULL: a copy or fill came next
   (SELECT n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = g.kernel_id)
-    AS next_kernel                   -- its name
-FROM (
-  SELECT e.device_id, e.ts, e.kernel_id,
-    max(e.ts + e.dur) OVER (PARTITION BY e.device_id ORDER BY e.ts, e.dur
-                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_from
-  FROM (
-    SELECT s.device_id, k.ts, k.dur, k.id AS kernel_id FROM kernel k JOIN stream s ON s.id = k.stream_id
-    WHERE k.dur > 0
-    UNION ALL
-    SELECT s.device_id, m.ts, m.dur, NULL FROM memory_op m JOIN stream s ON s.id = m.stream_id
-    WHERE m.dur > 0) e) g
-LEFT JOIN device d ON d.id = g.device_id
-WHERE g.ts > g.free_from;
+    AS next_kernel,                  -- its name
+  g.memory_op_id AS next_memory_op_id,  -- id in memcpys; NULL: a kernel came next
+  CASE WHEN g.kernel_id IS NOT NULL
+       THEN (SELECT n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = g.kernel_id)
+       ELSE (SELECT t.value FROM memory_op m JOIN string t ON t.id = m.name_id WHERE m.id = g.memory_op_id) END
+    AS next_name,                    -- name of the kernel, copy or fill that came next
+  CASE WHEN g.kernel_id IS NOT NULL
+       THEN (SELECT o.value FROM kernel k JOIN cpu_op c ON c.id = k.cpu_op_id JOIN string o ON o.id = c.name_id
+             WHERE k.id = g.kernel_id)
+       ELSE (SELECT o.value FROM memory_op m JOIN cpu_op c ON c.id = m.cpu_op_id JOIN string o ON o.id = c.name_id
+             WHERE m.id = g.memory_op_id) END
+    AS next_cpu_op                   -- name of the operator that launched it
+FROM gap g;
 
 CREATE VIEW trace_info AS            -- facts about the trace and the index, one per row
 SELECT

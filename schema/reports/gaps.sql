@@ -9,9 +9,14 @@
 -- column: step      | Step      |         |
 -- column: cause     | Cause     | text    |
 -- column: before    | Before    | text    |
+-- column: next_cpu_op       | Next Operator | text | 
+-- column: next_kernel_id    | Next Kernel   |      |
+-- column: next_memory_op_id | Next Copy     |      |
 -- column: next      | Next      | text    | label
 SELECT 100.0 * g.dur / nullif(:total, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
-       g.cause, coalesce(bn.short_name, bs.value), coalesce(an.short_name, a_s.value)
+       g.cause, coalesce(bn.short_name, bs.value),
+       (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = coalesce(ak.cpu_op_id, am.cpu_op_id)),
+       ak.id, am.id, coalesce(an.short_name, a_s.value)
 FROM temp.gap g
 LEFT JOIN device d ON d.id = g.device_id
 LEFT JOIN stream s ON s.id = g.stream_id

@@ -10,7 +10,7 @@
 -- column: p90        | P90        | ns      |
 -- column: p99        | P99        | ns      |
 -- column: busy       | Busy       | ns      |
--- column: busy_pct   | Busy (%)   | percent |
+-- column: busy_share_pct | Busy Share (%) | percent |
 -- column: name       | Name       | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
        p90, p99, busy, 100.0 * busy / nullif(:busy, 0), label

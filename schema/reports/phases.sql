@@ -6,7 +6,7 @@
 -- column: requests     | Med Requests     |         |
 -- column: tokens       | Tokens           | count   | sum
 -- column: busy         | Busy             | ns      |
--- column: busy_pct     | Busy (%)         | percent |
+-- column: busy_share_pct | Busy Share (%)  | percent |
 -- column: gpu_span     | Med GPU Span     | ns      |
 -- column: host         | Med Host         | ns      |
 -- column: period       | Med Period       | ns      |

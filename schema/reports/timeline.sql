@@ -6,7 +6,7 @@
 -- column: stream           | Stream          |         |
 -- column: span             | Span            | ns      | sum
 -- column: busy             | Busy            | ns      | sum
--- column: utilisation      | Busy (%)        | percent |
+-- column: utilization_pct  | Utilization (%) | percent |
 -- column: idle             | Idle            | ns      | sum
 -- column: computation      | Computation     | ns      | sum
 -- column: exposed_comm     | Exposed Comm    | ns      | sum

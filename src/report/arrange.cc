@@ -160,7 +160,8 @@ void add_extremes(Report& report) {
   if (report.rows.size() < 2) return;
   std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
   for (std::size_t c = 1; c < report.columns.size(); ++c) {
-    const bool text = is_text(report.rows, c);
+    // What has no unit is a name, such as the number of a stream.
+    const bool text = report.columns[c].unit == Unit::kAny || is_text(report.rows, c);
     footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
     footer[1].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMin));
     footer[2].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMax));

@@ -135,13 +135,18 @@ TEST_CASE("each script's columns match its SELECT") {
 
 TEST_CASE("mean, min and max of several rows stay behind them") {
   Report report;
-  report.columns = {{"device", "Device"}, {"span", "Span", Unit::kTime}, {"name", "Name", Unit::kText}, {"x", "X"}};
-  report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell()}, {std::int64_t{1}, std::int64_t{15}, "b", 2.5}};
+  report.columns = {{"device", "Device"},
+                    {"span", "Span", Unit::kTime},
+                    {"name", "Name", Unit::kText},
+                    {"x", "X", Unit::kPercent},
+                    {"stream", "Stream"}};
+  report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell(), std::int64_t{7}},
+                 {std::int64_t{1}, std::int64_t{15}, "b", 2.5, std::int64_t{20}}};
   add_extremes(report);
   REQUIRE(report.footer.size() == 3);
-  CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5});
-  CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5});
-  CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5});
+  CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5, Cell()});
+  CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5, Cell()});
+  CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5, Cell()});
   limit_rows(report, 1);
   CHECK(report.rows.size() == 2);
   CHECK(report.footer.size() == 3);

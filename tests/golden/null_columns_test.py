@@ -1,0 +1,65 @@
+"""No column of a table or view is NULL in every real trace, but for those listed here with the reason: a column that
+nobody fills is a mistake, or none at all."""
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, TRACES, equal, ingest, kineto_traces, open_index, scratch_folder, skip_without_traces  # noqa: E402
+
+REASONS = {
+    ("counter", "category_id"): "counters have none here",
+    ("frame", "file_id"): "a known mistake: the name of the file is not stored yet",
+    ("python_calls", "file"): "as frame.file_id",
+    **{("event_argument", column): "only with --keep-args" for column in ("event_table", "event_id", "args")},
+    ("collective", "comms_id"): "of collectives on a thread only, in these traces",
+    ("collective", "sequence"): "newer profilers write it",
+    ("kernel", "graph_id"): "no profiler of these traces writes it",
+    ("kernel", "graph_node_id"): "no profiler of these traces writes it",
+}
+for table, view in (("collective", "collectives"), ("kernel", "kernels")):
+    REASONS.update({(view, column): reason for (of, column), reason in list(REASONS.items()) if of == table})
+
+
+def columns(database):
+    names = [row[0] for row in database.execute(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")]
+    return {(name, row[1]) for name in names for row in database.execute(f"SELECT * FROM pragma_table_info('{name}')")}
+
+
+def traces():
+    return kineto_traces() + sorted((TRACES / "damaged").glob("cut*")) + sorted((TRACES / "ascend").glob("*.json"))
+
+
+def never_filled():
+    missing = None
+    with scratch_folder() as folder:
+        for place, trace in enumerate(traces()):
+            database = open_index(ingest(trace, folder / f"{place}.tracedb"))
+            missing = columns(database) if missing is None else missing
+            filled = set()
+            for name, column in sorted(missing):
+                try:
+                    found = database.execute(f'SELECT 1 FROM "{name}" WHERE "{column}" IS NOT NULL LIMIT 1').fetchone()
+                except sqlite3.Error as error:
+                    raise AssertionError(f"{name}.{column} of {trace.name}: {error}") from error
+                if found:
+                    filled.add((name, column))
+            missing -= filled
+            database.close()
+            (folder / f"{place}.tracedb").unlink()
+    return missing
+
+
+def main():
+    cases = Cases()
+    if not skip_without_traces(cases, TRACES / "kineto"):
+        missing = cases.run("read", never_filled) or set()
+        cases.run("columns that are always NULL", equal, sorted(missing - set(REASONS)), [], "without a reason")
+        for name, column in sorted(set(REASONS) - missing):
+            print(f"note: {name}.{column} has values now; its reason can go")
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Checks what `trace-query schema` says: every table, view and column has a comment, and every table, view and column
+that a comment names exists.
+
+Usage: schema_test.py TRACE_QUERY
+"""
+import csv
+import re
+import subprocess
+import sys
+
+POINTER = re.compile(r"\bids? in (\w+)(?: and (\w+))?")
+DOTTED = re.compile(r"\b([a-z]\w+)\.([a-z]\w+)\b")
+NOT_OURS = {"src", "tools", "column_codec", "e", "nn", "trace"}  # of paths, abbreviations and names of the trace
+
+
+def problems(rows):
+    objects = {row["Object"] for row in rows}
+    columns = {(row["Object"], row["Column"]) for row in rows}
+    for row in rows:
+        place = f"{row['Object']}.{row['Column']}".rstrip(".")
+        comment = row["Comment"].strip()
+        if not comment:
+            yield f"{place}: has no comment"
+        for match in POINTER.finditer(comment):
+            for name in filter(None, match.groups()):
+                if name not in objects and name not in ("kernels,",):
+                    yield f"{place}: there is no table or view {name} ({comment!r})"
+        for name, member in DOTTED.findall(comment):
+            known = name not in objects or (name, member) in columns or name == "meta"
+            if not known and name not in NOT_OURS:
+                yield f"{place}: {name} has no column {member} ({comment!r})"
+
+
+def main():
+    text = subprocess.run([sys.argv[1], "schema", "--csv"], capture_output=True, text=True, check=True).stdout
+    rows = list(csv.DictReader(text.splitlines()))
+    found = sorted(set(problems(rows)))
+    print("\n".join(found) or f"{len(rows)} comments name what there is")
+    return 1 if found or len(rows) < 200 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
