@@ -65,7 +65,14 @@ void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
   for (const PhaseLayers& phase : layers.phases) {
     if (phase.layers == 0) continue;
     const std::string where = phase.in_steps ? std::string(to_string(phase.kind)) : "all";
-    text += fmt::format("{}{} ({}, by {})", text.empty() ? "" : ", ", phase.layers, where, to_string(phase.source));
+    std::string stacks, sources;
+    for (const LayerStack& stack : phase.stacks) {
+      stacks += (stacks.empty() ? "" : " + ") + stack_text(stack, layers.stacks.size() > 1);
+    }
+    for (const LayerSource source : phase.sources) {
+      sources += fmt::format("{}{}", sources.empty() ? "" : " and ", to_string(source));
+    }
+    text += fmt::format("{}{} ({}, by {})", text.empty() ? "" : ", ", stacks, where, sources);
   }
   rows.push_back(fact("model", "layers", text.empty() ? "not known" : text, "text"));
   rows.push_back(fact("coverage", "kernel time in a layer", 100 * layers.coverage, "percent"));

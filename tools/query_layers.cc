@@ -25,8 +25,7 @@ LoadedLayers load_layers(const Index& index, const CommandLine& line, std::vecto
   LoadedLayers out{load_steps(index, line, std::move(traits), columns), {}, {}};
   const LoadedSteps& steps = out.steps;
   if (lends) out.lent = capture->lend(index, steps.events, steps.set);
-  const std::vector<std::int32_t> lent =
-      lends ? lent_layers(capture->capture(), out.lent) : std::vector<std::int32_t>{};
+  const LentLayers lent = lends ? lent_layers(capture->capture(), out.lent) : LentLayers{};
   out.layers = find_layers(index, steps.events, steps.set, steps.traits, lends ? &lent : nullptr);
   return out;
 }

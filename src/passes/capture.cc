@@ -20,6 +20,7 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
   if (events.kernels.size() == 0) return;
   const StepSet steps = load_steps(index, options, events, traits);
   const LayerSet layers = find_layers(index, events, steps, traits);
+  capture.stacks = layers.stacks;
   const auto tokens = name_tokens(index, [&](std::string text) {
     return capture.tokens.try_emplace(std::move(text), static_cast<std::uint32_t>(capture.tokens.size())).first->second;
   });
@@ -58,15 +59,15 @@ bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) {
 }
 
 // Layers by what the trace says of the launches, in a capture without kernels.
-std::vector<std::int32_t> layers_of_calls(const Index& index, const EventColumns& calls,
-                                          const std::vector<bool>& captured) {
+LentLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
   std::vector<std::int64_t> weight(calls.size(), 0);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
-  const LaunchPlaces places{"runtime_call", weight, calls.ids("stack_id"), calls.ids("annotation_id")};
+  const LaunchPlaces places{"runtime_call", weight, calls.ids("stack_id"), calls.ids("annotation_id"), {}, nullptr};
   LayerHints hints(index, places);
-  std::vector<std::int32_t> layers(calls.size(), kNoLayer);
+  LentLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
   const LayerHint* hint = hints.get(0);
-  for (std::size_t i = 0; hint != nullptr && i < layers.size(); ++i) layers[i] = hint->of(i);
+  if (hint != nullptr) layers.stacks = hint->stacks;
+  for (std::size_t i = 0; hint != nullptr && i < calls.size(); ++i) layers.of_row[i] = hint->of(i);
   return layers;
 }
 
@@ -95,15 +96,16 @@ void read_captures(const Index& index, Capture& capture) {
       captured[i] = true;
     }
   }
-  const std::vector<std::int32_t> layers = layers_of_calls(index, calls, captured);
+  LentLayers layers = layers_of_calls(index, calls, captured);
   for (const std::vector<std::uint32_t>& own : rows) {
     CaptureSequence sequence;
     for (const std::uint32_t row : own) {
       sequence.launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
-      capture.launchers.push_back({calls.ids("cpu_op_id")[row], calls.ids("stack_id")[row], layers[row]});
+      capture.launchers.push_back({calls.ids("cpu_op_id")[row], calls.ids("stack_id")[row], layers.of_row[row]});
     }
     if (!sequence.launcher.empty()) capture.captures.push_back(std::move(sequence));
   }
+  if (capture.stacks.empty()) capture.stacks = std::move(layers.stacks);
 }
 
 }  // namespace
@@ -140,10 +142,10 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
   return capture;
 }
 
-std::vector<std::int32_t> lent_layers(const Capture& capture, const LentLaunches& lent) {
-  std::vector<std::int32_t> layers(lent.launcher.size(), kNoLayer);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (lent.launcher[i] != 0) layers[i] = capture.launchers[lent.launcher[i] - 1].layer;
+LentLayers lent_layers(const Capture& capture, const LentLaunches& lent) {
+  LentLayers layers{std::vector<std::int32_t>(lent.launcher.size(), kNoLayer), capture.stacks};
+  for (std::size_t i = 0; i < lent.launcher.size(); ++i) {
+    if (lent.launcher[i] != 0) layers.of_row[i] = capture.launchers[lent.launcher[i] - 1].layer;
   }
   return layers;
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "passes/layer_hints.h"
 #include "passes/layers.h"
 #include "passes/step_set.h"
 
@@ -60,6 +61,7 @@ struct CaptureSequence {
 struct Capture {
   std::vector<Launcher> launchers;
   std::vector<CaptureSequence> steps, captures;
+  LayerStacks stacks;                        // of the layers of launchers
   std::vector<std::uint32_t> operator_name;  // by id of cpu_op: id of its name
   std::unordered_map<std::string, std::uint32_t> tokens;
 };
@@ -77,6 +79,6 @@ struct LentLaunches {
 // `events`: kernels with launch_id.
 LentLaunches lend(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps);
 
-std::vector<std::int32_t> lent_layers(const Capture& capture, const LentLaunches& lent);  // by row of kernel
+LentLayers lent_layers(const Capture& capture, const LentLaunches& lent);  // by row of kernel
 
 }  // namespace tracedb

@@ -32,6 +32,8 @@ constexpr std::array<ClassTraits, 16> kMeaningful = {{{"attention", kAttentionTr
 constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_cache", "softmax",
                                                     "reduce", "sort",     "copy",     "convolution"};
 
+static_assert((kFirstPlainTrait << 3) == kSoftmaxTrait && kPlain[3] == "softmax");
+
 Traits traits_of_part(std::string_view part) {
   const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),
                                   [&](const ClassTraits& entry) { return entry.name == part; });

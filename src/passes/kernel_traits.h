@@ -29,7 +29,8 @@ inline constexpr Traits kOtherTrait = 1U << 12;  // nothing recognised
 inline constexpr Traits kElementwiseTrait = 1U << 13;
 inline constexpr Traits kGeneratedTrait = 1U << 14;  // by a compiler, nothing recognised
 inline constexpr Traits kCommunicationTrait = 1U << 15;
-inline constexpr Traits kFirstPlainTrait = 1U << 16;  // further classes, told apart and nothing more
+inline constexpr Traits kFirstPlainTrait = 1U << 16;            // further classes, told apart and nothing more
+inline constexpr Traits kSoftmaxTrait = kFirstPlainTrait << 3;  // attention in parts
 
 inline constexpr Traits kMixerTraits = kAttentionTrait | kSsmTrait;  // what every layer of a sequence model has once
 

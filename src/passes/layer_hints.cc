@@ -1,11 +1,10 @@
 #include "passes/layer_hints.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "passes/module_layers.h"
+#include "passes/numbered_layers.h"
 
 namespace tracedb {
 namespace {
@@ -20,12 +19,20 @@ StackUse stack_use(const Index& index, const LaunchPlaces& places) {
     if (stack >= use.time.size()) {
       use.time.resize(std::size_t{stack} * 2 + 1, 0);
       use.first_kernel.resize(use.time.size(), 0);
+      if (places.traits != nullptr) use.traits.resize(use.time.size(), 0);
     }
     const std::int64_t dur = places.dur[i] == kNullCell ? 0 : places.dur[i];
     use.time[stack] += dur >> 8;  // shares are all that matters: no sum may overflow
+    if (places.traits != nullptr) use.traits[stack] |= traits_of(*places.traits, places.name[i]);
     if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);
   }
   return use;
+}
+
+LayerStacks one_stack(std::span<const std::int32_t> layers) {
+  std::int32_t most = -1;
+  for (const std::int32_t layer : layers) most = std::max(most, layer);
+  return {{"", 0, most + 1, 1}};
 }
 
 }  // namespace
@@ -35,7 +42,7 @@ std::string_view to_string(LayerSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-LayerHints::LayerHints(const Index& index, const LaunchPlaces& places, const std::vector<std::int32_t>* lent)
+LayerHints::LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent)
     : index_(index), places_(places), lent_(lent) {}
 
 const LayerHint* LayerHints::get(std::size_t place) {
@@ -52,15 +59,15 @@ const LayerHint* LayerHints::get(std::size_t place) {
 void LayerHints::add_named() {
   ModuleLayers modules;
   if (!places_.stack.empty()) modules = module_layers(index_, stack_use(index_, places_));
-  if (modules.layers > 0) {
+  if (!modules.stacks.empty()) {
     named_layers_ = std::move(modules.of_stack);
-    found_.push_back({LayerSource::kModules,
-                      fmt::format("{} modules {} in {}", modules.layers, modules.kinds, modules.container),
-                      places_.stack, named_layers_});
+    found_.push_back(
+        {LayerSource::kModules, std::move(modules.text), places_.stack, named_layers_, std::move(modules.stacks)});
   } else if (!places_.annotation.empty()) {
     named_layers_ = annotation_layers(index_);
     if (named_layers_.empty()) return;
-    found_.push_back({LayerSource::kAnnotations, "numbered annotations", places_.annotation, named_layers_});
+    found_.push_back({LayerSource::kAnnotations, "numbered annotations", places_.annotation, named_layers_,
+                      one_stack(named_layers_)});
   }
 }
 
@@ -68,13 +75,15 @@ void LayerHints::add_operators() {
   operator_layers_ = operator_layers(index_);
   if (operator_layers_.empty()) return;
   operators_.emplace(index_, places_.table, std::vector<std::string_view>{"cpu_op_id"});
-  found_.push_back({LayerSource::kOperators, "numbered operators", operators_->ids("cpu_op_id"), operator_layers_});
+  found_.push_back({LayerSource::kOperators, "numbered operators", operators_->ids("cpu_op_id"), operator_layers_,
+                    one_stack(operator_layers_)});
 }
 
 void LayerHints::add_lent() {
   if (lent_ == nullptr) return;
-  const bool any = std::any_of(lent_->begin(), lent_->end(), [](std::int32_t layer) { return layer >= 0; });
-  if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, *lent_});
+  const bool any =
+      std::any_of(lent_->of_row.begin(), lent_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
+  if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, lent_->of_row, lent_->stacks});
 }
 
 }  // namespace tracedb

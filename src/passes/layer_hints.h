@@ -1,5 +1,6 @@
-// Layers that names tell: modules in python stacks, numbered annotations, numbered operators (module_layers.h), and
-// what a capture lends (capture.h). Resolved once for each distinct stack, annotation or operator.
+// Layers that names tell: modules in python stacks, numbered annotations, numbered operators (module_layers.h,
+// numbered_layers.h), and what a capture lends (capture.h). Resolved once for each distinct stack, annotation or
+// operator.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 
 #include "index/index.h"
 #include "passes/event_columns.h"
+#include "passes/kernel_traits.h"
+#include "passes/layer_stacks.h"
 #include "passes/layers.h"
 
 namespace tracedb {
@@ -23,6 +26,8 @@ struct LaunchPlaces {
   std::string_view table;  // kernel, runtime_call
   std::span<const std::int64_t> dur;
   std::span<const std::uint32_t> stack, annotation;  // as layer_columns() wants them; an empty span was not read
+  std::span<const std::uint32_t> name;               // of kernels, as are
+  const std::vector<Traits>* traits = nullptr;       // their traits by name; null: not known
 };
 
 struct LayerHint {
@@ -30,6 +35,7 @@ struct LayerHint {
   std::string text;                   // "24 modules Qwen2DecoderLayer in Qwen2Model_0"
   std::span<const std::uint32_t> id;  // by row: an index into `layers`; empty: that is the row itself
   std::span<const std::int32_t> layers;
+  LayerStacks stacks;  // that `layers` are numbered through; "": a stack without a name
 
   [[nodiscard]] std::int32_t of(std::size_t row) const {
     const std::size_t at = id.empty() ? row : id[row];
@@ -37,11 +43,17 @@ struct LayerHint {
   }
 };
 
+// Layers that another index lends, by row, and their stacks.
+struct LentLayers {
+  std::vector<std::int32_t> of_row;  // kNoLayer where it has none
+  LayerStacks stacks;
+};
+
 // The hints there are, best first. Each is looked for when it is asked for: operators are not read where modules do.
 class LayerHints {
  public:
-  // `lent` by row, may be null. All given must outlive the object.
-  LayerHints(const Index& index, const LaunchPlaces& places, const std::vector<std::int32_t>* lent = nullptr);
+  // `lent` may be null. All given must outlive the object.
+  LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent = nullptr);
   LayerHints(const LayerHints&) = delete;
   LayerHints& operator=(const LayerHints&) = delete;
 
@@ -54,7 +66,7 @@ class LayerHints {
 
   const Index& index_;
   const LaunchPlaces places_;
-  const std::vector<std::int32_t>* lent_;
+  const LentLayers* lent_;
   std::vector<std::int32_t> named_layers_, operator_layers_;
   std::optional<EventColumns> operators_;
   std::vector<LayerHint> found_;

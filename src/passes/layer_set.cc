@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include "passes/group_stats.h"
-#include "passes/mixer_runs.h"
-#include "passes/module_layers.h"
+#include "passes/numbered_layers.h"
+#include "passes/piece_layers.h"
 #include "passes/rows_by_step.h"
+#include "passes/stack_table.h"
 #include "passes/step_stats.h"
 
 namespace tracedb {
@@ -19,47 +22,34 @@ constexpr double kAgreement = 0.95;
 
 std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
-// The kernels of one step on one device.
-struct Piece {
-  std::size_t step = 0;  // place + 1; 0: no steps at all
-  std::span<const std::uint32_t> rows;
-  std::size_t layers = 0;
-  LayerSource source = LayerSource::kNone;
-};
-
-LaunchPlaces places_of(const EventColumns& kernels) {
-  LaunchPlaces places{"kernel", kernels.times("dur"), {}, {}};
-  if (kernels.has("stack_id")) places.stack = kernels.ids("stack_id");
-  if (kernels.has("annotation_id")) places.annotation = kernels.ids("annotation_id");
-  return places;
-}
-
 class Finder {
  public:
   Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
-         const std::vector<std::int32_t>* lent)
+         const LentLayers* lent)
       : events_(events),
         steps_(steps),
-        hints_(index, places_of(events.kernels), lent),
-        names_(events.kernels.ids("name_id")),
         dur_(events.kernels.times("dur")),
-        all_traits_(traits),
         ordered_(steps.of_kernel, steps.steps.size()),
-        devices_(events.device_of_stream) {
-    out_.of_kernel.assign(names_.size(), kNoLayer);
+        devices_(events.device_of_stream),
+        finder_(index, events, traits, lent, out_.of_kernel) {
+    out_.of_kernel.assign(dur_.size(), kNoLayer);
   }
 
   LayerSet run() {
     const bool whole = steps_.steps.empty();
     for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
     for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
+    number();
     finish();
-    if (out_.layers > 0) out_.stacks.push_back({"stack 1", 0, static_cast<std::int32_t>(out_.layers), 1});
     out_.by_step = std::move(ordered_.rows);
     return std::move(out_);
   }
 
  private:
+  [[nodiscard]] bool has_rhythm(const Piece& piece) const {
+    return piece.step != 0 && kind_of(piece) != StepKind::kTrain;
+  }
+
   // Puts the kernels of each device together: within a step, nobody else looks at their order.
   void split(std::size_t step, std::span<std::uint32_t> rows) {
     if (devices_.count > 1) {
@@ -70,9 +60,9 @@ class Finder {
     }
     for (std::size_t begin = 0; begin < rows.size();) {
       const std::size_t end = end_of_device(rows, begin);
-      Piece piece{step, rows.subspan(begin, end - begin), 0, LayerSource::kNone};
-      find(piece);
-      pieces_.push_back(piece);
+      Piece piece{step, rows.subspan(begin, end - begin), {}, false};
+      finder_.find(piece, has_rhythm(piece));
+      pieces_.push_back(std::move(piece));
       begin = end;
     }
   }
@@ -89,134 +79,129 @@ class Finder {
     return piece.step == 0 ? StepKind::kUnknown : steps_.steps[piece.step - 1].info.kind;
   }
 
-  void find(Piece& piece) {
-    for (std::size_t i = 0; const LayerHint* hint = hints_.get(i); ++i) {
-      if (hinted(piece, *hint)) return;
-    }
-    const StepKind kind = kind_of(piece);
-    if (piece.step == 0 || kind == StepKind::kTrain || kind == StepKind::kOther) return;
-    if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
-    choose_sequence(piece.rows);
-    std::vector<MixerRun> runs = mixer_runs(sequence_);
-    const std::vector<std::size_t> begins = pass_begins(sequence_, runs);
-    std::vector<LayerCuts> passes;
-    if (begins.size() == 1) passes.push_back(layer_cuts(sequence_, std::move(runs)));
-    for (std::size_t p = 0; begins.size() > 1 && p < begins.size(); ++p) {
-      const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : sequence_.size();
-      passes.push_back(layer_cuts(std::span(sequence_).subspan(begins[p], end - begins[p])));
-    }
-    for (const LayerCuts& pass : passes) piece.layers = std::max(piece.layers, pass.begin.size());
-    if (piece.layers == 0) return;
-    piece.source = LayerSource::kRhythm;
-    for (std::size_t p = 0; p < passes.size(); ++p) {
-      // A shorter pass is another model's: one that drafts tokens, say.
-      if (passes[p].begin.size() != piece.layers) continue;
-      const std::size_t end = p + 1 < begins.size() ? places_[begins[p + 1]] : piece.rows.size();
-      number_layers(piece.rows, passes[p], begins[p], end);
-    }
+  using Signature = std::vector<std::size_t>;  // layers of each stack
+  static Signature signature_of(const Piece& piece) {
+    Signature out;
+    for (const PieceStack& stack : piece.stacks) out.push_back(stack.layers);
+    return out;
   }
 
-  // Gives the kernels of a pass their layers. It begins at `begin` of the sequence and ends before row `end` of `rows`.
-  void number_layers(std::span<const std::uint32_t> rows, const LayerCuts& cuts, std::size_t begin, std::size_t end) {
-    const auto place = [&](std::size_t cut) {
-      return begin + cut < places_.size() ? places_[begin + cut] : rows.size();
+  // The number of layers, by stack, that most pieces of a kind have, and how many have it.
+  std::pair<Signature, std::size_t> usual_layers(StepKind kind) const {
+    std::map<Signature, std::size_t> counts;
+    for (const Piece& piece : pieces_) {
+      if (kind_of(piece) == kind) ++counts[signature_of(piece)];
+    }
+    if (counts.empty()) return {};
+    return *std::max_element(counts.begin(), counts.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+
+  static void keep_largest(Piece& piece) {
+    const auto largest = std::max_element(piece.stacks.begin(), piece.stacks.end(),
+                                          [](const PieceStack& a, const PieceStack& b) { return a.layers < b.layers; });
+    if (largest != piece.stacks.end()) piece.stacks = {*largest};
+  }
+
+  void accept(StepKind kind) {
+    PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, {}, {}};
+    for (const Piece& piece : pieces_) phase.steps += kind_of(piece) == kind ? 1 : 0;
+    if (phase.steps == 0) return;
+    const auto agrees = [&](std::size_t n) {
+      return static_cast<double>(n) >= kAgreement * static_cast<double>(phase.steps);
     };
-    std::size_t i = begin == 0 ? 0 : places_[begin];
-    const auto fill_to = [&](std::size_t to, std::int32_t layer) {
-      for (; i < to; ++i) out_.of_kernel[rows[i]] = layer;
-    };
-    const std::size_t tail = std::min(place(cuts.tail), end);
-    std::int32_t layer = kHead;
-    for (std::size_t next = 0; next < cuts.begin.size(); ++next) {
-      fill_to(std::min(place(cuts.begin[next]), tail), layer);
-      layer = static_cast<std::int32_t>(next);
+    auto usual = usual_layers(kind);
+    if (!agrees(usual.second)) {
+      for (Piece& piece : pieces_) {
+        if (kind_of(piece) == kind) keep_largest(piece);
+        dropped_any_ = true;
+      }
+      usual = usual_layers(kind);
     }
-    fill_to(tail, layer);
-    fill_to(end, kTail);
-  }
-
-  // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
-  void choose_sequence(std::span<const std::uint32_t> rows) {
-    const auto stream = events_.kernels.ids("stream_id");
-    std::map<std::uint32_t, std::size_t> mixers;  // by stream
-    std::size_t all = 0;
-    sequence_.resize(rows.size());
-    places_.resize(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sequence_[i] = traits_of(traits_, names_[rows[i]]);
-      places_[i] = i;
-      if ((sequence_[i] & kMixerTraits) == 0) continue;
-      ++mixers[stream[rows[i]]];
-      ++all;
+    phase.agreeing = usual.second;
+    const std::size_t layers = std::accumulate(usual.first.begin(), usual.first.end(), std::size_t{0});
+    const bool agreed = agrees(usual.second);
+    if (agreed) phase.layers = layers;
+    for (Piece& piece : pieces_) {
+      if (kind_of(piece) != kind) continue;
+      piece.dropped = phase.layers == 0 || signature_of(piece) != usual.first;
+      if (piece.dropped) piece.stacks.clear();
+      if (piece.dropped) clear(piece);
     }
-    const auto most = std::max_element(mixers.begin(), mixers.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    const bool one = most != mixers.end() && static_cast<double>(most->second) >= kAgreement * static_cast<double>(all);
-    if (!one) return;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      sequence_[count] = sequence_[i];
-      places_[count] = i;
-      count += stream[rows[i]] == most->first ? 1 : 0;
-    }
-    sequence_.resize(count);
-    places_.resize(count);
-  }
-
-  // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels.
-  bool hinted(Piece& piece, const LayerHint& hint) {
-    std::size_t first = piece.rows.size();
-    std::size_t last = 0;
-    double inside = 0, total = 0;
-    std::vector<bool> seen;
-    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      const auto time = static_cast<double>(time_of(dur_[piece.rows[i]]));
-      total += time;
-      const std::int32_t layer = hint.of(piece.rows[i]);
-      if (layer < 0) continue;
-      inside += time;
-      first = std::min(first, i);
-      last = i;
-      const auto place = static_cast<std::size_t>(layer);
-      if (place >= seen.size()) seen.resize(place + 1);
-      seen[place] = true;
-    }
-    constexpr double kLeast = 0.2;
-    if (first == piece.rows.size() || inside < kLeast * total) return false;
-    piece.layers = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
-    piece.source = hint.source;
-    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-      out_.of_kernel[piece.rows[i]] = i < first ? kHead : i > last ? kTail : std::max(hint.of(piece.rows[i]), kNoLayer);
-    }
-    return true;
+    describe(phase, agreed, layers);
+    out_.layers = std::max(out_.layers, phase.layers);
+    out_.phases.push_back(std::move(phase));
   }
 
   void clear(const Piece& piece) {
     for (const std::uint32_t row : piece.rows) out_.of_kernel[row] = kNoLayer;
   }
 
-  void accept(StepKind kind) {
-    std::map<std::size_t, std::size_t> counts;
-    PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, LayerSource::kNone};
+  // What the pieces of a kind have in common: all have as many stacks.
+  std::vector<FoundStack> stacks_of(PhaseLayers& phase) const {
+    std::vector<FoundStack> out;
+    std::vector<std::map<std::size_t, std::size_t>> passes;
+    std::set<LayerSource> sources;
     for (const Piece& piece : pieces_) {
-      if (kind_of(piece) != kind) continue;
-      ++phase.steps;
-      ++counts[piece.layers];
+      if (kind_of(piece) != phase.kind || piece.dropped) continue;
+      out.resize(piece.stacks.size());
+      passes.resize(piece.stacks.size());
+      for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
+        const PieceStack& own = piece.stacks[s];
+        if (out[s].name.empty()) out[s].name = own.found.name;
+        out[s].width = std::max(out[s].width, own.found.width);
+        out[s].mixers = std::max(out[s].mixers, own.found.mixers);
+        ++passes[s][own.found.passes];
+        sources.insert(own.source);
+      }
     }
-    if (phase.steps == 0) return;
-    const auto usual = std::max_element(counts.begin(), counts.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    phase.agreeing = usual->second;
-    const bool agreed = static_cast<double>(usual->second) >= kAgreement * static_cast<double>(phase.steps);
-    if (agreed) phase.layers = usual->first;
-    for (const Piece& piece : pieces_) {
-      if (kind_of(piece) != kind) continue;
-      if (phase.layers == 0 || piece.layers != phase.layers) clear(piece);
-      if (phase.layers > 0 && piece.layers == phase.layers) phase.source = std::max(phase.source, piece.source);
+    for (std::size_t s = 0; s < out.size(); ++s) {
+      out[s].passes = std::max_element(passes[s].begin(), passes[s].end(), [](const auto& a, const auto& b) {
+                        return a.second < b.second;
+                      })->first;
     }
-    describe(phase, agreed, usual->first);
-    out_.layers = std::max(out_.layers, phase.layers);
-    out_.phases.push_back(phase);
+    phase.sources.assign(sources.begin(), sources.end());
+    return out;
+  }
+
+  // One numbering for the stacks of all kinds of steps.
+  void number() {
+    std::vector<std::vector<FoundStack>> kinds;
+    for (PhaseLayers& phase : out_.phases) kinds.push_back(stacks_of(phase));
+    StackTable table = make_stack_table(kinds);
+    for (std::size_t k = 0; k < out_.phases.size(); ++k) {
+      PhaseLayers& phase = out_.phases[k];
+      for (std::size_t s = 0; s < kinds[k].size(); ++s) {
+        LayerStack own = table.stacks[table.place[k][s]];
+        own.passes = kinds[k][s].passes;
+        phase.stacks.push_back(std::move(own));
+      }
+      for (const Piece& piece : pieces_) {
+        if (kind_of(piece) == phase.kind && !piece.dropped) renumber(piece, phase.stacks);
+      }
+    }
+    out_.stacks = std::move(table.stacks);
+  }
+
+  // To the numbers of the trace's stacks; what is in no stack that was kept has no layer.
+  void renumber(const Piece& piece, const LayerStacks& stacks) {
+    std::vector<std::int32_t> to;  // by number in the piece
+    bool same = true;
+    for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
+      const PieceStack& own = piece.stacks[s];
+      const auto end = static_cast<std::size_t>(own.first + own.found.width);
+      if (end > to.size()) to.resize(end, kNoLayer);
+      for (std::int32_t i = 0; i < own.found.width; ++i) {
+        to[static_cast<std::size_t>(own.first + i)] = stacks[s].first + i;
+      }
+      same = same && own.first == stacks[s].first;
+    }
+    if (same && !piece.stacks.empty() && !dropped_any_) return;
+    for (const std::uint32_t row : piece.rows) {
+      std::int32_t& layer = out_.of_kernel[row];
+      if (layer >= 0)
+        layer = static_cast<std::size_t>(layer) < to.size() ? to[static_cast<std::size_t>(layer)] : kNoLayer;
+    }
   }
 
   void describe(const PhaseLayers& phase, bool agreed, std::size_t usual) {
@@ -240,9 +225,10 @@ class Finder {
       inside = bounded_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
     }
     out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
-    for (std::size_t i = 0; const LayerHint* hint = hints_.get(i); ++i) {
-      const bool used = std::any_of(out_.phases.begin(), out_.phases.end(),
-                                    [&](const PhaseLayers& phase) { return phase.source == hint->source; });
+    for (std::size_t i = 0; const LayerHint* hint = finder_.hints().get(i); ++i) {
+      const bool used = std::any_of(out_.phases.begin(), out_.phases.end(), [&](const PhaseLayers& phase) {
+        return std::find(phase.sources.begin(), phase.sources.end(), hint->source) != phase.sources.end();
+      });
       if (used) out_.notes.push_back("layers from " + hint->text);
     }
     for (const PhaseLayers& phase : out_.phases) {
@@ -254,17 +240,13 @@ class Finder {
 
   const EventTables& events_;
   const StepSet& steps_;
-  LayerHints hints_;
-  std::span<const std::uint32_t> names_;
   std::span<const std::int64_t> dur_;
-  const std::vector<Traits>& all_traits_;
-  std::vector<Traits> traits_;  // made when rhythm is first asked for
   RowsByStep ordered_;
   const DenseDevices devices_;
   std::vector<Piece> pieces_;
-  std::vector<Traits> sequence_;     // of the step at hand,
-  std::vector<std::size_t> places_;  // and where its kernels are among the step's
+  bool dropped_any_ = false;  // stacks of pieces that keep others
   LayerSet out_;
+  PieceFinder finder_;
 };
 
 }  // namespace
@@ -280,7 +262,7 @@ std::vector<std::string_view> layer_columns(const Index& index) {
 }
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits, const std::vector<std::int32_t>* lent) {
+                     const std::vector<Traits>& traits, const LentLayers* lent) {
   return Finder(index, events, steps, traits, lent).run();
 }
 

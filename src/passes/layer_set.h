@@ -3,9 +3,14 @@
 // (layers.h). What comes before the first layer of a step is its head, what comes behind the last its tail; in between,
 // and outside of steps, a kernel may have no layer.
 //
-// A kind of steps keeps its layers only if 95 % of its steps have the same number of them; a step that deviates has
-// none. Steps of kinds train and other get no layers from rhythm: a backward pass has none of its own, and a step of
-// diffusion holds several passes.
+// Where only a part of a step is in layers of modules, the rhythm of the rest gives the others: a compiled transformer
+// behind text encoders.
+//
+// A kind of steps keeps its layers only if 95 % of its steps have the same number of them, else if of their largest
+// stack; a step that deviates has none. Steps of kind train get no layers from rhythm: a backward pass has none of its
+// own.
+//
+// Stacks of different kinds of steps are the same if they have the same name, else as many layers.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +28,15 @@ struct PhaseLayers {
   StepKind kind = StepKind::kUnknown;
   bool in_steps = true;  // false: a trace without steps, taken as a whole
   std::size_t steps = 0, agreeing = 0;
-  std::size_t layers = 0;  // 0: none, or not accepted
-  LayerSource source = LayerSource::kNone;
+  std::size_t layers = 0;            // of all stacks; 0: none, or not accepted
+  LayerStacks stacks;                // as these steps have them, numbered as in LayerSet
+  std::vector<LayerSource> sources;  // ascending
 };
 
 struct LayerSet {
   LargeVector<std::int32_t> of_kernel;  // by row: 0, 1, 2 ... through all stacks, or kNoLayer, kHead, kTail
   LayerStacks stacks;
-  std::size_t layers = 0;              // the most of any kind of steps
+  std::size_t layers = 0;              // of all stacks, the most of any kind of steps
   std::vector<PhaseLayers> phases;     // in the order of StepKind
   double coverage = 0;                 // share of kernel time that is in a layer
   LargeVector<std::uint32_t> by_step;  // rows of kernels ordered by step (those in none first), in time order in each
@@ -40,8 +46,8 @@ struct LayerSet {
 // What table kernel must be loaded with besides: EventTables(index, layer_columns(index)).
 std::vector<std::string_view> layer_columns(const Index& index);
 
-// `lent`: by row, the layers a capture lends; kNoLayer where it has none.
+// `lent`: the layers that a capture lends, by row of kernel; may be null.
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits, const std::vector<std::int32_t>* lent = nullptr);
+                     const std::vector<Traits>& traits, const LentLayers* lent = nullptr);
 
 }  // namespace tracedb

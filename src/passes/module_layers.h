@@ -1,43 +1,35 @@
-// Layers from what the trace says of them: nn.Module frames in the python stacks, numbered annotations and
-// operators. Resolved once for each distinct stack, annotation or operator, never for each kernel.
+// Layers from nn.Module frames in the python stacks. Resolved once for each distinct stack, never for each kernel.
+//
+// A stack of layers: the modules of one class that one module calls, several of them, each with modules of its own
+// (a list of norms is none) and with attention or a state space, or else with much of the modules' time. Classes that
+// take turns are one stack, a hybrid; those that follow each other are one each (double and single blocks). Two or
+// three modules that each call many more of one class are not layers, but hold a stack each (encoder and decoder of
+// one class). A module around one other, a wrapper, is the same layer.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "index/index.h"
+#include "passes/kernel_traits.h"
+#include "passes/layer_stacks.h"
 
 namespace tracedb {
 
-// Layers by modules: the module under which the most kernel time is in modules of repeated kinds is taken to hold the
-// layers, its children of those kinds, in the order in which they first launch a kernel. Hybrid models have several
-// kinds.
 struct ModuleLayers {
-  std::vector<std::int32_t> of_stack;  // by id of stack: layer, or -1
-  std::size_t layers = 0;
-  std::string container;  // "Qwen2Model_0"; "" where there are none
-  std::string kinds;      // "Qwen2DecoderLayer"
+  std::vector<std::int32_t> of_stack;  // by id of python stack: layer, numbered through the stacks of layers, or -1
+  LayerStacks stacks;                  // in the order in which they first launch a kernel; so are the layers of each
+  std::string text;                    // "24 modules Qwen2DecoderLayer in Qwen2Model_0"; "" where there are none
 };
 
-// By stack id: kernel time, and the first kernel's row + 1 (0: no kernel).
+// By id of python stack: kernel time, the first kernel's row + 1 (0: no kernel), and what its kernels are for. `traits`
+// is empty where that is not known.
 struct StackUse {
   std::vector<std::int64_t> time;
   std::vector<std::uint32_t> first_kernel;
+  std::vector<Traits> traits;
 };
 ModuleLayers module_layers(const Index& index, const StackUse& use);
-
-// "model.layers.12.mlp", "DecoderLayer_3", "transformer.h.7", "block 4" -> the number.
-std::optional<std::int32_t> layer_number(std::string_view name);
-
-// By id of annotation: the number of the innermost annotation around it that has one, or -1. Empty where none has.
-std::vector<std::int32_t> annotation_layers(const Index& index);
-
-// By id of cpu_op: the number of the outermost operator around it, itself included, that has one, or -1. Empty unless
-// the numbers look like layers: at least two, and hardly one left out.
-std::vector<std::int32_t> operator_layers(const Index& index);
 
 }  // namespace tracedb

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, ingest, kineto_traces, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, Cases, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces  # noqa: E402
 
 # Trace: layers of the model, and its steps by kind. Layers from the model's own module names or its published size.
 EXPECTED = {
@@ -21,7 +21,7 @@ EXPECTED = {
     "timesformer_hf_h100.json.gz": (12, {"unknown": 1}),
     "gpt_oss_vllm_prefill_b200.json.gz": (36, {"prefill": 1}),
     "gpt_oss_vllm_decode_graph_mi300x.json.gz": (24, {"decode": 1}),
-    "flux1_xdit_mi300x.json.gz": (0, {"other": 1}),
+    "flux1_xdit_mi300x.json.gz": (12 + 24 + 19 + 38, {"other": 1}),
     "deepseek_v3_train_h800.json": (0, {"train": 1}),
     "linear_2080ti.json.gz": (0, {"train": 39}),
     "gpu_user_annotation_gp100.json.gz": (0, {"train": 4}),
@@ -30,6 +30,10 @@ EXPECTED = {
     "gpu_only_mi210.json.gz": (0, {}),
     "old_resnet50_workers0_v100.json.gz": (0, {}),
 }
+
+# Traces of models with several stacks of layers: name, layers and passes of each. FLUX.1 has 19 double and 38 single
+# blocks; its text encoders are CLIP-L and T5-XXL; the trace has four iterations.
+STACKS = {"flux1_xdit_mi300x.json.gz": "CLIPEncoderLayer 12 + T5Block 24 + stack 1 19 x 4 passes + stack 2 38 x 4 passes"}
 
 
 def rows(command, index, *options):
@@ -51,6 +55,18 @@ def check_expected(index, layers, steps):
     equal(found, steps, "steps")
 
 
+def check_stacks(index, stacks):
+    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    layers = next(row["value"] for row in facts if row["item"] == "layers")
+    require(layers.startswith(stacks + " ("), f"info: layers are {layers}, not {stacks}")
+    counts = {}
+    for row in rows("layers", index):
+        if row["stack"] is not None:
+            counts.setdefault(row["stack"], []).append(row["instances"])
+    for stack, kernels in counts.items():
+        require(max(kernels[1:-1]) <= 1.06 * min(kernels[1:-1]), f"layers of {stack} differ: {kernels} kernels")
+
+
 def check_every_layer_alike(index):
     """The layers of a decoder have the same number of kernels, but for some at its ends."""
     counts = [row["instances"] for row in rows("layers", index, "--phase", "decode") if row["layer"].isdigit()]
@@ -70,6 +86,8 @@ def main():
             cases.run(f"closure {trace.name}", check_closure, index)
             if trace.name in EXPECTED:
                 cases.run(f"expected {trace.name}", check_expected, index, *EXPECTED[trace.name])
+            if trace.name in STACKS:
+                cases.run(f"stacks {trace.name}", check_stacks, index, STACKS[trace.name])
             if "llama_tp4" in trace.name:
                 cases.run(f"alike {trace.name}", check_every_layer_alike, index)
     cases.finish()
