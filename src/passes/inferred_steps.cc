@@ -278,7 +278,11 @@ StepKind kind_of(const KernelSequence& kernels, const Track& track, const Piece&
   }
   if ((all & kPrefillTrait) != 0) return (all & kDecodeTrait) != 0 ? StepKind::kMixed : StepKind::kPrefill;
   const bool mixes = (all & kMixerTraits) != 0;
-  if ((all & kDecodeTrait) != 0 || (mixes && replayed * 2 > products)) return StepKind::kDecode;
+  if ((all & kDecodeTrait) != 0) return StepKind::kDecode;
+  // Diffusion is replayed from graphs too, but keeps no tokens; images are decoded by convolutions.
+  static const Traits kTokens = traits_of_class("kv_cache") | kSamplingTrait | kEmbeddingTrait;
+  const bool tokens = (all & kTokens) != 0 && (all & kConvolutionTrait) == 0;
+  if (mixes && tokens && replayed * 2 > products) return StepKind::kDecode;
   return StepKind::kUnknown;
 }
 

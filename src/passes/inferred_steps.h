@@ -9,7 +9,8 @@
 // 3. Graph launches that hold most of the kernels, each with the same number of them.
 //
 // What is not whole at the ends of the trace is in no step. Kinds: by the class of the attention kernels; decode too
-// where they do not say but a graph was replayed, for servers capture graphs for decode.
+// where they do not say but a graph was replayed, with kernels that cache, embed or sample tokens: servers capture
+// graphs for decode, but a diffusion may be replayed as well.
 #pragma once
 
 #include <cstdint>

@@ -91,6 +91,13 @@ TEST_CASE("attention that does not say: decode where graphs are replayed, else u
         "unknown:" + step + " decode:" + step + " decode:" + step);
 }
 
+TEST_CASE("a diffusion replayed from graphs is no decode") {
+  const std::string pass = "GXGG" + times(8, "GNGRAG+NGXG+") + "NG+";
+  CHECK(Kernels("(" + pass + ")(" + pass + ")(" + pass + ")").steps().find("decode") == std::string::npos);
+  // With its text encoder's embedding before and its image decoder behind, all in one.
+  CHECK(Kernels("E(" + pass + ")(" + pass + ")(" + pass + ")VNXVNX").steps().find("decode") == std::string::npos);
+}
+
 TEST_CASE("training: to the end of each optimizer step") {
   const std::string step = "GXGGXGOOOc";
   const std::string whole = "cGXGGXGOOO";
