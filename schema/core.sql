@@ -106,8 +106,10 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   graph_node_id ANY,             -- as in the trace
   launch_config_id INTEGER,
   first_of_launch INTEGER,       -- 1: the first kernel of its launch; 0: a later one, of a graph; NULL: no launch
-  kind TEXT NOT NULL             -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel),
+  kind TEXT NOT NULL,            -- compute, comm (collective or peer transfer), copy_kernel (a copy done by a kernel),
                                  -- comm_compute (a collective and computation in one kernel)
+  pass TEXT                      -- of training, by the launch: forward, backward, optimizer; NULL: no launch is known, or
+                                 -- its process does not train
 ) STRICT;
 
 CREATE TABLE memory_op (         -- copies and fills by the device's own engines
@@ -125,7 +127,8 @@ CREATE TABLE memory_op (         -- copies and fills by the device's own engines
   cpu_op_id INTEGER,
   stack_id INTEGER,
   annotation_id INTEGER,
-  step_id INTEGER
+  step_id INTEGER,
+  pass TEXT                      -- as of kernel
 ) STRICT;
 
 CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
@@ -140,7 +143,7 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
   cpu_op_id INTEGER,             -- of the operators open on the thread at ts: the one with its external_id, else the innermost
   stack_id INTEGER,              -- innermost python frame on the thread at ts
   annotation_id INTEGER,         -- innermost user annotation on the thread at ts
-  step_id INTEGER                -- innermost step on the thread at ts
+  step_id INTEGER                -- innermost step on the thread at ts; else one whose mark takes in the whole process
 ) STRICT;
 
 CREATE TABLE op_shape (          -- distinct argument descriptions of operators, JSON text as in the trace
@@ -182,6 +185,14 @@ CREATE TABLE python_call (       -- one row per python function call
   dur INTEGER,
   thread_id INTEGER NOT NULL,
   stack_id INTEGER NOT NULL      -- the call path that ends in this call
+) STRICT;
+
+CREATE TABLE module_call (       -- python calls of an nn.Module that no other module made: where forward passes begin
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  thread_id INTEGER NOT NULL,
+  name_id INTEGER NOT NULL       -- string: "nn.Module: ResNet_0"
 ) STRICT;
 
 CREATE TABLE annotation (        -- user_annotation (on a thread) and gpu_user_annotation (on a stream)
@@ -304,7 +315,8 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
 CREATE TABLE packed_column (     -- second copies of columns of the event tables, for whoever wants all rows at once
   event_table TEXT NOT NULL,     -- kernel, runtime_call
   name TEXT NOT NULL,            -- of the column: ts, dur, name_id, kind; of kernels also stream_id, launch_id, cpu_op_id,
-                                 -- stack_id, annotation_id, step_id, launch_config_id. 0: no id; kind: 1 for the first listed above, ...
+                                 -- stack_id, annotation_id, step_id, launch_config_id, pass. 0: unknown; kind and pass: 1 for
+                                 -- the first listed above, ...
   block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
   n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
   data BLOB NOT NULL,            -- their values, packed as src/sql/column_codec.h says

@@ -22,6 +22,7 @@ SELECT
   (SELECT st.kind FROM step st WHERE st.id = k.step_id)
     AS phase,                        -- kind of the step: prefill, decode, mixed, train, other, unknown
   k.kind AS kind,                    -- compute, comm, copy_kernel, comm_compute
+  k.pass AS pass,                    -- of training: forward, backward, optimizer; NULL: no launch is known, or no training
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = k.cpu_op_id)
     AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   (WITH RECURSIVE up(parent_id, frame_id) AS (
@@ -144,6 +145,7 @@ SELECT
   s.number AS stream,                -- stream number
   st.sequence AS step,               -- number of the step
   st.kind AS phase,                  -- kind of the step
+  m.pass AS pass,                    -- of training: forward, backward, optimizer
   (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = m.cpu_op_id)
     AS cpu_op,                       -- name of the operator that launched it: by External id, else the innermost around the launch
   m.correlation AS correlation,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "passes/layer_tables.h"
 #include "query_command.h"
 #include "query_layers.h"
@@ -43,13 +44,16 @@ int run(std::span<const std::string> args) {
                                     OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
+  add_by_pass(line);
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
   const CaptureInForce capture(line, rules);
   const bool per_op = line.has("per-op");
   const bool people = line.renderer().audience == Audience::kPeople;
-  const std::string script = per_op ? "layer_ops" : "layers";
+  const bool passes = by_pass(line);
+  if (per_op && passes) throw Error(ErrorCode::kUsage, "layers: give --per-op or --by pass");
+  const std::string script = per_op ? "layer_ops" : passes ? "layers_by_pass" : "layers";
   const Recipe recipe{
       "reports/" + script,
       {rules.recipe(), steps_recipe(line),
@@ -59,9 +63,12 @@ int run(std::span<const std::string> args) {
     const LoadedLayers loaded = load_layers(index, line, rules, &capture);
     const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers);
     make_layer_table(index, loaded.steps.events, loaded.steps.set, loaded.layers, filter,
-                     per_op ? LayerSplit::kByClass : LayerSplit::kNone);
+                     per_op   ? LayerSplit::kByClass
+                     : passes ? LayerSplit::kByPass
+                              : LayerSplit::kNone);
     TraceReport result{run_report(index.database(), script, {}), {}};
     result.warnings = notes_of(loaded, result.report, selection);
+    if (passes) add_pass_note(index, result.warnings);
     if (people && loaded.layers.stacks.size() < 2) drop_stack(result.report);
     return result;
   };

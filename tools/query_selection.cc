@@ -8,6 +8,7 @@
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "passes/event_columns.h"
 #include "sql/pattern_check.h"
 
 namespace tracedb {
@@ -100,6 +101,24 @@ std::string selection_text(const CommandLine& line) {
     text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, *line.text(option));
   }
   return text.empty() ? "everything" : text;
+}
+
+void add_by_pass(CommandLine& line) {
+  line.add("by", OptionKind::kValue, "pass: a row for each pass of training: forward, backward, optimizer");
+}
+
+bool by_pass(const CommandLine& line) {
+  const auto text = line.text("by");
+  if (text && *text != "pass") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there is pass", *text));
+  return text.has_value();
+}
+
+void add_pass_note(const Index& index, std::vector<std::string>& notes) {
+  const EventColumns kernels(index, "kernel", {"pass"});
+  const auto pass = kernels.ids("pass");
+  const bool known = std::any_of(pass.begin(), pass.end(), [](std::uint32_t value) { return value != 0; });
+  if (known || pass.empty()) return;
+  notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
 }
 
 }  // namespace tracedb

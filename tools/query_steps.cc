@@ -13,8 +13,7 @@ bool has_steps(const Index& index) { return index.database().query_int64("SELECT
 
 LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
                        std::vector<std::string_view> extra, bool traits) {
-  const std::vector<std::string_view> own = step_columns(index, {line.text("step-regex")});
-  const bool classified = traits || std::find(own.begin(), own.end(), "launch_id") != own.end();
+  const bool classified = traits || needs_traits(index, {line.text("step-regex")});
   if (classified) rules.apply(index);
   return load_steps(index, line, classified ? kernel_traits(index) : std::vector<Traits>{}, std::move(extra));
 }

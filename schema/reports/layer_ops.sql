@@ -10,6 +10,6 @@
 -- column: stack      | Stack          | text    |
 -- column: layer      | Layer          | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,
-       1.0 * total / nullif(known, 0), op, stack, layer
+       1.0 * total / nullif(known, 0), part, stack, layer
 FROM temp.layer_row
-ORDER BY place, total DESC, op;
+ORDER BY place, total DESC, part;

@@ -10,12 +10,14 @@ namespace {
 struct OpenOperator {
   std::int64_t external_id;
   std::uint32_t id, depth;
+  bool backward;
 };
 struct OpenFrame {
   std::uint32_t python_id, stack;
 };
 struct OpenAnnotation {
   std::uint32_t id, step;
+  bool optimizer;
 };
 
 struct ThreadState {
@@ -56,7 +58,9 @@ class Sweep {
         links_(links),
         threads_(store.threads.size()),
         streams_(store.streams.size()),
-        threads_of_process_(store.processes.size()) {
+        threads_of_process_(store.processes.size()),
+        process_marks_(store.processes.size()),
+        optimizer_marks_(store.processes.size()) {
     for (std::uint32_t i = 0; i < store.threads.size(); ++i) {
       threads_of_process_[store.threads[i].process - 1].push_back(i);
     }
@@ -86,6 +90,7 @@ class Sweep {
         take(store_.calls);
       }
     }
+    passes_.finish();
   }
 
  private:
@@ -126,14 +131,20 @@ class Sweep {
                   {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnset : std::int64_t{record.track},
                    on_device ? std::int64_t{record.track} : kUnset, record.name, record.external_id,
                    parent == nullptr ? kUnset : std::int64_t{parent->id}});
-    open.push(end, {id, step_of(id)});
+    const StepMark mark = mark_of(id);
+    const bool optimizer = passes_.is_optimizer(record);
+    open.push(end, {id, mark.step, optimizer || (parent != nullptr && parent->optimizer)});
+    if (on_device) return;
+    const std::uint32_t process = store_.threads[record.track - 1].process;
+    if (mark.step != 0) process_marks_[process - 1].open(end, record.track, mark.step, mark.scope);
+    if (optimizer) optimizer_marks_[process - 1].open(end, record.track, kOptimizer, StepScope::kProcess);
   }
 
-  // The step an annotation marks, 0 for none. Annotations come here in the order in which their marks were found.
-  std::uint32_t step_of(std::uint32_t annotation) {
+  // What an annotation marks; of step 0: nothing. Annotations come here in the order in which their marks were found.
+  StepMark mark_of(std::uint32_t annotation) {
     const std::vector<StepMark>& marks = links_.steps.marks;
-    if (next_mark_ == marks.size() || marks[next_mark_].annotation != annotation) return 0;
-    return marks[next_mark_++].step;
+    if (next_mark_ == marks.size() || marks[next_mark_].annotation != annotation) return {};
+    return marks[next_mark_++];
   }
 
   void add(const OperatorRecord& record) {
@@ -141,20 +152,38 @@ class Sweep {
     thread.operators.advance(record.ts);
     const OpenOperator* parent = thread.operators.innermost(record.ts);
     const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
+    const bool backward = passes_.is_backward(record, parent != nullptr && parent->backward);
     const std::uint32_t id = rows_.row(
         EventTable::kCpuOp, record.args,
         {time(record.ts), record.dur, record.track, record.name, record.external_id,
          parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
     if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id);
-    thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth});
+    thread.annotations.advance(record.ts);
+    links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
+    thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
   }
 
   void add(const PythonRecord& record) {
     ThreadState& thread = threads_[record.track - 1];
     thread.frames.advance(record.ts);
-    const std::uint32_t stack = links_.stacks.child(parent_stack(record), frame_id(record.name));
+    const std::uint32_t parent = parent_stack(record);
+    const std::uint32_t stack = links_.stacks.child(parent, frame_id(record.name));
+    note_module_call(record, parent, stack);
     rows_.row(EventTable::kPythonCall, record.args, {time(record.ts), record.dur, record.track, stack});
     thread.frames.push(end_of(record.ts, record.dur), {record.python_id, stack});
+  }
+
+  void note_module_call(const PythonRecord& record, std::uint32_t parent, std::uint32_t stack) {
+    if (stack >= modules_.size()) modules_.resize(std::size_t{stack} * 2 + 1);
+    InModule& place = modules_[stack];
+    if (place == InModule::kNotAsked) {
+      const InModule around = parent == 0 ? InModule::kNo : modules_[parent];
+      const bool is_module = store_.strings.text(record.name).starts_with("nn.Module: ");
+      place = around == InModule::kRoot || around == InModule::kInside ? InModule::kInside
+              : is_module                                              ? InModule::kRoot
+                                                                       : InModule::kNo;
+    }
+    if (place == InModule::kRoot) links_.module_calls.push_back({record.ts, record.dur, record.track, record.name});
   }
 
   std::uint32_t parent_stack(const PythonRecord& record) {
@@ -192,10 +221,12 @@ class Sweep {
     launch.external_id = record.external_id;
     launch.process = store_.threads[record.track - 1].process;
     launch.kind = kind_of(record.name);
-    launch.cpu_op = operator_of(record, thread);
+    const OpenOperator* op = operator_of(record, thread);
+    launch.cpu_op = op == nullptr ? 0 : op->id;
+    launch.pass = pass_origin(record.track, record.ts, op != nullptr && op->backward);
     if (const OpenFrame* frame = thread.frames.innermost(record.ts)) launch.stack = frame->stack;
     if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) launch.annotation = annotation->id;
-    launch.step = open_step(thread, record.ts);
+    launch.step = step_at(record, launch.process);
     if (launch.step == 0 && launch.kind == CallKind::kGraphLaunch)
       launch.graph_step = process_step(launch.process, record.ts);
     launch.call = rows_.row(EventTable::kRuntimeCall, record.args,
@@ -210,13 +241,30 @@ class Sweep {
 
   // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may
   // have no length), counts.
-  static std::uint32_t operator_of(const CallRecord& record, const ThreadState& thread) {
+  static const OpenOperator* operator_of(const CallRecord& record, const ThreadState& thread) {
     if (record.external_id != kUnset) {
       const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
-      if (const OpenOperator* op = thread.operators.find(record.ts, same)) return op->id;
+      if (const OpenOperator* op = thread.operators.find(record.ts, same)) return op;
     }
-    const OpenOperator* around = thread.operators.innermost(record.ts);
-    return around == nullptr ? 0 : around->id;
+    return thread.operators.innermost(record.ts);
+  }
+
+  // The step of a call: the innermost one open on its thread, else one that takes in other threads too. The names of
+  // all these marks are known, so that none of them depends on the pass.
+  std::uint32_t step_at(const CallRecord& record, std::uint32_t process) {
+    if (const std::uint32_t own = open_step(threads_[record.track - 1], record.ts)) return own;
+    return process_marks_[process - 1].step_at(record.ts, false);
+  }
+
+  // What is known at `ts` of the pass of what happens there. `backward`: it is inside an operator of the backward pass.
+  PassOrigin pass_origin(std::uint32_t track, std::int64_t ts, bool backward) {
+    const ThreadState& thread = threads_[track - 1];
+    const OpenAnnotation* around = thread.annotations.innermost(ts);
+    if (around != nullptr && around->optimizer) return {track, PassHint::kOptimizer};
+    if (backward) return {track, PassHint::kBackward};
+    ProcessMarks& elsewhere = optimizer_marks_[store_.threads[track - 1].process - 1];
+    const bool optimizes = !elsewhere.empty() && open_step(thread, ts) == 0 && elsewhere.step_at(ts, false) != 0;
+    return {track, optimizes ? PassHint::kOptimizerElsewhere : PassHint::kNone};
   }
 
   static std::uint32_t open_step(const ThreadState& thread, std::int64_t t) {
@@ -254,8 +302,14 @@ class Sweep {
   std::vector<ThreadState> threads_;
   std::vector<OpenIntervals<OpenAnnotation>> streams_;
   std::vector<std::vector<std::uint32_t>> threads_of_process_;
+  static constexpr std::uint32_t kOptimizer = 1;               // any: marks of optimizers are of no step
+  std::vector<ProcessMarks> process_marks_, optimizer_marks_;  // by process
+  PassFinder& passes_ = *links_.passes;
   std::vector<std::uint32_t> frame_by_name_;
   std::unordered_map<std::uint32_t, CallKind> call_kinds_;
+  // Whether a call path is inside a module's call, or ends in the outermost of them.
+  enum class InModule : std::uint8_t { kNotAsked, kNo, kRoot, kInside };
+  std::vector<InModule> modules_;  // by stack
   std::size_t next_mark_ = 0;
   std::vector<PythonRecord> starting_frames_;
 };
@@ -264,6 +318,7 @@ class Sweep {
 
 void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links) {
   links.steps = find_steps(store);
+  links.passes.emplace(store);
   Sweep(store, rows, links).run();
   store.annotations.release();
   store.operators.release();

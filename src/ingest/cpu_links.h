@@ -5,30 +5,43 @@
 // Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime
 // call belongs to the open operator with its External id, else to the innermost one. A python frame's parent is the
 // open frame with its `Python parent id` (on its own thread first, then on the process's other threads: hooks run
-// there), else the innermost open frame.
+// there), else the innermost open frame. The step of a call is the innermost one on its thread, else as in
+// process_marks.h.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ingest/external_id_table.h"
 #include "ingest/launch_table.h"
 #include "ingest/open_intervals.h"
+#include "ingest/pass_finder.h"
 #include "ingest/row_stream.h"
 #include "ingest/stack_trie.h"
 #include "ingest/step_marks.h"
 #include "ingest/trace_store.h"
+#include "trace/process_marks.h"
 
 namespace tracedb {
+
+// A call of a module that no other module made: a forward pass begins.
+struct ModuleCall {
+  std::int64_t ts, dur;
+  std::uint32_t thread, name;
+};
 
 struct CpuLinks {
   StepMarks steps;
   StackTrie stacks;
-  std::vector<std::uint32_t> frames;  // string id of each frame, ids from 1
+  std::vector<std::uint32_t> frames;     // string id of each frame, ids from 1
+  std::vector<ModuleCall> module_calls;  // in time order
   LaunchSorter launches;
   std::vector<std::uint32_t> calling_processes;  // processes with runtime calls
   // Operator by External id, per process: for kernels whose launch is not in the trace.
   std::vector<ExternalIdTable> operator_by_external_id;
+  std::vector<PassOrigin> pass_of_operator;  // by id - 1
+  std::optional<PassFinder> passes;          // finished
 
   explicit CpuLinks(const SpoolOptions& options) : launches(options) {}
 };

@@ -14,6 +14,7 @@ namespace {
 // What is known about the origin of a kernel or memory operation; ids, 0 where unknown.
 struct Origin {
   std::uint32_t call = 0, cpu_op = 0, stack = 0, annotation = 0, step = 0, graph_step = 0;
+  PassOrigin pass;
 };
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
@@ -31,11 +32,13 @@ class Join {
     Origin origin;
     if (const LaunchRecord* launch = launch_of(event)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
-      return {launch->call, launch->cpu_op, launch->stack, launch->annotation, launch->step, launch->graph_step};
+      return {launch->call, launch->cpu_op,     launch->stack, launch->annotation,
+              launch->step, launch->graph_step, launch->pass};
     }
     store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
     // Where External id is a copy of the correlation it says nothing about operators.
     if (event.external_id != event.correlation) origin.cpu_op = operator_by_external_id(event.external_id);
+    if (origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
     return origin;
   }
 
@@ -167,12 +170,12 @@ class Emit {
   void kernel(const DeviceRecord& event, const Origin& origin) {
     const KernelKind kind = kind_of(event);
     cover(event, origin);
-    const std::uint32_t id =
-        rows_.row(EventTable::kKernel, event.args,
-                  {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation,
-                   event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack),
-                   cell(origin.annotation), cell(origin.step), event.graph_id_or_bytes, event.graph_node_id,
-                   cell(event.config), first_of_launch(origin), static_cast<std::int64_t>(kind)});
+    const std::uint32_t id = rows_.row(
+        EventTable::kKernel, event.args,
+        {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
+         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
+         event.graph_id_or_bytes, event.graph_node_id, cell(event.config), first_of_launch(origin),
+         static_cast<std::int64_t>(kind), cpu_.passes->cell(origin.pass)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
     if (origin.step != 0) {
@@ -213,7 +216,8 @@ class Emit {
     rows_.row(EventTable::kMemoryOp, event.args,
               {event.ts - store_.first_ts, event.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
                event.graph_id_or_bytes, event.stream, event.correlation, event.external_id, cell(origin.call),
-               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step)});
+               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
+               cpu_.passes->cell(origin.pass)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {

@@ -41,6 +41,7 @@ constexpr Key kArgumentKeys[] = {
     {"External id", Field::kExternalId},
     {"external id", Field::kExternalId},
     {"correlation", Field::kCorrelation},
+    {"Fwd thread id", Field::kForwardThread},
     {"blocks per SM", Field::kBlocksPerSm},
     {"graph node id", Field::kGraphNodeId},
     {"Input Strides", Field::kInputStrides},

@@ -39,6 +39,7 @@ enum class Field : std::uint8_t {
   kPythonId,
   kPythonParentId,
   kSequenceNumber,
+  kForwardThread,
   kInputDims,
   kInputTypes,
   kInputStrides,

@@ -184,6 +184,15 @@ void IndexWriter::write_steps(const CpuLinks& cpu) {
   }
 }
 
+void IndexWriter::write_module_calls(const TraceStore& store, const CpuLinks& cpu) {
+  Statement insert(*database_, "INSERT INTO module_call VALUES (NULL, ?, ?, ?, ?)");
+  for (const ModuleCall& call : cpu.module_calls) {
+    insert.bind(1, call.ts - store.first_ts);
+    bind_number(insert, 2, call.dur);
+    insert.bind(3, std::int64_t{call.thread}).bind(4, std::int64_t{call.name}).run();
+  }
+}
+
 void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
   const KernelSumTables sums = devices.sums.finish();
   Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");

@@ -11,6 +11,7 @@
 #include "sql/index_format.h"
 #include "sql/packed_columns.h"
 #include "sql/scripts.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
@@ -82,7 +83,8 @@ std::vector<TableLayout> layouts() {
         {"graph_node_id"},
         {"launch_config_id"},
         {"first_of_launch"},
-        {"kind", kKernelKinds}}},
+        {"kind", kKernelKinds},
+        {"pass", pass_names()}}},
       {"memory_op",
        {{"ts"},
         {"dur"},
@@ -97,7 +99,8 @@ std::vector<TableLayout> layouts() {
         {"cpu_op_id"},
         {"stack_id"},
         {"annotation_id"},
-        {"step_id"}}},
+        {"step_id"},
+        {"pass", pass_names()}}},
       {"slice", {{"ts"}, {"dur"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}}},
       {"instant", {{"ts"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}, {"bytes"}}},
       {"flow_unmatched", {{"ts"}, {"category_id"}, {"ph", kFlowPhases}, {"flow_id"}, {"process_id"}, {"thread_id"}}},

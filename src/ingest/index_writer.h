@@ -46,6 +46,7 @@ class IndexWriter {
   void write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
   void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
   void write_steps(const CpuLinks& cpu);
+  void write_module_calls(const TraceStore& store, const CpuLinks& cpu);
   void write_kernel_sums(DeviceLinks& devices);
   void write_collectives(const TraceStore& store, const DeviceLinks& devices);
   void write_counts(const TraceStore& store);

@@ -185,6 +185,7 @@ class Ingest {
     writer.write_dictionaries(store_, cpu_, devices_);
     writer.write_tracks(store_, devices, rank ? rank->value : kUnset);
     writer.write_steps(cpu_);
+    writer.write_module_calls(store_, cpu_);
     writer.write_kernel_sums(devices_);
     writer.write_collectives(store_, devices_);
     writer.write_arguments(store_, arguments_);

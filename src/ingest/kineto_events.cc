@@ -115,9 +115,9 @@ void KinetoEvents::add_slice_event(Event& event) {
     case EventCategory::kPython:
       return options_.stacks == Keep::kYes ? add_python(event) : event.skip(SkipReason::kOption);
     case EventCategory::kAnnotation:
-      return add_annotation(event, false);
+      return add_annotation(event, name_id(event));
     case EventCategory::kGpuAnnotation:
-      return add_annotation(event, true);
+      return add_gpu_annotation(event);
     case EventCategory::kOther:
       return add_other(event);
   }
@@ -145,12 +145,15 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
 }
 
 void KinetoEvents::add_operator(Event& event) {
+  const std::uint32_t name = name_id(event);
+  if (ids_.is_mark(name, raw_string(event[Field::kName]))) return add_annotation(event, name);
   OperatorRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
   record.external_id = ids_.integer(event, Field::kExternalId);
   record.sequence_number = ids_.integer(event, Field::kSequenceNumber);
-  record.name = name_id(event);
+  record.is_forward = number_text(event[Field::kForwardThread]) == "0" ? 1 : 0;
+  record.name = name;
   record.track = ids_.thread(event);
   record.shape = ids_.shape(event);
   record.args = args_index(event);
@@ -181,14 +184,25 @@ void KinetoEvents::add_python(Event& event) {
   event.batch.python.push_back(record);
 }
 
-void KinetoEvents::add_annotation(Event& event, bool on_device) {
+void KinetoEvents::add_annotation(Event& event, std::uint32_t name) {
+  AnnotationRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.name = name;
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.annotations.push_back(record);
+}
+
+void KinetoEvents::add_gpu_annotation(Event& event) {
   AnnotationRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
   record.external_id = ids_.integer(event, Field::kExternalId);
   record.name = name_id(event);
-  record.track = on_device ? ids_.stream(event) : ids_.thread(event);
-  record.on_device = on_device ? 1 : 0;
+  record.track = ids_.stream(event);
+  record.on_device = 1;
   record.args = args_index(event);
   event.batch.annotations.push_back(record);
 }

@@ -42,7 +42,8 @@ class KinetoEvents {
   void add_operator(Event& event);
   void add_call(Event& event);
   void add_python(Event& event);
-  void add_annotation(Event& event, bool on_device);
+  void add_annotation(Event& event, std::uint32_t name);
+  void add_gpu_annotation(Event& event);
   void add_other(Event& event);
   void add_edge(Event& event);
   void add_instant(Event& event);

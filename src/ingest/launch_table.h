@@ -13,6 +13,7 @@
 
 #include "base/temp_file.h"
 #include "ingest/external_sorter.h"
+#include "ingest/pass_finder.h"
 #include "ingest/records.h"
 #include "trace/event_names.h"
 
@@ -23,6 +24,7 @@ struct LaunchRecord {
   std::int64_t correlation, ts, external_id;
   std::uint32_t process;
   CallKind kind;
+  PassOrigin pass;
   std::uint32_t call, cpu_op, stack, annotation, step;
   std::uint32_t graph_step;  // step open on another thread of the process; only for graph launches without a step
 };

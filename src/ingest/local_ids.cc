@@ -10,6 +10,7 @@
 
 #include "base/decimal.h"
 #include "ingest/json_text.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -71,11 +72,17 @@ std::uint32_t LocalIds::text(std::string_view raw, const RawEvent& event) {
   const Interner::Entry entry = texts_.intern(raw);
   if (entry.is_new) {
     Unescaped text = unescape(raw);
-    texts_about_.push_back({event_category(text.text), text.replaced > 0});
+    texts_about_.push_back({event_category(text.text), text.replaced > 0, Mark::kNotAsked});
     event.batch.strings.push_back(std::move(text.text));
   }
   if (texts_about_[entry.id - 1].has_replaced) event.issue(IssueKind::kReplacedCharacter, raw);
   return entry.id;
+}
+
+bool LocalIds::is_mark(std::uint32_t text, std::string_view raw) {
+  Mark& mark = texts_about_[text - 1].mark;
+  if (mark == Mark::kNotAsked) mark = is_mark_among_operators(unescape(raw).text) ? Mark::kYes : Mark::kNo;
+  return mark == Mark::kYes;
 }
 
 std::int64_t LocalIds::integer(const RawEvent& event, Field field) {

@@ -21,6 +21,8 @@ class LocalIds {
  public:
   std::uint32_t text(std::string_view raw, const RawEvent& event);  // raw: still escaped, without quotes
   [[nodiscard]] EventCategory category(std::uint32_t text) const { return texts_about_[text - 1].category; }
+  // Whether an operator of this name is an annotation (is_mark_among_operators()). raw: the text, as for text().
+  bool is_mark(std::uint32_t text, std::string_view raw);
 
   // Integers of up to 64 bits; those that do not fit become wide, see records.h. Otherwise as RawEvent::integer().
   std::int64_t integer(const RawEvent& event, Field field);
@@ -46,9 +48,11 @@ class LocalIds {
   void forget(const EventBatch& batch);
 
  private:
+  enum class Mark : std::uint8_t { kNotAsked, kNo, kYes };
   struct AboutText {
     EventCategory category;
     bool has_replaced;  // characters that cannot be stored
+    Mark mark = Mark::kNotAsked;
   };
 
   std::uint32_t other_thread(const RawEvent& event);

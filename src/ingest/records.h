@@ -32,6 +32,7 @@ inline constexpr std::uint32_t kRootPythonId = 0xFFFFFFFE;  // given as null: ou
 struct OperatorRecord {
   std::int64_t ts, dur, external_id, sequence_number;
   std::uint32_t name, track, shape, args;
+  std::uint32_t is_forward, unused;  // is_forward: 1 where the trace says that it is the backward of no operator
 };
 
 struct CallRecord {

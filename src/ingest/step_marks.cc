@@ -16,6 +16,12 @@ struct Mark {
   std::uint32_t step = 0;
 };
 
+// What the name of a mark says.
+struct Name {
+  StepInfo info;
+  StepScope scope;
+};
+
 bool usable(std::int64_t external_id) { return external_id != kUnset && external_id != 0; }
 
 class Finder {
@@ -28,7 +34,7 @@ class Finder {
     steps_of_images();
     number_in_time_order();
     for (const Mark& mark : marks_) {
-      out_.marks.push_back({mark.annotation, mark.step});
+      out_.marks.push_back({mark.annotation, mark.step, names_.at(mark.event.name)->scope});
       if (mark.event.on_device == 0) continue;
       if (mark.step != 0) {
         out_.on_device.push_back({mark.event.ts, mark.end, mark.event.track, mark.step});
@@ -45,18 +51,20 @@ class Finder {
     store_.annotations.start();
     for (; const AnnotationRecord* event = store_.annotations.peek(); store_.annotations.pop()) {
       ++annotation;
-      if (info_of(event->name)) marks_.push_back({*event, annotation, end_of(event->ts, event->dur)});
+      if (name_of(event->name)) marks_.push_back({*event, annotation, end_of(event->ts, event->dur)});
     }
   }
 
-  const std::optional<StepInfo>& info_of(std::uint32_t name) {
-    const auto [entry, is_new] = infos_.try_emplace(name);
-    if (is_new) entry->second = parse_step(store_.strings.text(name));
+  const std::optional<Name>& name_of(std::uint32_t name) {
+    const auto [entry, is_new] = names_.try_emplace(name);
+    const std::string_view text = store_.strings.text(name);
+    if (!is_new) return entry->second;
+    if (const auto info = parse_step(text)) entry->second = Name{*info, step_scope(text)};
     return entry->second;
   }
 
   std::uint32_t new_step(const Mark& mark) {
-    out_.steps.push_back({mark.annotation, *info_of(mark.event.name), mark.event.ts});
+    out_.steps.push_back({mark.annotation, name_of(mark.event.name)->info, mark.event.ts});
     return static_cast<std::uint32_t>(out_.steps.size());
   }
 
@@ -157,7 +165,7 @@ class Finder {
   TraceStore& store_;
   StepMarks out_;
   std::vector<Mark> marks_;
-  std::unordered_map<std::uint32_t, std::optional<StepInfo>> infos_;
+  std::unordered_map<std::uint32_t, std::optional<Name>> names_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> by_name_;  // by name and process
   std::map<std::pair<std::int64_t, std::uint32_t>, std::set<std::uint32_t>> by_external_id_;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> device_by_external_id_;

@@ -32,6 +32,7 @@ struct DeviceStepInterval {
 struct StepMark {
   std::uint32_t annotation;  // its place among all annotations in time order, from 1: the row it becomes
   std::uint32_t step;        // from 1, into StepMarks::steps; 0: cannot be told
+  StepScope scope;
 };
 
 struct StepMarks {

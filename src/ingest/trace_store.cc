@@ -173,9 +173,17 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
   for (FlowRecord& record : batch.flows) {
     common(record);
     rewrite_id(record.id);
+    if (record.ph == 'f') keep_backward_end(record);
     flows.push(record);
   }
   for (const std::string& text : batch.args) args.push(text);
+}
+
+void TraceStore::keep_backward_end(const FlowRecord& flow) {
+  if (flow.category == 0) return;
+  if (flow.category != flow_category_) is_backward_flow_ = strings.text(flow.category) == "fwdbwd";
+  flow_category_ = flow.category;
+  if (is_backward_flow_) backward_flow_ends.push_back({flow.ts, flow.track});
 }
 
 KindCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {

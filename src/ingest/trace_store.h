@@ -44,6 +44,12 @@ struct ByFlow {
   }
 };
 
+// Where a flow arrives.
+struct FlowEnd {
+  std::int64_t ts;
+  std::uint32_t thread;
+};
+
 // Memory for all sorters together, and where they spill.
 struct StoreOptions {
   std::filesystem::path spool_directory;
@@ -80,6 +86,7 @@ class TraceStore {
   ExternalSorter<InstantRecord, ByTimestamp> instants;
   ExternalSorter<CounterRecord, ByTimestamp> counters;
   ExternalSorter<FlowRecord, ByFlow> flows;
+  std::vector<FlowEnd> backward_flow_ends;  // of category `fwdbwd`: from a forward operator to its backward one
 
   Kinds kinds;
   std::int64_t first_ts = kUnset;
@@ -100,6 +107,7 @@ class TraceStore {
   void add_cpu_events(EventBatch& batch, const WorkerIds& ids);
   void add_device_events(EventBatch& batch, const WorkerIds& ids);
   void add_other_events(EventBatch& batch, const WorkerIds& ids);
+  void keep_backward_end(const FlowRecord& flow);
   void add_counts(const EventBatch& batch, const WorkerIds& ids);
   void keep(const MetadataRecord& record);
   void apply(const MetadataRecord& record);
@@ -115,6 +123,8 @@ class TraceStore {
   // Latest metadata of each kind and track, in order of first appearance. Applied at the end: names must not influence
   // the numbering of processes and threads, which would then depend on where the chunks were cut.
   std::vector<MetadataRecord> metadata_;
+  std::uint32_t flow_category_ = 0;  // of the last flow that ended, and whether it is `fwdbwd`
+  bool is_backward_flow_ = false;
   Interner metadata_keys_;
 };
 

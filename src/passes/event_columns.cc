@@ -8,6 +8,7 @@
 
 #include "sql/packed_columns.h"
 #include "trace/event_names.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
@@ -27,6 +28,7 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
       name == "ts" || name == "dur" || name == "bytes" || name == "external_id" || name == "correlation";
   if (number) return {name, ScanType::kNumber, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
+  if (name == "pass") return {name, ScanType::kChoice, pass_names()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
 }

@@ -7,12 +7,15 @@
 #include <map>
 
 #include "passes/mixer_runs.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::int64_t kUnknownTime = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::uint32_t kOptimizerPass = static_cast<std::uint32_t>(Pass::kOptimizer) + 1;
 
 // The kernels of one device, by position among them.
 struct Track {
@@ -205,7 +208,7 @@ Pieces optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   bool inside = false;
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
     const bool optimizer = (track.traits[i] & kOptimizerTrait) != 0 ||
-                           (!kernels.in_optimizer.empty() && kernels.in_optimizer[track.kernel[i]]);
+                           (!kernels.pass.empty() && kernels.pass[track.kernel[i]] == kOptimizerPass);
     constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kActivationTrait | kConvolutionTrait;
     if (optimizer) {
       if (inside && other_work == 0) ends.back() = i + 1;
@@ -232,6 +235,15 @@ Pieces optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   }
   out.confidence = static_cast<double>(same) / static_cast<double>(out.steps.size());
   return out;
+}
+
+// Whether the steps are those of a model that writes text: it samples between them, or some of them decode.
+bool generates(const Track& track, const std::vector<InferredStep>& steps) {
+  return std::any_of(track.traits.begin(), track.traits.end(),
+                     [](Traits traits) { return (traits & kSamplingTrait) != 0; }) ||
+         std::any_of(steps.begin(), steps.end(), [](const InferredStep& step) {
+           return step.kind == StepKind::kDecode || step.kind == StepKind::kMixed;
+         });
 }
 
 bool from_graph(const KernelSequence& kernels, std::uint32_t kernel) {
@@ -308,13 +320,16 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   const Track track = track_of(kernels, main_device(kernels));
   Pieces optimizer = optimizer_rhythm(kernels, track);
   const bool training = !optimizer.steps.empty();
+  out.rhythm = training ? Rhythm::kOptimizer : Rhythm::kLayers;
   Pieces found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
   if (found.steps.empty()) {
     Pieces graphs = graph_rhythm(kernels, track);
     if (graphs.steps.empty()) {
+      out.rhythm = Rhythm::kNone;
       out.reason = fmt::format("{}; {}", found.reason, graphs.reason);
       return out;
     }
+    out.rhythm = Rhythm::kGraphs;
     found = std::move(graphs);
   }
   out.confidence = found.confidence;
@@ -324,6 +339,7 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
     out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, piece),
                          kernels.ts[track.kernel[piece.begin]], last ? kForever : kernels.ts[track.kernel[piece.end]]});
   }
+  if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
   assign(kernels, out);
   return out;
 }

@@ -28,10 +28,10 @@ namespace tracedb {
 struct KernelSequence {
   std::span<const std::int64_t> ts, dur;
   std::span<const std::uint32_t> name, stream, launch;
+  std::span<const std::uint32_t> pass;  // as in EventColumns; empty: not known
   std::span<const std::uint32_t> device_of_stream;
   const std::vector<Traits>& traits;         // by name
   const std::vector<bool>& is_graph_launch;  // by launch
-  const std::vector<bool>& in_optimizer;     // by kernel; empty: not known
 };
 
 struct InferredStep {
@@ -39,7 +39,12 @@ struct InferredStep {
   std::int64_t begin = 0, end = 0;  // starts of its first kernel and of the first one behind it
 };
 
+// What the steps were inferred from.
+enum class Rhythm { kNone, kOptimizer, kGeneration, kLayers, kGraphs };
+
 struct InferredSteps {
+  Rhythm rhythm = Rhythm::kNone;  // kGeneration: layers of a model that samples or decodes;
+                                  // kLayers: of another
   std::vector<InferredStep> steps;
   LargeVector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
   double confidence = 0;

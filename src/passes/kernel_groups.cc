@@ -1,6 +1,7 @@
 #include "passes/kernel_groups.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,11 +9,13 @@
 #include "passes/event_columns.h"
 #include "passes/group_stats.h"
 #include "sql/temp_table.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kNoStep = "[no step]";
+constexpr std::string_view kNoPass = "[no pass]";
 constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
 
 // Groups by the id of a kernel's name or step.
@@ -57,6 +60,31 @@ Labels labels(const Index& index, GroupBy by) {
   return {index, "SELECT id, kind FROM step WHERE id > 0 AND id < 4294967296 ORDER BY id", kNoStep};
 }
 
+// Splits groups by pass of training: each in as many as there are passes, and one for what has none.
+class PassSplit {
+ public:
+  PassSplit(const Index& index, SplitBy split) {
+    if (split == SplitBy::kNone) return;
+    parts_ = static_cast<GroupId>(pass_names().size() + 1);
+    kernels_.emplace(index, "kernel", std::vector<std::string_view>{"pass"});
+    pass_ = kernels_->ids("pass");
+  }
+  [[nodiscard]] GroupId parts() const { return parts_; }
+  [[nodiscard]] GroupId of(GroupId group, std::size_t row) const {
+    return parts_ == 1 ? group : group * parts_ + static_cast<GroupId>(pass_[row]);
+  }
+  [[nodiscard]] std::string_view label(std::size_t group) const {  // empty: not split
+    if (parts_ == 1) return {};
+    const std::size_t part = group % parts_;
+    return part == 0 ? kNoPass : pass_names()[part - 1];
+  }
+
+ private:
+  GroupId parts_ = 1;
+  std::optional<EventColumns> kernels_;
+  std::span<const std::uint32_t> pass_;
+};
+
 // How many distinct names each group holds. `shared`: a name may be in several groups.
 std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::span<const std::uint32_t> names,
                                          std::size_t count, bool shared) {
@@ -74,28 +102,38 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
   return out;
 }
 
-void write(const Index& index, const Labels& labels, const std::vector<GroupStats>& stats,
+void write(const Index& index, const Labels& labels, const PassSplit& split, const std::vector<GroupStats>& stats,
            const std::vector<std::int64_t>& names) {
-  TempTable table(index.database(), "kernel_group",
-                  "label TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER, "
-                  "max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL",
-                  12);
+  TempTable table(
+      index.database(), "kernel_group",
+      "label TEXT, pass TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER, "
+      "max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL",
+      13);
   for (std::size_t g = 0; g < stats.size(); ++g) {
     const GroupStats& own = stats[g];
     if (own.count == 0) continue;
     Statement& row = table.insert();
-    row.bind(1, std::string_view(labels.label(static_cast<GroupId>(g)))).bind(2, names[g]).bind(3, own.count);
-    row.bind(4, own.known).bind(5, own.total).bind(6, own.busy);
+    row.bind(1, std::string_view(labels.label(static_cast<GroupId>(g / split.parts()))));
+    if (split.parts() > 1) row.bind(2, split.label(g));
+    row.bind(3, names[g]).bind(4, own.count).bind(5, own.known).bind(6, own.total).bind(7, own.busy);
     if (own.known > 0) {
-      row.bind(7, own.min).bind(8, own.max).bind(9, own.median).bind(10, own.p90).bind(11, own.p99);
-      row.bind(12, own.stddev);
+      row.bind(8, own.min).bind(9, own.max).bind(10, own.median).bind(11, own.p90).bind(12, own.p99);
+      row.bind(13, own.stddev);
     }
     row.run();
   }
 }
 
-std::int64_t group_kernels(const Index& index, const EventFilter& filter, GroupBy by, const EventColumns& kernels,
-                           std::span<const std::uint32_t> devices, std::span<const std::uint32_t> step) {
+struct Grouping {
+  GroupBy by;
+  SplitBy split;
+};
+
+std::int64_t group_kernels(const Index& index, const EventFilter& filter, const Grouping& grouping,
+                           const EventColumns& kernels, std::span<const std::uint32_t> devices,
+                           std::span<const std::uint32_t> step) {
+  const GroupBy by = grouping.by;
+  const PassSplit split(index, grouping.split);
   const Labels all = labels(index, by);
   const auto ts = kernels.times("ts");
   const auto name = kernels.ids("name_id");
@@ -105,17 +143,20 @@ std::int64_t group_kernels(const Index& index, const EventFilter& filter, GroupB
   const std::span<GroupId> groups = memory.values();
   const bool keeps_all = filter.keeps_all();
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    groups[i] = keeps_all || filter.keeps(ts[i], name[i], stream[i], step[i], i) ? all.of(key[i]) : kNoGroup;
+    groups[i] =
+        keeps_all || filter.keeps(ts[i], name[i], stream[i], step[i], i) ? split.of(all.of(key[i]), i) : kNoGroup;
   }
   const GroupedEvents events{ts, kernels.times("dur"), stream, devices, groups};
-  const std::vector<GroupStats> stats = group_stats(events, all.count());
-  write(index, all, stats, distinct_names(groups, name, all.count(), by == GroupBy::kPhase));
+  const std::size_t count = all.count() * split.parts();
+  const std::vector<GroupStats> stats = group_stats(events, count);
+  const bool names_in_many = by == GroupBy::kPhase || (split.parts() > 1 && by != GroupBy::kName);
+  write(index, all, split, stats, distinct_names(groups, name, count, names_in_many));
   return busy_time(events);
 }
 
 }  // namespace
 
-std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by) {
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by, SplitBy split) {
   const EventFilter filter(index, selection);
   std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id"};
   const bool steps = by == GroupBy::kPhase || !filter.keeps_all();
@@ -123,13 +164,13 @@ std::int64_t make_kernel_group_table(const Index& index, const Selection& select
   const EventColumns kernels(index, "kernel", columns);
   const std::vector<std::uint32_t> devices = devices_of_streams(index);
   const auto step = steps ? kernels.ids("step_id") : std::span<const std::uint32_t>();
-  return group_kernels(index, filter, by, kernels, devices, step);
+  return group_kernels(index, filter, {by, split}, kernels, devices, step);
 }
 
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
-                                     const KernelPlaces& places) {
-  return group_kernels(index, EventFilter(index, selection, &places.steps, places.layers), by, places.events.kernels,
-                       places.events.device_of_stream, places.steps.of_kernel);
+                                     const KernelPlaces& places, SplitBy split) {
+  return group_kernels(index, EventFilter(index, selection, &places.steps, places.layers), {by, split},
+                       places.events.kernels, places.events.device_of_stream, places.steps.of_kernel);
 }
 
 }  // namespace tracedb

@@ -1,10 +1,12 @@
 // Kernel time of a selection by name, class or phase, as a temporary table that reports join:
 //
-//   temp.kernel_group(label TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER,
+//   temp.kernel_group(label TEXT, pass TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min
+//   INTEGER,
 //                     max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL)
 //
-// One row for each label that has kernels; figures as in group_stats.h, NULL where no duration is known; `names`:
-// distinct kernel names among them. Some ten milliseconds for a million kernels.
+// One row for each label, and pass of training if split so (else pass is NULL), that has kernels; figures as in
+// group_stats.h, NULL where no duration is known; `names`: distinct kernel names among them. Some ten milliseconds for
+// a million kernels.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,11 @@ enum class GroupBy {
   kPhase,  // kind of the step; "[no step]"
 };
 
+enum class SplitBy { kNone, kPass };  // kPass: forward, backward, optimizer, "[no pass]"
+
 // Returns the busy time of all kernels of the selection: their union per device, added up over devices.
-std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by);
+std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
+                                     SplitBy split = SplitBy::kNone);
 
 // The same with steps that are not, or not all, those of table step, and with layers, where the selection asks for
 // them. Not for GroupBy::kPhase.
@@ -31,6 +36,6 @@ struct KernelPlaces {
   const LayerSet* layers = nullptr;
 };
 std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
-                                     const KernelPlaces& places);
+                                     const KernelPlaces& places, SplitBy split = SplitBy::kNone);
 
 }  // namespace tracedb

@@ -2,22 +2,41 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "passes/group_stats.h"
 #include "passes/step_stats.h"
 #include "sql/temp_table.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
-// The classes of kernel names, numbered; 0 stands for all where they are not asked for.
-struct Classes {
-  std::vector<std::uint32_t> of_name;
+// What layers are split by, numbered: classes of kernel names, where 0 has no name, or passes of training; 0 stands for
+// all where neither is asked for.
+class Parts {
+ public:
   std::vector<std::string> names = {""};
 
-  Classes(const Index& index, LayerSplit split) {
-    if (split == LayerSplit::kNone) return;
+  Parts(const Index& index, LayerSplit split) {
+    if (split == LayerSplit::kByClass) read_classes(index);
+    if (split == LayerSplit::kByPass) read_passes(index);
+  }
+  [[nodiscard]] std::uint32_t of(std::uint32_t row, std::uint32_t name) const {
+    if (kernels_) return passes_[row];
+    return name < of_name_.size() ? of_name_[name] : 0;
+  }
+
+ private:
+  void read_passes(const Index& index) {
+    names = {"[no pass]"};
+    for (const std::string_view pass : pass_names()) names.emplace_back(pass);
+    kernels_.emplace(index, "kernel", std::vector<std::string_view>{"pass"});
+    passes_ = kernels_->ids("pass");
+  }
+
+  void read_classes(const Index& index) {
     std::map<std::string, std::uint32_t, std::less<>> numbers;
     Statement rows(index.database(),
                    "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 134217728");
@@ -25,11 +44,14 @@ struct Classes {
       const auto id = static_cast<std::size_t>(rows.int64(0));
       const auto [entry, is_new] = numbers.try_emplace(std::string(rows.text(1)), names.size());
       if (is_new) names.push_back(entry->first);
-      if (id >= of_name.size()) of_name.resize(id * 2 + 1, 0);
-      of_name[id] = entry->second;
+      if (id >= of_name_.size()) of_name_.resize(id * 2 + 1, 0);
+      of_name_[id] = entry->second;
     }
   }
-  [[nodiscard]] std::uint32_t of(std::uint32_t name) const { return name < of_name.size() ? of_name[name] : 0; }
+
+  std::vector<std::uint32_t> of_name_;
+  std::optional<EventColumns> kernels_;
+  std::span<const std::uint32_t> passes_;
 };
 
 // Slots of layers: head, 0, 1, 2 ..., tail, none.
@@ -130,20 +152,20 @@ class LayerSums {
   std::size_t devices_;
 };
 
-void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Classes& classes) {
+void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Parts& parts) {
   TempTable table(index.database(), "layer_row",
-                  "place INTEGER, stack TEXT, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, "
+                  "place INTEGER, stack TEXT, layer TEXT, part TEXT, steps INTEGER, n INTEGER, total INTEGER, "
                   "known INTEGER, step_time REAL, step_busy REAL",
                   10);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     if (group.n == 0) continue;
-    const std::size_t slot = g / classes.names.size();
-    const std::size_t op = g % classes.names.size();
+    const std::size_t slot = g / parts.names.size();
+    const std::string& part = parts.names[g % parts.names.size()];
     Statement& row = table.insert();
     row.bind(1, static_cast<std::int64_t>(slot)).bind(3, std::string_view(slots.label(slot)));
     if (const LayerStack* stack = slots.stack(slot)) row.bind(2, std::string_view(stack->name));
-    if (op != 0) row.bind(4, std::string_view(classes.names[op]));
+    if (!part.empty()) row.bind(4, std::string_view(part));
     row.bind(5, static_cast<std::int64_t>(group.times.size())).bind(6, group.n).bind(7, group.total);
     row.bind(8, group.known);
     if (const auto time = median_of(group.times); time && group.known > 0) row.bind(9, *time);
@@ -156,10 +178,10 @@ void write(const Index& index, const std::vector<Group>& groups, const Slots& sl
 
 void make_layer_table(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
                       const EventFilter& filter, LayerSplit split) {
-  const Classes classes(index, split);
+  const Parts parts(index, split);
   const Slots slots(layers.of_kernel, layers.stacks);
   const DenseDevices devices(events.device_of_stream);
-  LayerSums sums(slots.count() * classes.names.size(), devices.count);
+  LayerSums sums(slots.count() * parts.names.size(), devices.count);
   const auto ts = events.kernels.times("ts");
   const auto dur = events.kernels.times("dur");
   const auto name = events.kernels.ids("name_id");
@@ -171,7 +193,7 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
   };
   const auto place_of = [&](std::uint32_t row) {
     const std::size_t slot = slots.of(layers.of_kernel[row]);
-    return Place{steps.of_kernel[row], slot * classes.names.size() + classes.of(name[row]), devices.of(stream[row])};
+    return Place{steps.of_kernel[row], slot * parts.names.size() + parts.of(row, name[row]), devices.of(stream[row])};
   };
   const auto kept = [&](std::uint32_t row) {
     return filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row);
@@ -188,7 +210,7 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
     first = last;
   }
   sums.end_step();
-  write(index, sums.groups(), slots, classes);
+  write(index, sums.groups(), slots, parts);
 }
 
 }  // namespace tracedb

@@ -1,12 +1,12 @@
 // Kernel time of a selection by layer, as a temporary table that reports join:
 //
-//   temp.layer_row(place INTEGER, stack TEXT, layer TEXT, op TEXT, steps INTEGER, n INTEGER, total INTEGER, known
+//   temp.layer_row(place INTEGER, stack TEXT, layer TEXT, part TEXT, steps INTEGER, n INTEGER, total INTEGER, known
 //   INTEGER,
 //                  step_time REAL, step_busy REAL)
 //
 // One row for each layer, and [head], [tail], [no layer] (stack NULL), that has kernels; split by class of kernel where
-// asked for, else op is NULL. step_time and step_busy: medians over the steps that have it, of the sum of durations and
-// of their union on a device (the longest one where there are several).
+// asked for, or by pass of training ("[no pass]": none), else part is NULL. step_time and step_busy: medians over the
+// steps that have it, of the sum of durations and of their union on a device (the longest one where there are several).
 #pragma once
 
 #include "passes/layer_set.h"
@@ -14,7 +14,7 @@
 
 namespace tracedb {
 
-enum class LayerSplit { kNone, kByClass };
+enum class LayerSplit { kNone, kByClass, kByPass };
 
 void make_layer_table(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
                       const EventFilter& filter, LayerSplit split);

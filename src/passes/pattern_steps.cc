@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "passes/call_steps.h"
 #include "passes/group_stats.h"
 #include "passes/step_pattern.h"
 
@@ -14,6 +15,7 @@ struct NamedMatch {
   std::optional<StepInfo> info;
   std::string name;
   bool on_thread = false;  // an annotation of a thread has the name
+  StepScope scope = StepScope::kThread;
 };
 
 constexpr std::size_t kMostNames = 1U << 27;  // ids of a damaged index may be anything
@@ -34,7 +36,7 @@ std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uin
       if (text.step()) {
         if (auto info = pattern.match(text.text(0))) {
           if (name >= out.size()) out.resize(name * 2 + 1);
-          out[name] = {info, std::string(text.text(0)), false};
+          out[name] = {info, std::string(text.text(0)), false, step_scope(text.text(0))};
         }
       }
       text.reset();
@@ -47,15 +49,17 @@ std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uin
 class PatternSteps {
  public:
   PatternSteps(const Index& index, const StepPattern& pattern)
-      : annotations_(index, "annotation", {"ts", "dur", "name_id", "parent_id", "thread_id", "stream_id"}),
+      : index_(index),
+        annotations_(index, "annotation", {"ts", "dur", "name_id", "parent_id", "thread_id", "stream_id"}),
         matches_(match_names(index, annotations_.ids("name_id"), annotations_.ids("stream_id"), pattern)) {
     mark();
   }
 
   StepSet result(const EventTables& events) {
     set_.source = StepSource::kPattern;
-    set_.of_kernel = assigned(events.kernels);
-    set_.of_memory = assigned(events.memory);
+    const CallSteps calls(index_, marks_);
+    set_.of_kernel = assigned(events.kernels, calls);
+    set_.of_memory = assigned(events.memory, calls);
     return std::move(set_);
   }
 
@@ -77,7 +81,12 @@ class PatternSteps {
       const bool matches = names[i] < matches_.size() && matches_[names[i]].info;
       if (around != 0 || !matches || (streams[i] != 0 && matches_[names[i]].on_thread)) continue;
       step_of_[i + 1] = streams[i] != 0 ? device_step(i) : new_step(i);
-      if (streams[i] != 0) intervals_.push_back({annotations_.times("ts")[i], end(i), step_of_[i + 1]});
+      if (streams[i] != 0) {
+        intervals_.push_back({annotations_.times("ts")[i], end(i), step_of_[i + 1]});
+      } else {
+        marks_.push_back({annotations_.times("ts")[i], end(i), annotations_.ids("thread_id")[i], step_of_[i + 1],
+                          matches_[names[i]].scope});
+      }
     }
   }
 
@@ -107,13 +116,16 @@ class PatternSteps {
     return dur == kNullCell ? annotations_.times("ts")[i] : bounded_add(annotations_.times("ts")[i], dur);
   }
 
-  [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events) const {
+  [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {
     const auto annotation = events.ids("annotation_id");
+    const auto launch = events.ids("launch_id");
+    const auto pass = events.ids("pass");
     const auto ts = events.times("ts");
     LargeVector<std::uint32_t> out(events.size(), 0);
     std::size_t next = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (annotation[i] < step_of_.size()) out[i] = step_of_[annotation[i]];
+      if (out[i] == 0) out[i] = calls.of(launch[i], pass[i]);
       if (out[i] != 0) continue;
       while (next < intervals_.size() && intervals_[next].end <= ts[i]) ++next;
       if (next < intervals_.size() && intervals_[next].begin <= ts[i]) out[i] = intervals_[next].step;
@@ -121,10 +133,12 @@ class PatternSteps {
     return out;
   }
 
+  const Index& index_;
   EventColumns annotations_;
   std::vector<NamedMatch> matches_;
   std::vector<std::uint32_t> step_of_;  // by id of annotation
   std::vector<Interval> intervals_;     // on the device, in time order
+  std::vector<HostMark> marks_;         // on threads, in time order
   StepSet set_;
 };
 

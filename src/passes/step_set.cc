@@ -6,7 +6,9 @@
 #include <unordered_map>
 
 #include "passes/inferred_steps.h"
+#include "passes/module_steps.h"
 #include "passes/pattern_steps.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
@@ -155,38 +157,35 @@ bool has_autograd(Database& database) {
       .has_value();
 }
 
+constexpr std::uint32_t stored(Pass pass) { return static_cast<std::uint32_t>(pass) + 1; }
+
+// By place of step: whether it has work of a backward pass or of an optimizer.
+std::vector<bool> steps_that_train(const Index& index, const StepSet& set) {
+  std::vector<bool> out(set.steps.size());
+  const EventColumns kernels(index, "kernel", {"pass"});
+  const auto pass = kernels.ids("pass");
+  for (std::size_t i = 0; i < set.of_kernel.size() && i < pass.size(); ++i) {
+    if (pass[i] > stored(Pass::kForward) && set.of_kernel[i] != 0) out[set.of_kernel[i] - 1] = true;
+  }
+  return out;
+}
+
 void find_training(const Index& index, StepSet& set) {
-  const auto open = [](const StepFacts& step) {
-    return step.info.kind == StepKind::kUnknown && step.ts != kNullCell && step.dur != kNullCell;
-  };
+  const auto open = [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; };
   if (std::none_of(set.steps.begin(), set.steps.end(), open)) return;
+  const std::vector<bool> trains = steps_that_train(index, set);
   const bool autograd = has_autograd(index.database());
   std::vector<std::int64_t> marks;
   Statement rows(index.database(), kTrainingMarks);
   while (!autograd && rows.step()) marks.push_back(rows.int64(0));
-  for (StepFacts& step : set.steps) {
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    StepFacts& step = set.steps[i];
     if (!open(step)) continue;
     const auto mark = std::lower_bound(marks.begin(), marks.end(), step.ts);
-    if (autograd || (mark != marks.end() && *mark - step.ts < step.dur)) step.info.kind = StepKind::kTrain;
+    const bool timed = step.ts != kNullCell && step.dur != kNullCell;
+    const bool marked = timed && (autograd || (mark != marks.end() && *mark - step.ts < step.dur));
+    if (trains[i] || marked) step.info.kind = StepKind::kTrain;
   }
-}
-
-// Kernels launched while an optimizer stepped, by row; empty where none is marked.
-std::vector<bool> optimizer_kernels(const Index& index, const EventTables& events) {
-  std::vector<bool> marked;
-  Statement rows(index.database(),
-                 "SELECT id FROM annotation WHERE id < 134217728 AND name_id IN (SELECT id FROM string WHERE value >= "
-                 "'Optimizer.step#' AND value < 'Optimizer.step$')");
-  while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
-    if (id >= marked.size()) marked.resize(id * 2 + 1);
-    marked[id] = true;
-  }
-  if (marked.empty()) return {};
-  std::vector<bool> out(events.kernels.size());
-  const auto annotation = events.kernels.ids("annotation_id");
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = annotation[i] < marked.size() && marked[annotation[i]];
-  return out;
 }
 
 // By id of runtime_call: 1 for graph launches.
@@ -203,11 +202,15 @@ std::vector<bool> graph_launches(const Index& index) {
 
 StepSet inferred(const Index& index, const EventTables& events, const std::vector<Traits>& traits) {
   const std::vector<bool> graphs = graph_launches(index);
-  const std::vector<bool> optimizer = optimizer_kernels(index, events);
   const EventColumns& kernels = events.kernels;
   InferredSteps found =
       infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
-                   kernels.ids("launch_id"), events.device_of_stream, traits, graphs, optimizer});
+                   kernels.ids("launch_id"), kernels.ids("pass"), events.device_of_stream, traits, graphs});
+  const bool decided = found.rhythm == Rhythm::kOptimizer || found.rhythm == Rhythm::kGeneration;
+  if (!decided || found.steps.size() < 2) {
+    StepSet modules = steps_by_module(index, events);
+    if (modules.source != StepSource::kNone) return modules;
+  }
   StepSet set;
   set.of_memory.resize(events.memory.size());
   set.of_kernel = std::move(found.of_kernel);
@@ -245,14 +248,19 @@ EventTables::EventTables(const Index& index, const std::vector<std::string_view>
                 columns.insert(columns.end(), extra.begin(), extra.end());
                 return columns;
               }()),
-      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id"}),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
       device_of_stream(devices_of_streams(index)) {}
 
-std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
-  if (options.pattern) return {"annotation_id"};
+bool needs_traits(const Index& index, const StepOptions& options) {
   // As IndexedSteps reads them: a damaged index may have steps of which none counts.
-  if (index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1")) return {};
-  return {"annotation_id", "launch_id"};
+  return !options.pattern &&
+         !index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1");
+}
+
+std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
+  if (options.pattern) return {"annotation_id", "launch_id", "pass"};
+  if (needs_traits(index, options)) return {"launch_id", "pass"};
+  return {};
 }
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
@@ -263,13 +271,16 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
     return set;
   }
   StepSet set = IndexedSteps(index).result(events);
-  if (set.source == StepSource::kNone) return inferred(index, events, traits);
+  if (set.source == StepSource::kNone) set = inferred(index, events, traits);
   find_training(index, set);
+  for (StepFacts& step : set.steps) {  // a forward pass is work, of whatever phase
+    if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;
+  }
   return set;
 }
 
 std::string_view to_string(StepSource source) {
-  constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "inferred"};
+  constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "module calls", "inferred"};
   return kNames[static_cast<std::size_t>(source)];
 }
 

@@ -1,13 +1,14 @@
 // The steps of a trace as reports count them, and which kernels and copies are in which.
 //
 // Where steps come from, in this order: annotations a pattern of the user's knows; the step table of the index; or,
-// where that is empty, the rhythm of the kernels (inferred_steps.h), which gives steps marked as inferred. Steps that
-// are not in the index never get there.
+// where that is empty, the calls of the model (module_steps.h) or the rhythm of the kernels (inferred_steps.h), which
+// gives steps marked as inferred. A rhythm that knows more than where the model is called comes first: training that an
+// optimizer ends, and generation of text. Steps that are not in the index never get there.
 //
 // Step marks inside one another count once. A mark that says what is done (prefill, decode, mixed, train) takes in
 // those inside it, and the facts of the one among them that says more; one that does not (ProfilerStep around vLLM's
 // steps) gives way to those inside it that do, and what it holds beside them is in no step. A ProfilerStep in which an
-// optimizer stepped, or in a trace with autograd's work, is of kind train.
+// optimizer stepped, or that has work of a backward pass, is of kind train.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace tracedb {
 
-enum class StepSource { kNone, kIndex, kPattern, kInferred };
+enum class StepSource { kNone, kIndex, kPattern, kModules, kInferred };
 
 struct StepFacts {
   StepInfo info;
@@ -49,7 +50,7 @@ struct StepOptions {
 // What the step passes read of the events.
 struct EventTables {
   EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
-  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id
+  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id, pass
   std::vector<std::uint32_t> device_of_stream;
   EventTables(const Index& index, const std::vector<std::string_view>& extra);
 };
@@ -57,10 +58,13 @@ struct EventTables {
 // The extra columns that load_steps() needs: none where the index has the steps.
 std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options);
 
-// `traits` as of kernel_traits(); may be empty if the index has steps. Error{kUsage} for a pattern that is none.
+// Whether load_steps() looks at the traits of kernels: where steps may have to be inferred.
+bool needs_traits(const Index& index, const StepOptions& options);
+
+// `traits` as of kernel_traits(); may be empty unless they are needed. Error{kUsage} for a pattern that is none.
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits);
 
-std::string_view to_string(StepSource source);  // none, annotations, pattern, inferred
+std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, inferred
 
 }  // namespace tracedb

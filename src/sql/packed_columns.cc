@@ -18,7 +18,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kKernelKinds = {"compute", "comm", "copy_kernel", "comm_compute"};
 constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
 
-constexpr std::array<ScanColumn, 11> kKernelColumns = {{{"ts"},
+constexpr std::array<std::string_view, 3> kPasses = {"forward", "backward", "optimizer"};
+
+constexpr std::array<ScanColumn, 12> kKernelColumns = {{{"ts"},
                                                         {"dur"},
                                                         {"name_id", ScanType::kId, {}},
                                                         {"stream_id", ScanType::kId, {}},
@@ -28,7 +30,8 @@ constexpr std::array<ScanColumn, 11> kKernelColumns = {{{"ts"},
                                                         {"annotation_id", ScanType::kId, {}},
                                                         {"step_id", ScanType::kId, {}},
                                                         {"launch_config_id", ScanType::kId, {}},
-                                                        {"kind", ScanType::kChoice, kKernelKinds}}};
+                                                        {"kind", ScanType::kChoice, kKernelKinds},
+                                                        {"pass", ScanType::kChoice, kPasses}}};
 constexpr std::array<ScanColumn, 4> kCallColumns = {
     {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKinds}}};
 

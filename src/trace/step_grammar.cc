@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/content_hash.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
@@ -92,6 +93,7 @@ struct Rule {
   std::string_view needle;  // must occur in the name: keeps the regular expressions off ordinary annotations
   const char* pattern;      // ECMAScript, matched from the start of the name
   StepInfo (*build)(const Match&);
+  StepScope scope = StepScope::kThread;
 };
 
 constexpr std::array<Rule, 9> kRules = {{
@@ -104,9 +106,9 @@ constexpr std::array<Rule, 9> kRules = {{
     {"tensorrt_llm", "_forward_step",
      R"(^(?:\[Executor\] )?_forward_step \d+: (\d+) ctx reqs, (\d+) ctx tokens, (\d+) gen reqs)", &from_tensorrt_llm},
     {"train", "train", R"(^(?:## *)?(?:[A-Za-z_]+\.)?train(?:ing)?_(?:step|batch|iteration)(?:[ #:_]*\d+)?(?: *##)?$)",
-     &of_train_kind},
+     &of_train_kind, StepScope::kProcess},
     {"diffusion", "execute_diffusion_", R"(^execute_diffusion_\d+)", &of_other_kind},
-    {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind},
+    {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind, StepScope::kProcess},
 }};
 
 const std::vector<std::regex>& compiled() {
@@ -116,6 +118,25 @@ const std::vector<std::regex>& compiled() {
     return out;
   }();
   return kPatterns;
+}
+
+struct RuleMatch {
+  const Rule* rule = nullptr;  // null: no rule knows the name
+  Match match;
+};
+
+RuleMatch find_rule(std::string_view annotation) {
+  RuleMatch out;
+  // The longest real step name is a few hundred bytes; the library's matcher recurses per character.
+  constexpr std::size_t kLongestName = 1000;
+  if (annotation.size() > kLongestName) return out;
+  for (std::size_t i = 0; i < kRules.size(); ++i) {
+    if (annotation.find(kRules[i].needle) == std::string_view::npos) continue;
+    if (!std::regex_search(annotation.begin(), annotation.end(), out.match, compiled()[i])) continue;
+    out.rule = &kRules[i];
+    return out;
+  }
+  return out;
 }
 
 }  // namespace
@@ -133,20 +154,23 @@ std::optional<StepKind> step_kind_from(std::string_view text) {
 }
 
 std::optional<StepInfo> parse_step(std::string_view annotation) {
-  // The longest real step name is a few hundred bytes; the library's matcher recurses per character.
-  constexpr std::size_t kLongestName = 1000;
-  if (annotation.size() > kLongestName) return std::nullopt;
-  for (std::size_t i = 0; i < kRules.size(); ++i) {
-    if (annotation.find(kRules[i].needle) == std::string_view::npos) continue;
-    Match match;
-    if (std::regex_search(annotation.begin(), annotation.end(), match, compiled()[i])) return kRules[i].build(match);
-  }
-  return std::nullopt;
+  const RuleMatch found = find_rule(annotation);
+  return found.rule == nullptr ? std::nullopt : std::optional(found.rule->build(found.match));
+}
+
+StepScope step_scope(std::string_view annotation) {
+  if (is_optimizer_step(annotation)) return StepScope::kProcess;
+  const RuleMatch found = find_rule(annotation);
+  return found.rule == nullptr ? StepScope::kBackward : found.rule->scope;
+}
+
+bool is_mark_among_operators(std::string_view name) {
+  return name.starts_with("Optimizer.") || find_rule(name).rule != nullptr;
 }
 
 std::string step_rules_hash() {
   // Counts up whenever what a match means changes while its pattern stays.
-  constexpr std::string_view kMeaning = "3";
+  constexpr std::string_view kMeaning = "4";
   std::string text(kMeaning);
   for (const Rule& rule : kRules) text.append(rule.name).append("\t").append(rule.pattern).append("\n");
   return to_hex(hash_bytes(text));

@@ -24,6 +24,20 @@ struct StepInfo {
 // nullopt: the name is no step. Deterministic, no state.
 std::optional<StepInfo> parse_step(std::string_view annotation);
 
+// Whose launches a mark takes in while it is open. Every mark has those of its own thread.
+enum class StepScope : std::uint8_t {
+  kThread,    // no others: made for one request or one worker, as servers do
+  kBackward,  // also those of autograd's threads, which work for the thread that asked for gradients
+  kProcess    // also those of every other thread of the process: a whole iteration
+};
+// Of ProfilerStep, of a training iteration and of Optimizer.step kProcess, of a server's steps kThread; of a name that
+// is not known here kBackward.
+StepScope step_scope(std::string_view annotation);
+
+// Old profilers wrote every range of the user's as an operator: whether this one is a step mark or belongs to an
+// optimizer, and so is an annotation.
+bool is_mark_among_operators(std::string_view name);
+
 std::string step_rules_hash();  // 32 hexadecimal digits
 
 }  // namespace tracedb

@@ -43,6 +43,8 @@ class Steps:
         call = oracle.call_events.get(event.launch)
         track = reference.step_tracks.get(call.track) if call else None
         found = track.innermost(call.ts) if track else []
+        if not found and call:
+            found = reference.process_steps(call)
         if not found and call and "GraphLaunch" in call.name:  # replayed from a thread outside the step's own
             found = [mark for (pid, _), other in reference.step_tracks.items() if pid == call.track[0]
                      for mark in other.innermost(call.ts)]

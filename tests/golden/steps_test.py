@@ -28,7 +28,7 @@ EXPECTED = {
     "nccl_args_a100.json.gz": (0, {"train": 3}),
     "trace_diff_control_a100.json.gz": (0, {"train": 6}),
     "gpu_only_mi210.json.gz": (0, {}),
-    "old_resnet50_workers0_v100.json.gz": (0, {}),
+    "old_resnet50_workers0_v100.json.gz": (0, {"train": 6}),
 }
 
 # Traces of models with several stacks of layers: name, layers and passes of each. FLUX.1 has 19 double and 38 single

@@ -20,6 +20,9 @@ CATEGORIES = {
 KIND = {category: kind for kind, categories in CATEGORIES.items() for category in categories}
 STEP_NAME = re.compile(r"ProfilerStep#\d+$|execute_(\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)$|execute_diffusion_|"
                        r"step\[(EXTEND|DECODE|MIXED)\b|(prefill|decode)\[")
+# Ranges of the user's that old profilers wrote as operators, and the marks that hold for a whole process.
+OPERATOR_MARK = re.compile(r"Optimizer\.|ProfilerStep#\d+$")
+PROCESS_STEP_NAME = re.compile(r"ProfilerStep#\d+$")
 
 
 class Event:
@@ -87,6 +90,8 @@ class Reference:
             category, phase = raw.get("cat"), raw.get("ph")
             self.read[category, phase] += 1
             kind = KIND.get(category)
+            if kind == "cpu_op" and OPERATOR_MARK.match(str(raw.get("name"))):
+                kind = "annotation_user"
             if phase == "X" and kind:
                 self.events[kind].append(Event(kind, raw, position))
         self.flows = sum(n for (_, phase), n in self.read.items() if phase in ("s", "t", "f"))
@@ -146,10 +151,18 @@ class Reference:
         track = self.op_tracks.get(call.track)
         return {(op.name, op.ts) for op in track.innermost(call.ts)} if track else set()
 
+    def process_steps(self, launch):
+        """Marks for the whole process around a launch, of its other threads."""
+        return [event for (pid, tid), other in self.step_tracks.items() if (pid, tid) != launch.track
+                and pid == launch.track[0] for event in other.innermost(launch.ts)
+                if PROCESS_STEP_NAME.match(event.name)]
+
     def step_names(self, kernel, launch):
         """Names of the step a kernel belongs to: empty if none."""
         track = self.step_tracks.get(launch.track) if launch else None
         found = track.innermost(launch.ts) if track else []
+        if not found and launch:
+            found = self.process_steps(launch)
         if not found:
             track = self.gpu_step_tracks.get(kernel.track)
             found = track.innermost(kernel.ts) if track else []

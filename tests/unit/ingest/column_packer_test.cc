@@ -176,7 +176,9 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
     REQUIRE(columns.rows == 3);
     const auto dur = columns.columns[1].numbers.span();
     CHECK(std::vector<std::int64_t>(dur.begin(), dur.end()) == std::vector<std::int64_t>{9000, 3125, kNullCell});
-    const auto kind = columns.columns.back().ids.span();
+    const auto pass = columns.columns.back().ids.span();
+    CHECK(std::vector<std::uint32_t>(pass.begin(), pass.end()) == std::vector<std::uint32_t>{0, 0, 0});
+    const auto kind = columns.columns[columns.columns.size() - 2].ids.span();
     CHECK(std::vector<std::uint32_t>(kind.begin(), kind.end()) == std::vector<std::uint32_t>{2, 1, 1});
   }
   CHECK(failures(path).empty());

@@ -38,6 +38,7 @@ TEST_CASE("every key of an event and its arguments is known") {
       {"Python id", Field::kPythonId},
       {"Python parent id", Field::kPythonParentId},
       {"Sequence number", Field::kSequenceNumber},
+      {"Fwd thread id", Field::kForwardThread},
       {"Input Dims", Field::kInputDims},
       {"Input dims", Field::kInputDims},
       {"Input type", Field::kInputTypes},

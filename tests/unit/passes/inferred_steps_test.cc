@@ -12,7 +12,7 @@ struct Kernels {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> name, stream, launch, device_of_stream = {0, 1};
   std::vector<Traits> traits = std::vector<Traits>(128, kOtherTrait);
-  std::vector<bool> is_graph_launch = {false, false}, in_optimizer;
+  std::vector<bool> is_graph_launch = {false, false};
   std::string letters;
 
   explicit Kernels(std::string_view text) {
@@ -34,7 +34,7 @@ struct Kernels {
     }
   }
   [[nodiscard]] InferredSteps infer() const {
-    return infer_steps({ts, dur, name, stream, launch, device_of_stream, traits, is_graph_launch, in_optimizer});
+    return infer_steps({ts, dur, name, stream, launch, {}, device_of_stream, traits, is_graph_launch});
   }
   // Steps as "decode:ENG...", joined by blanks; what is in none as "-:...".
   [[nodiscard]] std::string steps() const {

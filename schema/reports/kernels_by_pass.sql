@@ -1,0 +1,20 @@
+-- Kernel time of a selection by name and pass of training. temp.kernel_group: its sums by both; :busy: time in which any
+-- of them ran.
+-- column: time_pct   | Time (%)   | percent | sum
+-- column: total_time | Total Time | ns      | sum
+-- column: instances  | Instances  | count   | sum
+-- column: avg        | Avg        | ns      | mean
+-- column: med        | Med        | ns      |
+-- column: min        | Min        | ns      | min
+-- column: max        | Max        | ns      | max
+-- column: stddev     | StdDev     | ns      |
+-- column: p90        | P90        | ns      |
+-- column: p99        | P99        | ns      |
+-- column: busy       | Busy       | ns      |
+-- column: busy_share_pct | Busy Share (%) | percent |
+-- column: pass       | Pass       | text    |
+-- column: name       | Name       | text    | label
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
+       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), pass, label
+FROM temp.kernel_group
+ORDER BY total DESC, label, pass;

@@ -1,0 +1,21 @@
+-- Kernel time of a selection by operation, which is the class that the rules in force give to a name, and pass of training.
+-- temp.kernel_group: the sums by both; :busy: time in which any of the kernels ran.
+-- column: time_pct   | Time (%)   | percent | sum
+-- column: total_time | Total Time | ns      | sum
+-- column: instances  | Instances  | count   | sum
+-- column: avg        | Avg        | ns      | mean
+-- column: med        | Med        | ns      |
+-- column: min        | Min        | ns      | min
+-- column: max        | Max        | ns      | max
+-- column: stddev     | StdDev     | ns      |
+-- column: p90        | P90        | ns      |
+-- column: p99        | P99        | ns      |
+-- column: busy       | Busy       | ns      |
+-- column: busy_share_pct | Busy Share (%) | percent |
+-- column: names      | Names      | count   | sum
+-- column: pass       | Pass       | text    |
+-- column: op         | Operation  | text    | label
+SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
+       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), names, pass, label
+FROM temp.kernel_group
+ORDER BY total DESC, label, pass;

@@ -1,0 +1,21 @@
+// The passes of training, and the names that PyTorch gives to what belongs to them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracedb {
+
+enum class Pass : std::uint8_t { kForward, kBackward, kOptimizer };
+std::string_view to_string(Pass pass);
+std::span<const std::string_view> pass_names();  // in the order of the enum
+
+// "Optimizer.step#SGD.step": the range that torch.optim puts around each step.
+bool is_optimizer_step(std::string_view annotation);
+
+// Operators of the autograd engine: "autograd::engine::evaluate_function: MmBackward0", and, as versions that did not
+// put that around them wrote them, its nodes: "torch::autograd::AccumulateGrad", "CudnnConvolutionBackward".
+bool is_backward_operator(std::string_view name);
+
+}  // namespace tracedb
