@@ -87,14 +87,21 @@ Cell printable_cell(const Statement& statement, int column) {
 }
 
 // What op, layer and the others mean in statements; found when one asks.
-KernelWords words_of(const Index& index, const CommandLine& line, const CaptureInForce& capture) {
-  return {index, rules_asked(line), [&](const Index& asked, std::vector<Traits> traits) {
-            LoadedLayers loaded = load_layers(asked, line, std::move(traits), &capture);
-            KernelWords::Found found{
-                std::move(loaded.layers.of_kernel), std::move(loaded.layers.stacks), {}, loaded.notes()};
-            if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
-            return found;
-          }};
+KernelWords::Find layers_finder(const CommandLine& line, const CaptureInForce& capture) {
+  return [&](const Index& index, std::vector<Traits> traits) {
+    LoadedLayers loaded = load_layers(index, line, std::move(traits), &capture);
+    KernelWords::Found found{std::move(loaded.layers.of_kernel), std::move(loaded.layers.stacks), {}, loaded.notes()};
+    if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
+    return found;
+  };
+}
+
+KernelWords::FindSteps steps_finder(const CommandLine& line) {
+  return [&](const Index& index, const KernelWords::FindTraits& traits) {
+    const bool classified = needs_traits(index, {line.text("step-regex")});
+    LoadedSteps loaded = load_steps(index, line, classified ? traits() : std::vector<Traits>{}, {});
+    return StepWords::Found{std::move(loaded.events), std::move(loaded.set)};
+  };
 }
 
 // What is wrong with rules or a capture is said before anything runs; without either, no rules are read here.
@@ -168,6 +175,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
     renderer.row(row);
     ++rows;
   }
+  for (const std::string& note : answers.words.steps().take_notes()) answers.warnings.push_back("steps: " + note);
   for (const std::string& note : answers.words.take_notes()) answers.warnings.push_back("layers: " + note);
   if (own) print_warnings(renderer, answers);
 }
@@ -197,7 +205,7 @@ int run(std::span<const std::string> args) {
   Output output(line);
   OpenedTrace trace = open_trace(asked.input, line);
   const CaptureInForce capture = capture_of(line);
-  KernelWords words = words_of(trace.index, line, capture);
+  KernelWords words(trace.index, rules_asked(line), layers_finder(line, capture), steps_finder(line));
   register_kernel_words(trace.index.database(), &words);
   make_kernel_views(trace.index.database());
   {

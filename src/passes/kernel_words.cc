@@ -1,6 +1,11 @@
 #include "passes/kernel_words.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
 #include <utility>
+#include <variant>
 
 #include "base/failure.h"
 #include "passes/kernel_classes.h"
@@ -9,8 +14,13 @@
 
 namespace tracedb {
 
-KernelWords::KernelWords(const Index& index, std::string rules, Find find)
-    : index_(index), rules_(std::move(rules)), find_(std::move(find)) {}
+KernelWords::KernelWords(const Index& index, std::string rules, Find find, FindSteps find_steps)
+    : index_(index),
+      rules_(std::move(rules)),
+      find_(std::move(find)),
+      steps_([this, find_steps = std::move(find_steps)] {
+        return find_steps(index_, [this] { return kernel_traits(index_, classifier()); });
+      }) {}
 
 Classifier& KernelWords::classifier() {
   if (!classifier_) classifier_.emplace(load_rules(rules_), platform_of(index_));
@@ -102,6 +112,52 @@ void kernel_layer_part(SqlCall& call) {
   });
 }
 
+void give(SqlCall& call, const std::optional<std::int64_t>& value) {
+  if (value) call.give(*value);
+}
+
+// Answers with what `answer` makes of the steps and of the id given.
+template <class Answer>
+void answer_step(SqlCall& call, Answer answer) {
+  const auto id = call.integer(0);
+  if (!id) return;
+  answered(call, [&](KernelWords& words) { answer(words.steps(), *id); });
+}
+
+void kernel_step(SqlCall& call) {
+  answer_step(call, [&](StepWords& steps, std::int64_t id) { give(call, steps.of_kernel(id)); });
+}
+
+void memory_step(SqlCall& call) {
+  answer_step(call, [&](StepWords& steps, std::int64_t id) { give(call, steps.of_memory(id)); });
+}
+
+void kernel_phase(SqlCall& call) {
+  answer_step(call, [&](StepWords& steps, std::int64_t id) {
+    if (const auto step = steps.of_kernel(id)) call.give(steps.phase(*step));
+  });
+}
+
+void memory_phase(SqlCall& call) {
+  answer_step(call, [&](StepWords& steps, std::int64_t id) {
+    if (const auto step = steps.of_memory(id)) call.give(steps.phase(*step));
+  });
+}
+
+void step_count(SqlCall& call) {
+  answered(call, [&](KernelWords& words) { call.give(words.steps().count()); });
+}
+
+void step_fact(SqlCall& call) {
+  const auto column = call.text(1);
+  if (!column) return;
+  answer_step(call, [&](StepWords& steps, std::int64_t step) {
+    const StepWords::Fact fact = steps.fact(step, *column);
+    if (const auto* number = std::get_if<std::int64_t>(&fact)) call.give(*number);
+    if (const auto* text = std::get_if<std::string_view>(&fact)) call.give(*text);
+  });
+}
+
 void capture_op(SqlCall& call) {
   const auto id = call.integer(0);
   if (!id) return;
@@ -118,6 +174,44 @@ void capture_module(SqlCall& call) {
   });
 }
 
+// "{kernels: step kernel_step(v.id), phase ...}" in a script is the list of the columns of main.kernels, as they are,
+// but for those named, which are what stands behind their name.
+std::string columns_of_view(Database& database, std::string_view view, std::string_view changes) {
+  std::map<std::string, std::string, std::less<>> changed;
+  while (!changes.empty()) {
+    const std::size_t end = std::min(changes.find(", "), changes.size());
+    const std::string_view change = changes.substr(0, end);
+    const std::size_t blank = change.find(' ');
+    changed.emplace(change.substr(0, blank), change.substr(blank + 1));
+    changes.remove_prefix(std::min(end + 2, changes.size()));
+  }
+  std::string out;
+  Statement columns(database, "SELECT name FROM pragma_table_info(?1, 'main')");
+  columns.bind(1, view);
+  while (columns.step()) {
+    const std::string name(columns.text(0));
+    const auto change = changed.find(name);
+    out += out.empty() ? "" : ", ";
+    out += change == changed.end() ? fmt::format("v.\"{0}\" AS \"{0}\"", name)
+                                   : fmt::format("{} AS \"{}\"", change->second, name);
+  }
+  return out;
+}
+
+std::string with_columns(Database& database, std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t begin = text.find('{');
+    out += text.substr(0, begin);
+    if (begin == std::string_view::npos) return out;
+    const std::size_t colon = text.find(": ", begin);
+    const std::size_t end = text.find('}', begin);
+    out +=
+        columns_of_view(database, text.substr(begin + 1, colon - begin - 1), text.substr(colon + 2, end - colon - 2));
+    text.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace
 
 void register_kernel_words(Database& database, KernelWords* words) {
@@ -125,13 +219,19 @@ void register_kernel_words(Database& database, KernelWords* words) {
   add_function<kernel_layer>(database, "kernel_layer", 1, words);
   add_function<kernel_stack>(database, "kernel_stack", 1, words);
   add_function<kernel_layer_part>(database, "kernel_layer_part", 1, words);
+  add_function<kernel_step>(database, "kernel_step", 1, words);
+  add_function<kernel_phase>(database, "kernel_phase", 1, words);
+  add_function<memory_step>(database, "memory_step", 1, words);
+  add_function<memory_phase>(database, "memory_phase", 1, words);
+  add_function<step_count>(database, "step_count", 0, words);
+  add_function<step_fact>(database, "step_fact", 2, words);
   add_function<capture_op>(database, "capture_op", 1, words);
   add_function<capture_module>(database, "capture_module", 1, words);
 }
 
 void make_kernel_views(Database& database) {
   database.execute("PRAGMA query_only=OFF; PRAGMA temp_store=MEMORY;");
-  database.execute(script("sql_views"));
+  database.execute(with_columns(database, script("sql_views")));
   database.execute("PRAGMA query_only=ON");
 }
 

@@ -6,10 +6,13 @@
 //   kernel_stack(id)       stack of layers (layer_stacks.h) a kernel is in; NULL: in none
 //   kernel_layer(id)       index of the layer in its stack; NULL: in none
 //   kernel_layer_part(id)  layer; head and tail: before the first and behind the last one of a step; NULL: unknown
-//   capture_op(id)         operator that launched the kernel in the capture, which a graph replay has none of
-//   capture_module(id)     innermost module there
+//   kernel_step(id)        number of the step a kernel is in, from 0; NULL: in none. memory_step(id) of a memory
+//   operation kernel_phase(id)       kind of that step; memory_phase(id) likewise step_count()           how many steps
+//   there are step_fact(step, text)  a column of the view `steps`; NULL: unknown capture_op(id)         operator that
+//   launched the kernel in the capture, which a graph replay has none of capture_module(id)     innermost module there
 //
-// Nothing is computed before a statement asks: rules are read with the first name, layers found with the first kernel.
+// Nothing is computed before a statement asks: rules are read with the first name, steps and layers found with the
+// first kernel.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,7 @@
 #include "passes/capture_words.h"
 #include "passes/classifier.h"
 #include "passes/layer_set.h"
+#include "passes/step_words.h"
 
 namespace tracedb {
 
@@ -40,9 +44,13 @@ class KernelWords {
     std::vector<std::string> notes;
   };
   using Find = std::function<Found(const Index&, std::vector<Traits>)>;
+  using FindTraits = std::function<std::vector<Traits>()>;
+  using FindSteps = std::function<StepWords::Found(const Index&, const FindTraits&)>;
 
-  // `rules` as of load_rules(). `find` is given the traits of the index's kernel names.
-  KernelWords(const Index& index, std::string rules, Find find);
+  // `rules` as of load_rules(). `find` is given the traits of the index's kernel names, `find_steps` what makes them.
+  KernelWords(const Index& index, std::string rules, Find find, FindSteps find_steps);
+  KernelWords(const KernelWords&) = delete;
+  KernelWords& operator=(const KernelWords&) = delete;
 
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
   [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
@@ -50,6 +58,8 @@ class KernelWords {
 
   [[nodiscard]] std::optional<std::string_view> lent_op(std::int64_t kernel_id);
   [[nodiscard]] std::optional<std::string_view> lent_module(std::int64_t kernel_id);
+
+  [[nodiscard]] StepWords& steps() { return steps_; }
 
   // What a reader of layers must know, told once; nothing before they were asked for.
   [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
@@ -68,6 +78,7 @@ class KernelWords {
   std::unordered_map<std::string, ClassId> classes_;  // by name
   std::string name_;                                  // the key at hand: its memory is used again
   std::optional<Found> found_;
+  StepWords steps_;
   std::vector<std::string> notes_;
   std::optional<Error> failure_;
 };
