@@ -105,10 +105,18 @@ class Reader {
     std::set<std::string> names;
     for (const Rule& rule : set_.rules) {
       if (!names.insert(rule.name).second) fail_at(rule.source, fmt::format("a second rule named '{}'", rule.name));
-      for (const std::string& part : split(rule.class_name, '+')) check_class(rule, part);
+      for (const std::string& part : split(rule.class_name, '+')) check_class(rule.source, part);
       for (const std::string& part : rule.parts) check_part(rule, part);
     }
-    for (const Rule& part : set_.parts) check_class(part, part.class_name);
+    for (const Rule& part : set_.parts) check_class(part.source, part.class_name);
+    for (const auto* relations : {&set_.families, &set_.unnamed}) {
+      for (const ClassRelation& relation : *relations) check_class(relation.source, relation.first);
+      for (const ClassRelation& relation : *relations) check_class(relation.source, relation.second);
+    }
+    for (const ClassRelation& companion : set_.companions) {
+      check_class(companion.source, companion.second);
+      if (!names.contains(companion.first)) fail_at(companion.source, fmt::format("no rule '{}'", companion.first));
+    }
   }
 
  private:
@@ -133,10 +141,23 @@ class Reader {
       set_.rules.push_back(read_rule(words));
     } else if (kind == "part") {
       set_.parts.push_back(read_rule(words));
+    } else if (kind == "family") {
+      read_relation(words, set_.families);
+    } else if (kind == "unnamed") {
+      read_relation(words, set_.unnamed);
+    } else if (kind == "companion") {
+      read_relation(words, set_.companions);
     } else {
       fail_at(place(),
-              fmt::format("'{}' is no statement; there are class, words, wrapper, part, rule and include", kind));
+              fmt::format("'{}' is no statement; there are class, words, wrapper, part, rule, include, family, "
+                          "unnamed and companion",
+                          kind));
     }
+  }
+
+  void read_relation(const std::vector<std::string>& words, std::vector<ClassRelation>& relations) const {
+    if (words.size() != 3) fail_at(place(), fmt::format("expected: {} NAME CLASS,CLASS...", words[0]));
+    for (std::string& second : split(words[2], ',')) relations.push_back({words[1], std::move(second), place()});
   }
 
   void include(const std::string& name, int depth) {
@@ -227,9 +248,9 @@ class Reader {
     if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');
   }
 
-  void check_class(const Rule& rule, const std::string& name) const {
+  void check_class(const std::string& source, const std::string& name) const {
     if (set_.classes.empty() || std::find(set_.classes.begin(), set_.classes.end(), name) != set_.classes.end()) return;
-    fail_at(rule.source, fmt::format("no class '{}'{}", name, did_you_mean(name, set_.classes)));
+    fail_at(source, fmt::format("no class '{}'{}", name, did_you_mean(name, set_.classes)));
   }
 
   void check_part(const Rule& rule, const std::string& name) const {

@@ -8,6 +8,10 @@
 //   part NAME CLASS : TERM...         what a name may show beside its main work
 //   rule NAME CLASS[|PART,PART] : TERM... [=> LABEL]
 //   include NAME                      the rules of another set of ours, at this place
+//   family CLASS CLASS,CLASS...       the latter name the former more finely
+//   unnamed CLASS CLASS,CLASS...      work that kernels of the latter may do without their name saying so
+//   companion RULE CLASS              kernels of the rule end the work of a kernel of that class, or of its family,
+//                                     that runs before them
 //
 // The first rule whose terms all hold decides. CLASS may be quoted. With parts, the class becomes "norm+quantise" in
 // the order in which the name shows them; LABEL is the pattern shown for the rule, {name:N} its first N characters.
@@ -52,9 +56,17 @@ struct Rule {
   std::string source;  // "norm.rules:12"
 };
 
+// Of a family: the coarse class and one finer. Of unnamed work: its class and one that may do it unnamed. Of a
+// companion: its rule and the class whose work it ends.
+struct ClassRelation {
+  std::string first, second;
+  std::string source;  // "families.rules:3"
+};
+
 struct RuleSet {
   std::string name;
   std::vector<std::string> classes;
+  std::vector<ClassRelation> families, unnamed, companions;
   std::vector<std::string> wrappers;
   std::vector<Rule> parts;  // name, class_name and terms
   std::vector<Rule> rules;

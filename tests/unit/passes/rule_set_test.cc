@@ -90,6 +90,22 @@ TEST_CASE("wrong rules are told with their line") {
   CHECK(has(failure("include nothing"), "no built-in rules named 'nothing'"));
 }
 
+TEST_CASE("families, unnamed work and companions are read, and name classes and rules there are") {
+  const RuleSet set = parse_rules(
+      "class norm\nclass add\nclass prompt\nclass attention\nrule sum add : sum\n"
+      "family attention prompt,norm\nunnamed add norm\ncompanion sum attention\n",
+      "t");
+  REQUIRE(set.families.size() == 2);
+  CHECK(set.families[1].first == "attention");
+  CHECK(set.families[1].second == "norm");
+  CHECK(set.unnamed.at(0).first == "add");
+  CHECK(set.companions.at(0).first == "sum");
+  CHECK(has(failure("class norm\nfamily norm nrom"), "no class 'nrom'"));
+  CHECK(has(failure("class norm\nunnamed x norm"), "no class 'x'"));
+  CHECK(has(failure("class norm\ncompanion x norm"), "no rule 'x'"));
+  CHECK(has(failure("family norm"), "expected: family NAME"));
+}
+
 TEST_CASE("built-in sets are sound, and a file can extend them") {
   for (const std::string& name : rule_set_names()) {
     const RuleSet set = load_rules(name);
