@@ -13,6 +13,7 @@ void add_choices(CommandLine& line) {
   line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
   line.add("phase", OptionKind::kValue,
            "only steps of this kind, a GLOB: prefill, decode, mixed, train, other, unknown");
+  line.add("min-confidence", OptionKind::kValue, "only fusions found with so many percent confidence (default 30)");
 }
 
 int run_section(const Command& command, std::span<const std::string> args) {
@@ -24,7 +25,8 @@ int run_section(const Command& command, std::span<const std::string> args) {
 
 // Options of the other method: a gate that is not asked would let everything pass.
 void check_wafer_options(const CommandLine& line) {
-  for (const char* option : {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file"}) {
+  for (const char* option :
+       {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file", "min-confidence"}) {
     if (!line.has(option)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --method wafer", option));
   }
@@ -37,7 +39,10 @@ int run(std::span<const std::string> args) {
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
   line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
-  line.add("by", OptionKind::kValue, "rows of the ledger: op (default), layer, layer,op or kernel");
+  line.add("by", OptionKind::kValue,
+           "rows of the ledger: op (default), layer, layer,op or kernel; class: operations and ledger by the plain "
+           "classes,\n"
+           "also where the two traces name one operation differently");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent");
   line.add("gate-metric", OptionKind::kValue,

@@ -172,9 +172,11 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
   const double a = per(pair.baseline.time, group.baseline_units);
   const double b = per(pair.candidate.time, group.candidate_units);
   const bool same = pair.has_both() && pair.baseline.name == pair.candidate.name;
+  const bool ends_work = pair.companion_of != kNoPartner;
   const std::string status = same                  ? "same kernel"
                              : pair.has_both()     ? "other kernel"
                              : pair.fused          ? "fused"
+                             : ends_work           ? fmt::format("companion of {}", pair.companion_of)
                              : pair.baseline.n > 0 ? "only baseline"
                                                    : "only candidate";
   const auto share = [](std::int64_t following, std::int64_t all) {

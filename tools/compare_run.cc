@@ -67,7 +67,7 @@ Value chosen(const CommandLine& line, const char* option, Value otherwise,
 }
 
 std::optional<LedgerBy> ledger_by_from(std::string_view text) {
-  if (text == "op") return LedgerBy::kOp;
+  if (text == "op" || text == "class") return LedgerBy::kOp;
   if (text == "layer") return LedgerBy::kLayer;
   if (text == "layer,op") return LedgerBy::kLayerOp;
   if (text == "kernel") return LedgerBy::kKernel;
@@ -94,7 +94,15 @@ Request request(const CommandLine& line) {
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
-  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, layer, 'layer,op' and kernel");
+  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, layer, 'layer,op' and kernel");
+  out.options.plain_classes = line.text("by") == "class";
+  if (const auto text = line.text("min-confidence")) {
+    const std::optional<double> percent = parse_double(*text);
+    if (!percent || *percent < 0 || *percent > 100) {
+      throw Error(ErrorCode::kUsage, fmt::format("--min-confidence {}: give percent, 0 to 100", *text));
+    }
+    out.options.least_confidence = *percent / 100;
+  }
   if (const auto text = line.text("gate")) {
     const auto percent = parse_double(*text);
     if (!percent || *percent < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", *text));
@@ -143,6 +151,7 @@ LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine
     }
   }
   LoadedSides out;
+  out.vocabulary = Vocabulary(ClassFamilies(load_rules(rules_asked(line))));
   const std::vector<std::string> labels = labels_of(line.inputs());
   for (std::size_t i = 0; i < traces.size(); ++i) {
     out.sides.push_back(std::move(*loaded[i]));
@@ -240,6 +249,19 @@ void print_sections(const Request& asked, const LoadedSides& loaded, const std::
         printer.print(std::move(reports[i]),
                       {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.sides[i + 1].facts.label)});
       }
+    }
+  }
+}
+
+// Findings that a table leaves out are not left out in silence.
+void note_doubtful_fusions(const Request& asked, const std::vector<Comparison>& comparisons, const Output& output) {
+  const bool shown = std::any_of(asked.sections.begin(), asked.sections.end(),
+                                 [](const Section* section) { return section->name == "fusion"; });
+  for (const Comparison& comparison : comparisons) {
+    for (const GroupComparison& group : comparison.groups) {
+      if (!shown || group.doubtful_fusions == 0) continue;
+      output.note(fmt::format("fusion: {}: findings of less than {:g} % confidence: {} (--min-confidence 0 shows them)",
+                              group.group.label, 100 * asked.options.least_confidence, group.doubtful_fusions));
     }
   }
 }
@@ -360,6 +382,7 @@ int run_comparison(const CommandLine& line) {
       gate_failed = beyond_gate(*asked.gate, group.group.label, changes, note) || gate_failed;
     }
   }
+  note_doubtful_fusions(asked, comparisons, output);
   Printer printer(line, output);
   print_sections(asked, loaded, comparisons, inputs, printer);
   printer.finish(notes);

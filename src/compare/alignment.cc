@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/parallel.h"
-#include "compare/role_costs.h"
+#include "compare/place_alignment.h"
 #include "passes/group_stats.h"
 
 namespace tracedb {
@@ -38,10 +38,19 @@ std::vector<NameId> names_of(const LayerTemplate& of) {
   return names;
 }
 
-void add(PairSide& to, const TemplateKernel& kernel) {
+void add(PairSide& to, PlaceSum& place, const TemplateKernel& kernel) {
   if (to.n == 0) to = {kernel.name, 0, 0, kernel.example};
   to.n += kernel.n;
   to.time = bounded_add(to.time, kernel.time);
+  place = {kernel.n, kernel.own, kernel.work};
+}
+
+std::size_t different_names(const LayerTemplate& a, const LayerTemplate& b) {
+  std::set<NameId> names;
+  for (const LayerTemplate* of : {&a, &b}) {
+    for (const TemplateKernel& kernel : of->kernels) names.insert(kernel.name);
+  }
+  return names.size();
 }
 
 class Aligner {
@@ -96,18 +105,35 @@ class Aligner {
   void open_segment(const LayerTemplate& a, const LayerTemplate& b) {
     out_.segments.emplace_back();
     paths_.emplace_back();
-    if (std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment) {
+    const bool too_long = std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment;
+    if (too_long && names_of(a) != names_of(b)) {
       out_.too_long = true;
       out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to lay side by side",
                                        group_.label, a.kernels.size(), b.kernels.size()));
       return;
     }
-    const Roles roles = make_roles(role_uses(a.kernels), role_uses(b.kernels), vocabulary_);
-    paths_.back() = align_sequences(roles.a, roles.b, roles.costs);
+    paths_.back() = align_places(a.kernels, b.kernels, vocabulary_);
     out_.segments.back().pairs.resize(paths_.back().size());
-    if (roles.costs.roles > kMostLikeRoles) {
+    mark_companions(a, b);
+    if (const std::size_t names = different_names(a, b); names > kMostLikeRoles) {
       out_.notes.push_back(fmt::format("{}: {} different kernels in one sequence are too many to pair any but the same",
-                                       group_.label, roles.costs.roles));
+                                       group_.label, names));
+    }
+  }
+
+  void mark_companions(const LayerTemplate& a, const LayerTemplate& b) {
+    const std::vector<std::uint32_t> hosts_a = companion_hosts(a.kernels, vocabulary_);
+    const std::vector<std::uint32_t> hosts_b = companion_hosts(b.kernels, vocabulary_);
+    const std::vector<AlignedPair>& path = paths_.back();
+    std::uint32_t host = kNoPartner;
+    for (std::uint32_t i = 0; i < path.size(); ++i) {
+      const bool ends_a = path[i].a != kNoPartner && hosts_a[path[i].a] != kNoPartner;
+      const bool ends_b = path[i].b != kNoPartner && hosts_b[path[i].b] != kNoPartner;
+      if (!ends_a && !ends_b) {
+        host = i;
+      } else if (path[i].a == kNoPartner || path[i].b == kNoPartner) {
+        out_.segments.back().pairs[i].companion_of = host;
+      }
     }
   }
 
@@ -121,8 +147,9 @@ class Aligner {
     const std::vector<AlignedPair>& path = paths_[place];
     for (std::size_t i = 0; i < path.size(); ++i) {
       KernelPair& pair = segment.pairs[i];
-      if (path[i].a != kNoPartner) add(pair.baseline, a.kernels[path[i].a]);
-      if (path[i].b != kNoPartner) add(pair.candidate, b.kernels[path[i].b]);
+      PlaceSums& sums = segment.places.emplace_back();
+      if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels[path[i].a]);
+      if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels[path[i].b]);
     }
   }
 
@@ -130,7 +157,8 @@ class Aligner {
     double both_a = 0, both_b = 0;
     for (const AlignedSegment& segment : out_.segments) {
       for (const KernelPair& pair : segment.pairs) {
-        if (!pair.has_both()) continue;
+        const bool ends_pair = pair.companion_of != kNoPartner && segment.pairs[pair.companion_of].has_both();
+        if (!pair.has_both() && !ends_pair) continue;
         both_a += static_cast<double>(pair.baseline.time);
         both_b += static_cast<double>(pair.candidate.time);
       }

@@ -17,18 +17,32 @@ struct PairSide {
   std::int64_t n = 0;
   std::int64_t time = 0;      // ns
   std::uint32_t example = 0;  // row of table kernel
+  std::int32_t fusion = -1;   // the finding that accounts for it (set by find_fusions()); -1: none
 };
 
 struct KernelPair {
   PairSide baseline, candidate;
   bool fused = false;  // alone, but a fusion says which kernel does its work (set by find_fusions())
+  // The pair whose kernel's work it ends, of a companion (families.h) that stands alone beside it; else kNoPartner.
+  std::uint32_t companion_of = kNoPartner;
   [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
+};
+
+// What the kernels of one pair take in one layer, summed over the runs of the group.
+struct PlaceSum {
+  std::int64_t n = 0;
+  std::int64_t own = 0;  // ns, exclusive time
+  Work work = Work::kCompute;
+};
+struct PlaceSums {
+  PlaceSum baseline, candidate;
 };
 
 // Layers whose usual sequences are the same on either side, and the pairs of those sequences in order.
 struct AlignedSegment {
   std::vector<std::int32_t> layers;
   std::vector<KernelPair> pairs;
+  std::vector<PlaceSums> places;  // pair after pair for each layer
   // Runs times layers, and those of them that follow the usual sequence exactly.
   std::int64_t baseline_instances = 0, candidate_instances = 0;
   std::int64_t baseline_following = 0, candidate_following = 0;

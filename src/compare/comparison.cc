@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <map>
 
@@ -88,8 +87,16 @@ class Comparer {
 
   GroupComparison compare(StepGroup group) {
     GroupComparison out;
-    run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_); },
-             [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_); });
+    out.alignment = align_group(a_, b_, group, vocabulary_);
+    FusionFindings fusions = find_fusions(out.alignment, vocabulary_, options_.least_confidence);
+    out.fusions = std::move(fusions.found);
+    out.doubtful_fusions = fusions.doubtful;
+    if (!options_.plain_classes) {
+      out.levels = ClassLevels(classes_of(a_, group.baseline, vocabulary_),
+                               classes_of(b_, group.candidate, vocabulary_), out.alignment, vocabulary_);
+    }
+    run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_, out.levels); },
+             [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_, out.levels); });
     out.baseline_periods = sum_periods(a_.steps, a_.runs, group.baseline, a_.periods);
     out.candidate_periods = sum_periods(b_.steps, b_.runs, group.candidate, b_.periods);
     out.baseline_waits = sum_host_waits(a_.recorded, group.baseline.runs, a_.periods);
@@ -99,8 +106,6 @@ class Comparer {
     out.baseline_coverage = coverage(out.baseline, out.candidate);
     out.candidate_coverage = coverage(out.candidate, out.baseline);
     out.group = std::move(group);
-    out.alignment = align_group(a_, b_, out.group, vocabulary_);
-    out.fusions = find_fusions(out.alignment, vocabulary_);
     out.baseline_coverage = std::max(out.baseline_coverage, out.alignment.baseline_share);
     out.candidate_coverage = std::max(out.candidate_coverage, out.alignment.candidate_share);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
@@ -146,7 +151,7 @@ class Comparer {
   }
 
   void compare_ops(GroupComparison& out) {
-    const auto sums = joined<OpId>(out, [&](const WorkCell& cell) { return vocabulary_.op_of(cell.name); });
+    const auto sums = joined<OpId>(out, [&](const WorkCell& cell) { return out.levels.op_of(cell.name, vocabulary_); });
     for (const auto& [op, sum] : sums) {
       out.ops.push_back({op, sum.first, sum.second, change_of(out.baseline.op_times, out.candidate.op_times, op, out)});
     }
@@ -204,59 +209,6 @@ class Comparer {
   Comparison out_;
 };
 
-struct LedgerKey {
-  Work work = Work::kCompute;  // rows of communication and copies come behind
-  std::int32_t layer = kNoLayer;
-  std::string op, kernel;
-  auto operator<=>(const LedgerKey&) const = default;
-};
-
-LedgerKey key_of(const WorkCell& cell, const Vocabulary& vocabulary, LedgerBy by) {
-  LedgerKey key;
-  key.work = cell.work;
-  if (by != LedgerBy::kOp) key.layer = cell.layer;
-  if (by == LedgerBy::kKernel) key.kernel = vocabulary.names()[cell.name].name;
-  // Communication and copies are one row each, whatever their classes, unless rows are of kernels.
-  if (by == LedgerBy::kLayer || (by != LedgerBy::kKernel && cell.work != Work::kCompute)) return key;
-  key.op = vocabulary.op_name(vocabulary.op_of(cell.name));
-  return key;
-}
-
-std::string label_of(const LedgerKey& key, LedgerBy by) {
-  if (key.work == Work::kCompute) return by == LedgerBy::kLayer ? "[computation]" : key.op;
-  const std::string what = key.work == Work::kComm ? "exposed communication" : "exposed copies";
-  return fmt::format("[{}]", what);
-}
-
-// What lies between steps: one stretch a run, as idle time, by its sign in one of two rows.
-LedgerRow between_row(const GroupComparison& group, bool overlap) {
-  const auto part = [&](const PeriodSums& sums) { return (sums.between < 0) == overlap ? sums.between : 0; };
-  return {{group.baseline.runs, part(group.baseline_periods)}, {group.candidate.runs, part(group.candidate_periods)}};
-}
-
-// Adds the rows of what lies between steps, and the total that they make with the rows of the span.
-void close_over_period(const GroupComparison& group, LedgerAccount& account) {
-  const LedgerRow span = {{group.baseline.runs, group.baseline.span}, {group.candidate.runs, group.candidate.span}};
-  const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
-                                    group.baseline_units, group.candidate_units);
-  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0};
-  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0};
-  const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
-  const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
-  // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
-  const LedgerChange& whole = account.totals.front().change;
-  const std::int64_t rest = ledger.rows[0].change - whole.change;
-  LedgerChange& takes = (parts ? between : overlap).change;
-  takes.change += rest;
-  takes.duration_effect += rest;
-  if (parts) account.items.push_back(between);
-  if (overlaps) account.items.push_back(overlap);
-  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0};
-  total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
-  total.change.duration_effect = total.change.change - total.change.count_effect;
-  account.totals.push_back(std::move(total));
-}
-
 }  // namespace
 
 bool wanted_phase(const CompareOptions& options, std::string_view name) {
@@ -276,34 +228,6 @@ std::string_view to_string(Normalise normalise) {
 Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
                          const CompareOptions& options) {
   return Comparer(baseline, candidate, vocabulary, options).run();
-}
-
-LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by) {
-  std::map<LedgerKey, std::pair<WorkSum, WorkSum>> sums;
-  for (const WorkCell& cell : group.baseline.cells) sums[key_of(cell, vocabulary, by)].first.add(cell.sum);
-  for (const WorkCell& cell : group.candidate.cells) sums[key_of(cell, vocabulary, by)].second.add(cell.sum);
-  std::vector<LedgerRow> rows;
-  LedgerAccount out;
-  for (const auto& [key, sum] : sums) {
-    rows.push_back({{sum.first.n, sum.first.own}, {sum.second.n, sum.second.own}});
-    out.items.push_back({key.layer,
-                         label_of(key, by),
-                         key.kernel,
-                         {},
-                         static_cast<double>(sum.first.n),
-                         static_cast<double>(sum.second.n)});
-  }
-  // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
-  rows.push_back({{group.baseline.runs, group.baseline.idle}, {group.candidate.runs, group.candidate.idle}});
-  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0});
-  const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
-  for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
-  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0});
-  if (group.has_period()) close_over_period(group, out);
-  std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
-    return std::llabs(x.change.change) > std::llabs(y.change.change);
-  });
-  return out;
 }
 
 }  // namespace tracedb

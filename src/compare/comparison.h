@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "compare/alignment.h"
+#include "compare/class_levels.h"
 #include "compare/few_steps.h"
 #include "compare/fusion.h"
-#include "compare/ledger.h"
+#include "compare/ledger_account.h"
 #include "compare/same_kernels.h"
 #include "compare/step_metrics.h"
 #include "compare/work_sums.h"
@@ -27,6 +28,8 @@ struct CompareOptions {
   Normalise normalise = Normalise::kStep;
   VerdictRule rule;
   std::optional<std::string> phase;  // a GLOB of group labels and kinds
+  bool plain_classes = false;        // as the rules name them, also where the sides name one operation differently
+  double least_confidence = 0.3;     // of fusions that are findings
 };
 
 // Whether --phase, where given, wants a group or kind of steps of that name.
@@ -61,8 +64,10 @@ struct GroupComparison {
   std::vector<OpChange> ops;        // in order of the time of both sides
   std::vector<LayerChange> layers;  // head, layers, tail, none
   GroupAlignment alignment;
+  ClassLevels levels;
   std::vector<Fusion> fusions;
-  std::vector<Tally> tallies;  // where the steps are too few for a verdict
+  std::vector<Tally> tallies;        // where the steps are too few for a verdict
+  std::size_t doubtful_fusions = 0;  // of less confidence than asked for, and left out
 };
 
 struct CompareWarning {
@@ -85,21 +90,5 @@ struct Comparison {
 
 Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
                          const CompareOptions& options);
-
-// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies and idle time, which add up to
-// the span; and where steps follow each other on both sides what lies between them, with which they add up to the
-// period (step_periods.h): "[between steps]", or "[overlap]" for a side where it is negative.
-enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
-struct LedgerItem {
-  std::int32_t layer = 0;
-  std::string op, kernel;  // as far as asked for; else ""
-  LedgerChange change;
-  double baseline_n = 0, candidate_n = 0;  // of all units
-};
-struct LedgerAccount {
-  std::vector<LedgerItem> items;   // by size of the change
-  std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
-};
-LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by);
 
 }  // namespace tracedb

@@ -3,9 +3,11 @@
 // A finding needs classes of work that are there on one side as kernels of their own, are missing on the other, and are
 // accounted for by a kernel beside them whose class names those parts (norm+quantise), or that must hold them
 // (attention in place of softmax between matrix products; one MoE kernel in place of routing, products and sum; one
-// routing kernel in place of several; a matrix product of experts that leaves no sum to be made).
-// Kernels of unknown class never take part. What both sides have alike is never a finding, so a trace compared with
-// itself has none, and swapping the sides swaps who fuses.
+// routing kernel in place of several; a matrix product of experts that leaves no sum to be made), or that is one of
+// their class in place of several (attention in two kernels; a norm of queries and one of keys). What a name may leave
+// out (families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown class never
+// take part. What both sides have alike is never a finding, so a trace compared with itself has none, and swapping the
+// sides swaps who fuses.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +38,12 @@ struct Fusion {
   double confidence = 0;             // support x the lesser share of time accounted for; half where implied
 };
 
-// In order of the time of the parts, longest first.
-// Adds to the alignment's shares what the findings account for.
-std::vector<Fusion> find_fusions(GroupAlignment& alignment, const Vocabulary& vocabulary);
+struct FusionFindings {
+  std::vector<Fusion> found;  // in order of the time of the kernels, longest first
+  std::size_t doubtful = 0;   // findings of less confidence than asked for, which are left out
+};
+
+// Marks in the alignment what the findings account for, and adds it to its shares.
+FusionFindings find_fusions(GroupAlignment& alignment, const Vocabulary& vocabulary, double least_confidence);
 
 }  // namespace tracedb

@@ -1,7 +1,9 @@
 // The usual sequence of kernels of each layer of a group of runs, with what its kernels take: metrics F.11. Pure,
 // linear but for runs that deviate.
 //
-// Runs whose layer has other kernels are laid beside the usual sequence, and count for the kernels that both have.
+// Kernels of several streams start in another order from run to run. Runs are the same where each stream's sequence is;
+// the sequence is in the order in which the kernels of the first such run started. Runs with other kernels are laid
+// beside the usual sequence, and what they have more gets a place in it: every kernel of a layer is at a place.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +20,20 @@ namespace tracedb {
 // A place in the usual sequence. Times in ns, sums over the runs.
 struct TemplateKernel {
   NameId name = 0;
+  std::uint32_t lane = 0;  // its stream, counted within the layer
+  Work work = Work::kCompute;
+  std::uint32_t example = 0;  // row of table kernel, in a run that follows the sequence if one has the place
   std::int64_t n = 0;
   std::int64_t time = 0;
-  std::uint32_t example = 0;  // row of table kernel, in a run that follows the sequence
+  std::int64_t own = 0;  // exclusive time (exclusive_time.h)
 };
 
 struct LayerTemplate {
   std::vector<TemplateKernel> kernels;
   std::int64_t instances = 0;  // runs that have the layer
-  std::int64_t following = 0;  // those with exactly these kernels
-  std::int64_t time = 0;       // of all kernels of the layer, also those that are at no place of the sequence
+  std::int64_t following = 0;  // those with exactly the usual kernels
+  std::int64_t time = 0;       // of all kernels of the layer
 };
-
-std::vector<RoleUse> role_uses(std::span<const TemplateKernel> kernels);
 
 // By layer, as of layers.h; with `whole` all of a run is one sequence, under kNoLayer.
 using LayerTemplates = std::map<std::int32_t, LayerTemplate>;

@@ -42,16 +42,20 @@ void close_account(std::vector<LedgerChange>& rows, const std::vector<Wide>& fra
 }
 
 void split_effects(const LedgerRow& row, std::int64_t na, std::int64_t nb, LedgerChange& change) {
-  if (row.baseline.n == 0 || row.candidate.n == 0) {
+  constexpr double kMost = 9e18;
+  const auto split = [&](double by_count) {
+    change.count_effect = std::llround(std::clamp(by_count, -kMost, kMost));
+    change.duration_effect = narrowed(Wide{change.change} - change.count_effect);
+  };
+  if (row.of_count || row.baseline.n == 0 || row.candidate.n == 0) {
     change.count_effect = change.change;  // new, or gone
     return;
   }
+  if (row.count_effect) return split(*row.count_effect);
   const double per_unit = static_cast<double>(row.candidate.n) / static_cast<double>(nb) -
                           static_cast<double>(row.baseline.n) / static_cast<double>(na);
   const double average = static_cast<double>(row.baseline.time) / static_cast<double>(row.baseline.n);
-  constexpr double kMost = 9e18;
-  change.count_effect = std::llround(std::clamp(per_unit * average, -kMost, kMost));
-  change.duration_effect = narrowed(Wide{change.change} - change.count_effect);
+  split(per_unit * average);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct LedgerAmount {
 
 struct LedgerRow {
   LedgerAmount baseline, candidate;
+  // ns per unit, where it is known better than from the means of the row; beyond it, the change is one of duration.
+  std::optional<double> count_effect = std::nullopt;
+  bool of_count = false;  // all of the change is of counts: no kernel has its like on the other side
 };
 
 struct LedgerChange {

@@ -74,16 +74,6 @@ std::uint16_t pair_cost(const Role& a, const Role& b, const Likenesses& likeness
 
 }  // namespace
 
-std::vector<std::string_view> op_parts(std::string_view op) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= op.size();) {
-    const std::size_t end = std::min(op.find('+', begin), op.size());
-    parts.push_back(op.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 Likeness likeness(std::string_view op_a, std::string_view op_b) {
   if (op_a == op_b) return Likeness::kSame;
   const Traits a = traits_of_class(op_a);

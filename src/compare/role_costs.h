@@ -33,7 +33,4 @@ Roles make_roles(std::span<const RoleUse> a, std::span<const RoleUse> b, const V
 enum class Likeness { kNone, kPart, kSame };
 Likeness likeness(std::string_view op_a, std::string_view op_b);
 
-// "norm+quantise" -> norm, quantise.
-std::vector<std::string_view> op_parts(std::string_view op);
-
 }  // namespace tracedb

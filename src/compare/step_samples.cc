@@ -87,6 +87,7 @@ StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
     const std::string kind = step == 0 ? "trace" : std::string(to_string(side.steps.steps[step - 1].info.kind));
     groups[kind].runs.push_back(i);
   }
+  const ClassLevels levels = ClassLevels::coarsest(vocabulary);
   for (const auto& [name, group] : groups) {
     KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}, {}};
     for (const std::uint32_t run : group.runs) add_load(side, side.runs[run], kind);
@@ -95,7 +96,7 @@ StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
       kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, side.periods);
     }
     kind.waits = sum_host_waits(side.recorded, group.runs, side.periods);
-    for (const auto& [op, times] : sum_work(side, group, vocabulary).op_times) {
+    for (const auto& [op, times] : sum_work(side, group, vocabulary, levels).op_times) {
       kind.samples[std::string(kOpPrefix) + vocabulary.op_name(op)] = times;
     }
     out.kinds.push_back(std::move(kind));

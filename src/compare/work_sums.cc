@@ -39,9 +39,10 @@ std::int32_t layer_of(std::size_t slot) { return static_cast<std::int32_t>(slot)
 
 class Summer {
  public:
-  Summer(const Side& side, const Vocabulary& vocabulary)
+  Summer(const Side& side, const Vocabulary& vocabulary, const ClassLevels& levels)
       : side_(side),
         vocabulary_(vocabulary),
+        levels_(levels),
         dur_(side.events.kernels.times("dur")),
         kind_(side.events.kernels.ids("kind")),
         names_(side.events.kernels.ids("name_id")),
@@ -55,7 +56,7 @@ class Summer {
       const std::int32_t layer = side_.layers.of_kernel[row];
       const std::int64_t time = counted_time(dur_[row]);
       count(layer, name, work_of(kind_[row], true), time, side_.kernel_own[i]);
-      ops_.add(vocabulary_.op_of(name), time);
+      ops_.add(levels_.op_of(name, vocabulary_), time);
       layers_.add(slot_of(layer), time);
     }
     for (std::size_t i = run.memory_begin; i < run.memory_end; ++i) {
@@ -64,7 +65,7 @@ class Summer {
       const NameId name = work == Work::kCopy ? side_.memcpy_name : side_.memset_name;
       const std::int64_t time = counted_time(memory_dur_[row]);
       count(kNoLayer, name, work, time, side_.memory_own[i]);
-      ops_.add(vocabulary_.op_of(name), time);
+      ops_.add(levels_.op_of(name, vocabulary_), time);
       layers_.add(slot_of(kNoLayer), time);
     }
     ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
@@ -87,6 +88,7 @@ class Summer {
 
   const Side& side_;
   const Vocabulary& vocabulary_;
+  const ClassLevels& levels_;
   std::span<const std::int64_t> dur_;
   std::span<const std::uint32_t> kind_, names_;
   std::span<const std::int64_t> memory_dur_;
@@ -105,8 +107,8 @@ void WorkSum::add(const WorkSum& other) {
   own = bounded_add(own, other.own);
 }
 
-GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary) {
-  Summer summer(side, vocabulary);
+GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary, const ClassLevels& levels) {
+  Summer summer(side, vocabulary, levels);
   for (const std::uint32_t run : group.runs) summer.add(side.runs[run]);
   return summer.take();
 }

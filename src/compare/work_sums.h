@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "compare/class_levels.h"
 #include "compare/side.h"
 #include "compare/step_groups.h"
 
@@ -37,6 +38,8 @@ struct GroupWork {
   std::int64_t span = 0, idle = 0;  // sums over the runs
 };
 
-GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary);
+// Operations at the levels given (class_levels.h).
+GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary,
+                   const ClassLevels& levels = {});
 
 }  // namespace tracedb

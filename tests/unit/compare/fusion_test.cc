@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "passes/rule_set.h"
+
 namespace tracedb {
 namespace {
 
@@ -22,7 +24,9 @@ class Made {
     segment.baseline_instances = segment.candidate_instances = n;
     segment.baseline_following = segment.candidate_following = n;
     for (const auto& [baseline, candidate] : pairs) {
-      segment.pairs.push_back({side(baseline, "a", n), side(candidate, "b", n)});
+      segment.pairs.emplace_back();
+      segment.pairs.back().baseline = side(baseline, "a", n);
+      segment.pairs.back().candidate = side(candidate, "b", n);
       alignment_.baseline_time += static_cast<double>(segment.pairs.back().baseline.time);
       alignment_.candidate_time += static_cast<double>(segment.pairs.back().candidate.time);
     }
@@ -46,12 +50,12 @@ class Made {
   }
   std::vector<Fusion> fusions() {
     GroupAlignment alignment = alignment_;
-    return find_fusions(alignment, vocabulary_);
+    return find_fusions(alignment, vocabulary_, 0).found;
   }
   // By pair of the first segment: '1' where a finding accounts for a kernel that stands alone.
   std::string fused_pairs() {
     GroupAlignment alignment = alignment_;
-    find_fusions(alignment, vocabulary_);
+    find_fusions(alignment, vocabulary_, 0);
     std::string out;
     for (const KernelPair& pair : alignment.segments[0].pairs) out += pair.fused ? '1' : '0';
     return out;
@@ -64,10 +68,10 @@ class Made {
     const std::string_view op = text.substr(colon == std::string_view::npos ? 0 : colon + 1);
     const std::string name = colon == std::string_view::npos ? std::string(op) + "/" + std::string(which)
                                                              : std::string(text.substr(0, colon));
-    return {vocabulary_.enter(name, name, op), n, 100 * n, 0};
+    return {vocabulary_.enter(name, name, op), n, 100 * n, 0, -1};
   }
 
-  Vocabulary vocabulary_;
+  Vocabulary vocabulary_{ClassFamilies(load_rules("default"))};
   GroupAlignment alignment_;
 };
 
@@ -196,7 +200,66 @@ TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") 
       {"dense_gemm", "dense_gemm"}, {"elementwise", ""}, {"norm", "elementwise+norm"}, {"copy", ""}, {"", "sort"}};
   CHECK(Made().segment(pairs).fused_pairs() == "01000");
   CHECK(Made().segment(swapped(pairs)).fused_pairs() == "01000");
-  CHECK(Made().segment({{"norm", "norm"}, {"norm", ""}}).fused_pairs() == "00");
+  CHECK(Made().segment({{"x:norm", "norm"}, {"y:norm", ""}}).fused_pairs() == "00");
+}
+
+TEST_CASE("fusion: a residual add that a name leaves out neither makes nor prevents a finding") {
+  CHECK(Made().segment({{"an:elementwise+norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
+        Findings{"candidate: nq = an + q"});
+  CHECK(Made().segment({{"ar:communication", "arn:communication+norm"}, {"an:elementwise+norm", ""}}).findings() ==
+        Findings{"candidate: arn = ar + an"});
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
+        Findings{"candidate: nq = add + rms + q"});
+  const Made::Pairs kept = {
+      {"add:elementwise", "add:elementwise"}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}};
+  CHECK(Made().segment(kept).findings() == Findings{"candidate: nq = rms + q"});
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "n:norm"}}).findings().empty());
+  CHECK(Made().segment({{"an:elementwise+norm", "n:norm"}, {"q:quantise", "q:quantise"}}).findings().empty());
+}
+
+TEST_CASE("fusion: attention in two kernels against one, and one kernel for two calls of one") {
+  const Made::Pairs attention = {{"split:attention_decode", "flash:attention"}, {"sum:attention_decode", ""}};
+  CHECK(Made().segment(attention).findings() == Findings{"candidate: flash = split + sum"});
+  CHECK(Made().segment(swapped(attention)).findings() == Findings{"baseline: flash = split + sum"});
+  CHECK(Made().segment({{"a:attention", "a:attention"}, {"b:attention", ""}}).findings().empty());
+  const Made::Pairs norms = {{"rms:norm", "qk:norm"}, {"rms:norm", ""}, {"r:rotary", "r:rotary"}};
+  CHECK(Made().segment(norms).findings() == Findings{"candidate: qk = rms + rms"});
+  CHECK(Made().segment(swapped(norms)).findings() == Findings{"baseline: qk = rms + rms"});
+  // Put in, not fused: another norm, or one more of what both have.
+  CHECK(Made().segment({{"rms:norm", "qk:norm"}, {"more:norm", ""}}).findings().empty());
+  CHECK(Made().segment({{"rms:norm", "rms:norm"}, {"rms:norm", ""}}).findings().empty());
+}
+
+TEST_CASE("fusion: findings of little confidence are counted, not shown, and account for nothing") {
+  Vocabulary words;
+  GroupAlignment alignment;
+  AlignedSegment& segment = alignment.segments.emplace_back();
+  segment.layers = {0};
+  segment.baseline_instances = segment.candidate_instances = 10;
+  segment.baseline_following = 2;
+  segment.candidate_following = 10;
+  const auto side = [&](const char* name, const char* op) {
+    return PairSide{words.enter(name, name, op), 1, 100, 0, -1};
+  };
+  segment.pairs.resize(2);
+  segment.pairs[0].baseline = side("add", "elementwise");
+  segment.pairs[1].baseline = side("rms", "norm");
+  segment.pairs[1].candidate = side("both", "elementwise+norm");
+  alignment.baseline_time = alignment.candidate_time = 200;
+  alignment.baseline_share = 0.5;
+  alignment.candidate_share = 1;
+  GroupAlignment same = alignment;
+  const FusionFindings none = find_fusions(alignment, words, 0.3);
+  CHECK(none.found.empty());
+  CHECK(none.doubtful == 1);
+  CHECK(alignment.baseline_share == 0.5);
+  CHECK_FALSE(alignment.segments[0].pairs[0].fused);
+  const FusionFindings all = find_fusions(same, words, 0);
+  REQUIRE(all.found.size() == 1);
+  CHECK(all.doubtful == 0);
+  CHECK(same.baseline_share == 1);
+  CHECK(same.segments[0].pairs[0].fused);
+  CHECK(same.segments[0].pairs[1].candidate.fusion == 0);
 }
 
 TEST_CASE("kernels of one class alone are not what a fused kernel was made of") {

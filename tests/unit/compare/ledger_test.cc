@@ -44,6 +44,20 @@ void check_closed(const Ledger& ledger) {
 
 }  // namespace
 
+TEST_CASE("an effect of the count that is known is taken, and the rest is duration") {
+  LedgerRow known{{4, 40}, {3, 24}};
+  known.count_effect = 1;
+  LedgerRow of_count = known;
+  of_count.of_count = true;
+  const Ledger ledger = make_ledger(std::vector<LedgerRow>{known, of_count}, 2, 1);
+  CHECK(ledger.rows[0].change == 4);
+  CHECK(ledger.rows[0].count_effect == 1);
+  CHECK(ledger.rows[0].duration_effect == 3);
+  CHECK(ledger.rows[1].count_effect == 4);
+  CHECK(ledger.rows[1].duration_effect == 0);
+  check_closed(ledger);
+}
+
 TEST_CASE("ledger by hand: an effect of the count and one of the duration") {
   // 2 of 10 ns a step become 3 of 8 ns; what is new or gone is all count.
   const std::vector<LedgerRow> rows = {{{4, 40}, {3, 24}}, {{0, 0}, {1, 7}}, {{2, 6}, {0, 0}}, {{0, 0}, {0, 0}}};

@@ -1,0 +1,39 @@
+// How finely the classes of a comparison are shown: at the finest level that both sides have. Pure.
+//
+// A class that one side alone has, or whose kernels are aligned with kernels of another class of its family, is shown
+// as that family (families.h), on both sides, so that rows pair up. A companion counts as what its host is.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "compare/alignment.h"
+#include "compare/side.h"
+#include "compare/step_groups.h"
+#include "compare/vocabulary.h"
+
+namespace tracedb {
+
+class ClassLevels {
+ public:
+  ClassLevels() = default;  // all classes as they are
+  // From the classes that each side has (classes_of()).
+  ClassLevels(const std::set<OpId>& baseline, const std::set<OpId>& candidate, const GroupAlignment& alignment,
+              const Vocabulary& vocabulary);
+
+  // All classes as their families: for figures that are compared with those of another trace later on.
+  static ClassLevels coarsest(const Vocabulary& vocabulary);
+
+  // The class as which kernels of a name are shown.
+  [[nodiscard]] OpId op_of(NameId name, const Vocabulary& vocabulary) const {
+    return of_name_.empty() ? vocabulary.op_of(name) : of_name_[name];
+  }
+
+ private:
+  std::vector<OpId> of_name_;
+};
+
+// The classes of the kernels of a group's side; those that companions have beside their host's are left out.
+std::set<OpId> classes_of(const Side& side, const GroupSide& group, const Vocabulary& vocabulary);
+
+}  // namespace tracedb

@@ -1,0 +1,61 @@
+// Which kernels of one side a kernel of the other does the work of, by rules of conservation of work: metrics F.11.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "compare/fusion.h"
+#include "passes/kernel_traits.h"
+
+namespace tracedb {
+
+// One segment seen with the roles of the sides fixed: `fused` is where a kernel may do the work of several.
+class FusionView {
+ public:
+  FusionView(const AlignedSegment& segment, FusedBy by, const Vocabulary& vocabulary)
+      : segment_(segment), by_(by), vocabulary_(vocabulary) {}
+
+  [[nodiscard]] std::size_t size() const { return segment_.pairs.size(); }
+  [[nodiscard]] const PairSide& fusing(std::size_t i) const {
+    return by_ == FusedBy::kBaseline ? segment_.pairs[i].baseline : segment_.pairs[i].candidate;
+  }
+  [[nodiscard]] const PairSide& other(std::size_t i) const {
+    return by_ == FusedBy::kBaseline ? segment_.pairs[i].candidate : segment_.pairs[i].baseline;
+  }
+  [[nodiscard]] const std::string& op(const PairSide& side) const {
+    return vocabulary_.op_name(vocabulary_.op_of(side.name));
+  }
+  [[nodiscard]] bool known(const PairSide& side) const {
+    return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
+  }
+  [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
+  // The pair's other side stands alone.
+  [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
+  [[nodiscard]] const ClassFamilies& families() const { return vocabulary_.families(); }
+  [[nodiscard]] OpId family(const PairSide& side) const { return vocabulary_.family_of(vocabulary_.op_of(side.name)); }
+
+ private:
+  const AlignedSegment& segment_;
+  FusedBy by_;
+  const Vocabulary& vocabulary_;
+};
+
+struct FusedParts {
+  std::vector<std::size_t> members;  // pairs whose other side the kernel does the work of, in order; empty: none
+  bool implied = false;              // as of Fusion
+};
+
+// Finds the parts of one kernel after the other; what was found for one is not found again for a later one.
+class PartsFinder {
+ public:
+  explicit PartsFinder(const FusionView& view) : view_(view), taken_(view.size(), false) {}
+
+  FusedParts find(std::size_t at);
+
+ private:
+  const FusionView& view_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,35 @@
+// The change of a group's steps as rows that add up to it: metrics F.10. Pure.
+//
+// A row of kernels says how much of its change is of counts by aligned places: where both sides have a kernel as often,
+// all of the change there is of duration; where one side has none, of count; means of the class are used for what has
+// no place. A fusion is a row of its own: the fused kernel against its parts, which their classes' rows leave out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/ledger.h"
+#include "compare/vocabulary.h"
+
+namespace tracedb {
+
+struct GroupComparison;
+
+// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies and idle time, which add up to
+// the span; and where steps follow each other on both sides what lies between them, with which they add up to the
+// period (step_periods.h): "[between steps]", or "[overlap]" for a side where it is negative.
+enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
+struct LedgerItem {
+  std::int32_t layer = 0;
+  std::string op, kernel;  // as far as asked for; else ""
+  LedgerChange change;
+  double baseline_n = 0, candidate_n = 0;  // of all units
+};
+struct LedgerAccount {
+  std::vector<LedgerItem> items;   // by size of the change
+  std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
+};
+LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by);
+
+}  // namespace tracedb
