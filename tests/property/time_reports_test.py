@@ -22,6 +22,7 @@ SHAPES = {
     "a branch beside": ("--jittered-streams", "on", "--tensor-parallel", 2, "--streams", 3, "--layers", 3),
     "steps apart": ("--step-gap", 7000000, "--gap-calls", 50, "--layers", 3),
     "a waiting collective": ("--tensor-parallel", 4, "--collective-wait", 3000000, "--layers", 3),
+    "training": ("--model", "train", "--tensor-parallel", 2, "--layers", 3),
     "diffusion": ("--model", "diffusion", "--layers", 2, "--vendor", "nvidia"),
 }
 DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy")

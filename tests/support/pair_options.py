@@ -7,7 +7,7 @@ FUSIONS = ("add+rmsnorm", "allreduce+rmsnorm", "moe_gemm+silu", "moe_routing", "
            "rope+kvcache", "silu+quant")
 VENDORS = (("amd", "nvidia"), ("nvidia", "amd"), ("amd", "amd"), ("nvidia", "nvidia"))
 SLOW = ("dense_gemm", "quantise", "rotary", "kv_cache", "attention_decode", "activation", "norm", "o_gemm", "decode_attention")
-MODELS = (("vision+text", ("dense_gemm", "attention")),
+MODELS = (("train", ("dense_gemm", "attention", "norm", "activation")), ("vision+text", ("dense_gemm", "attention")),
           ("encoder+decoder", ("attention", "cross_sdpa", "dense_gemm")), ("diffusion", ("norm", "rotary", "attention")))
 INSERTED = ("reduce", "sort", "elementwise", "norm", "quantise", "gate_up_gemm", "moe_gemm_1")
 
@@ -76,11 +76,11 @@ def apart_pair(chance, place):
 
 
 def model_pair(chance, place):
-    """Models that are no server's: several stacks, diffusion; a class of them is slower on one side."""
+    """Models that are no server's: training, several stacks, diffusion; a class of them is slower on one side."""
     model, slow = MODELS[place % len(MODELS)]
     common = ["--model", model, "--layers", chance.randint(3, 6), "--second-layers", chance.randint(2, 7), "--passes", 2,
               "--python-stacks", chance.choice(["on", "off"]), *vendors(2 + place // 2 % 2)[0], "--jitter", "0.3",
-              "--batch", chance.choice([16, 64])]
+              "--dialect", "old" if model == "train" and place % 8 >= 4 else "new", "--batch", chance.choice([16, 64])]
     a, b = [[*common, "--seed", chance.randrange(1, 10**6), "--steps", chance.randint(5, 8)] for _ in range(2)]
     return a, [*b, "--slow", f"{chance.choice(slow)}=1.6"]
 
@@ -118,7 +118,7 @@ def long_capture_pair(chance, place):
 
 
 PAIRS = (("fusions", fusion_pair, 20), ("nothing", same_pair, 4), ("slower", slow_pair, 7),
-         ("clock", clock_pair, 4), ("ranks", rank_pair, 3), ("apart", apart_pair, 3), ("model", model_pair, 6),
+         ("clock", clock_pair, 4), ("ranks", rank_pair, 3), ("apart", apart_pair, 3), ("model", model_pair, 8),
          ("shifted", shifted_pair, 2), ("insertion", insert_pair, 4), ("mixed", mixed_pair, 6),
          ("everything", everything_pair, 2), ("capture length", long_capture_pair, 1))
 
