@@ -85,10 +85,13 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
   const ModelFacts model = model_facts(index, kernel_traits(index));
   rows.push_back(fact("model", "architecture", std::string(to_string(model.architecture)), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
-  if (const NameOrder order = find_names_out_of_step(index); order.kernels > 0) {
+  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+  const bool has_columns = loaded.events.kernels.has("launch_id") && loaded.events.kernels.has("name_id");
+  const NameOrder order =
+      has_columns ? find_names_out_of_step(index, loaded.events.kernels) : find_names_out_of_step(index);
+  if (order.kernels > 0) {
     rows.push_back(fact("coverage", "kernels of graph replays with another kernel's name", order.kernels, "count"));
   }
-  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
   add_steps(loaded.set, rows);
   if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {
     const std::string item = fmt::format("kernel time in a step ({})", to_string(loaded.set.source));

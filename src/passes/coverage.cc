@@ -122,7 +122,7 @@ void make_measure_table(const Index& index, const EventTables& events, const Ste
   for (std::size_t code = 0; code < kCodes; ++code)
     write(table, kCodeNames[code], measures[code], all, code == kUnknownDuration);
   for (std::size_t i = 0; i < kReasons; ++i) write(table, kReasonNames[i], reasons[i], all, false);
-  const NameOrder order = find_names_out_of_step(index);
+  const NameOrder order = find_names_out_of_step(index, kernels);
   write(table, "names_out_of_step", {order.time, order.kernels}, all, false);
 }
 

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "passes/event_columns.h"
 #include "passes/group_stats.h"
 #include "sql/packed_columns.h"
 
@@ -149,27 +148,58 @@ NameOrder find_names_out_of_step(std::span<const Replay> replays) {
   return sum;
 }
 
-NameOrder find_names_out_of_step(const Index& index) {
-  const EventColumns calls(index, "runtime_call", {"kind"});
+namespace {
+
+// Of launches that replay a graph, by id: how many kernels with a known duration they have; the others have none.
+std::vector<std::uint32_t> replay_lengths(const EventColumns& calls, std::span<const std::uint32_t> launch) {
   const auto kinds = calls.ids("kind");
   constexpr auto kGraph = static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
-  if (std::find(kinds.begin(), kinds.end(), kGraph) == kinds.end()) return {};
-  const EventColumns kernels(index, "kernel", {"dur", "name_id", "stream_id", "launch_id"});
+  std::vector<std::uint32_t> lengths(kinds.size() + 1);
+  for (const std::uint32_t id : launch) {
+    if (id != 0 && id <= kinds.size() && kinds[id - 1] == kGraph) ++lengths[id];
+  }
+  return lengths;
+}
+
+// Marks at most `most` launches of each length in `lengths`; the others are set to 0.
+void keep_some(std::vector<std::uint32_t>& lengths, std::size_t most) {
+  std::unordered_map<std::uint32_t, std::size_t> kept;
+  for (std::uint32_t& length : lengths) {
+    if (length != 0 && ++kept[length] > most) length = 0;
+  }
+}
+
+std::vector<Replay> read_replays(const EventColumns& kernels, const std::vector<std::uint32_t>& lengths) {
   const auto dur = kernels.times("dur");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto launch = kernels.ids("launch_id");
   std::map<std::pair<std::uint32_t, std::uint32_t>, Replay> replays;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const bool in_graph = launch[i] != 0 && launch[i] <= kinds.size() && kinds[launch[i] - 1] == kGraph;
-    if (!in_graph || dur[i] == kNullCell) continue;
+    if (launch[i] >= lengths.size() || lengths[launch[i]] == 0 || dur[i] == kNullCell) continue;
     Replay& replay = replays[{launch[i], stream[i]}];
     replay.dur.push_back(dur[i]);
     replay.name.push_back(name[i]);
   }
   std::vector<Replay> all;
   for (auto& [key, replay] : replays) all.push_back(std::move(replay));
-  return find_names_out_of_step(all);
+  return all;
+}
+
+}  // namespace
+
+NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels) {
+  constexpr std::size_t kFirstLook = 8;  // replays of a length: names slip in most of them, or in none
+  const EventColumns calls(index, "runtime_call", {"kind"});
+  const std::vector<std::uint32_t> lengths = replay_lengths(calls, kernels.ids("launch_id"));
+  std::vector<std::uint32_t> some = lengths;
+  keep_some(some, kFirstLook);
+  const NameOrder first = find_names_out_of_step(read_replays(kernels, some));
+  return first.kernels == 0 || some == lengths ? first : find_names_out_of_step(read_replays(kernels, lengths));
+}
+
+NameOrder find_names_out_of_step(const Index& index) {
+  return find_names_out_of_step(index, EventColumns(index, "kernel", {"dur", "name_id", "stream_id", "launch_id"}));
 }
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "passes/event_columns.h"
 
 namespace tracedb {
 
@@ -28,7 +29,8 @@ struct NameOrder {
 // Of replays in any order.
 NameOrder find_names_out_of_step(std::span<const Replay> replays);
 
-// Of a whole index.
+// Of a whole index. `kernels`: its kernels, with dur, name_id, stream_id and launch_id.
+NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels);
 NameOrder find_names_out_of_step(const Index& index);
 
 }  // namespace tracedb
