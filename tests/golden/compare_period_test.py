@@ -136,7 +136,7 @@ def check_recorded_differently(folder):
 def check_old_file(folder):
     """A baseline file of before says nothing of how its trace was recorded: it is compared as it was."""
     near = made(folder, "old", "--python-stacks", "on")
-    path = folder / "old.json"
+    path = folder / "old_baseline.json"
     run("trace-query", "compare", near, "--save-baseline", path)
     text = json.loads(path.read_text(encoding="utf-8"))
     equal(text.pop("recording"), {"stacks": True, "shapes": False}, "what the file says of recording")
