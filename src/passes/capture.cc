@@ -12,9 +12,11 @@ namespace {
 
 // Steps of the capture's own kernels, as far as no graph launched them.
 void read_steps(const Index& index, const StepOptions& options, const std::vector<Traits>& traits, Capture& capture) {
-  std::vector<std::string_view> columns = layer_columns(index);
-  for (const std::string_view column : {"launch_id", "cpu_op_id", "stack_id", "annotation_id"}) {
-    if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+  std::vector<std::string_view> columns = {"launch_id", "cpu_op_id", "stack_id"};
+  for (const auto& more : {layer_columns(index), step_columns(index, options)}) {
+    for (const std::string_view column : more) {
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+    }
   }
   const EventTables events(index, columns);
   if (events.kernels.size() == 0) return;
