@@ -11,7 +11,8 @@
 
 CREATE TABLE meta (              -- facts about the trace, the ingest and the index, one per row
   key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, rank and
-                                 -- rank_source (distributedInfo, or file name: and the part that says it), ...
+                                 -- rank_source (distributedInfo, or file name: and the part that says it),
+                                 -- links_confirmed_by_flow, links_contradicted_by_flow, links_made_by_flow, ...
   value TEXT                     -- text; numbers in decimal, trace.* as the JSON text of the trace
 ) STRICT;
 
@@ -25,14 +26,14 @@ CREATE TABLE event_count (       -- conservation: read = stored + skipped, for e
 ) STRICT;
 
 CREATE TABLE string (            -- every distinct text, once
-  id INTEGER PRIMARY KEY,        -- in order of first appearance in the file
+  id INTEGER PRIMARY KEY,        -- in order of first appearance in the trace; files of frames come last
   value TEXT NOT NULL            -- unescaped UTF-8, unique
 ) STRICT;
 
 CREATE TABLE device (            -- accelerators: those events ran on, joined with those the trace describes
   id INTEGER PRIMARY KEY,
   ordinal INTEGER,               -- the profiler's device number; NULL where a device was named otherwise
-  name TEXT,                     -- as described by the trace; NULL if it does not say
+  name TEXT,                     -- as described by the trace: by number, else the one model it lists; NULL if it does not say
   vendor TEXT NOT NULL,          -- nvidia, amd, intel, ascend, aie, unknown
   used INTEGER NOT NULL,         -- 1: events ran on it; 0: only described
   compute_capability TEXT,       -- "9.0"
@@ -46,7 +47,8 @@ CREATE TABLE device (            -- accelerators: those events ran on, joined wi
   shared_memory_per_block INTEGER,  -- bytes, without opting in
   shared_memory_per_sm INTEGER,  -- bytes
   shared_memory_per_block_optin INTEGER,  -- bytes, for kernels that ask for more
-  properties TEXT                -- the trace's own JSON object for this device
+  properties TEXT                -- the trace's own JSON object for this device; NULL: it lists others only, the figures are
+                                 -- of the one model among them
 ) STRICT;
 
 CREATE TABLE process (           -- anything the trace gives a pid
@@ -84,7 +86,8 @@ CREATE TABLE launch_config (     -- distinct kernel launch configurations
   block_x INTEGER, block_y INTEGER, block_z INTEGER,  -- threads
   registers INTEGER,             -- per thread
   shared_memory INTEGER,         -- bytes per block
-  occupancy_pct REAL,            -- the profiler's estimate
+  occupancy_pct REAL,            -- achieved, as the profiler estimates it
+  theoretical_occupancy_pct REAL,  -- what the configuration allows at most, as the profiler says
   blocks_per_sm REAL,            -- grid size per multiprocessor, as the profiler computes it
   warps_per_sm REAL              -- the same in warps
 ) STRICT;
@@ -97,8 +100,9 @@ CREATE TABLE kernel (            -- one row per kernel execution; id = time orde
   stream_id INTEGER NOT NULL,
   correlation ANY,               -- as in the trace; unique only together with the launching process
   external_id ANY,               -- as in the trace
-  launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch)
-  cpu_op_id INTEGER,             -- of the launch (runtime_call.cpu_op_id); without one: the cpu_op with the same external_id
+  launch_id INTEGER,             -- runtime_call that launched it (for graphs: the graph launch): by correlation, else by flow
+  cpu_op_id INTEGER,             -- of the launch (runtime_call.cpu_op_id); without one: open where its flow starts, else the
+                                 -- cpu_op with the same external_id, if it starts before the kernel
   stack_id INTEGER,              -- innermost python frame, on the launching thread at the launch
   annotation_id INTEGER,         -- innermost user annotation around the launch
   step_id INTEGER,
@@ -120,6 +124,8 @@ CREATE TABLE memory_op (         -- copies and fills by the device's own engines
   direction TEXT,                -- HtoD, DtoH, DtoD, HtoH, PtoP, ...; NULL if the trace does not say
   name_id INTEGER NOT NULL,      -- string
   bytes ANY,                     -- how many were copied or filled
+  bandwidth_gb_s REAL,           -- 10^9 bytes per second, as the profiler says: better than bytes / dur where the trace
+                                 -- counts in whole microseconds; NULL: it does not say, or not a positive number
   stream_id INTEGER NOT NULL,
   correlation ANY,
   external_id ANY,

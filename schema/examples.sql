@@ -19,8 +19,8 @@ FROM steps ORDER BY step LIMIT 20;
 
 -- Copies by direction, with the bandwidth reached.
 SELECT kind, direction, count(*) AS n, sum(bytes) AS bytes, sum(dur) / 1e3 AS total_us,
-       round(1.0 * sum(bytes) / nullif(sum(dur), 0), 3) AS gb_per_s
-FROM memcpys GROUP BY kind, direction ORDER BY total_us DESC;
+       round(sum(bytes) / sum(bytes / gb_per_s), 3) AS gb_per_s
+FROM memcpys WHERE gb_per_s > 0 GROUP BY kind, direction ORDER BY total_us DESC;
 
 -- How long kernels wait between the return of their launch and their start, by runtime call.
 SELECT call, count(*) AS launches, avg(queue_delay) / 1e3 AS avg_us, max(queue_delay) / 1e3 AS max_us

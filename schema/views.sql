@@ -43,7 +43,9 @@ SELECT
   (SELECT l.shared_memory FROM launch_config l WHERE l.id = k.launch_config_id)
     AS shared_memory,                -- bytes per block
   (SELECT l.occupancy_pct FROM launch_config l WHERE l.id = k.launch_config_id)
-    AS occupancy_pct,                -- the profiler's estimate
+    AS occupancy_pct,                -- achieved, as the profiler estimates it
+  (SELECT l.theoretical_occupancy_pct FROM launch_config l WHERE l.id = k.launch_config_id)
+    AS theoretical_occupancy_pct,    -- what the launch configuration allows at most
   k.external_id AS external_id,      -- as in the trace
   k.graph_id AS graph_id,            -- as in the trace
   k.graph_node_id AS graph_node_id,  -- as in the trace
@@ -140,7 +142,11 @@ SELECT
   m.ts + m.dur AS ts_end,
   m.dur AS dur,
   m.dur / 1000.0 AS dur_us,          -- dur in microseconds
-  1.0 * m.bytes / nullif(m.dur, 0) AS gb_per_s,  -- 10^9 bytes per second
+  coalesce(m.bandwidth_gb_s, 1.0 * m.bytes / nullif(m.dur, 0))
+    AS gb_per_s,                     -- 10^9 bytes per second: the profiler's own figure, else bytes by dur
+  CASE WHEN m.bandwidth_gb_s IS NOT NULL THEN 'profiler'
+       WHEN m.bytes IS NOT NULL AND m.dur > 0 THEN 'computed' END
+    AS bandwidth_source,             -- profiler, computed; NULL: gb_per_s is unknown
   d.ordinal AS device,               -- device number
   s.number AS stream,                -- stream number
   st.sequence AS step,               -- number of the step

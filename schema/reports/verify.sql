@@ -27,6 +27,11 @@ kernels AS (
          count(stack_id) AS n_stack, coalesce(bounded_sum(dur) FILTER (WHERE stack_id IS NOT NULL), 0) AS ns_stack,
          count(step_id) AS n_step, coalesce(bounded_sum(dur) FILTER (WHERE step_id IS NOT NULL), 0) AS ns_step
   FROM kernel),
+flows AS (
+  SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'links_confirmed_by_flow'), 0) AS confirmed,
+         coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'links_contradicted_by_flow'), 0) AS contradicted,
+         coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'links_made_by_flow'), 0) AS made,
+         (SELECT count(launch_id) FROM kernel) + (SELECT count(launch_id) FROM memory_op) AS linked),
 covered(meta_key, value) AS (
   SELECT 'kernels', n FROM kernels
   UNION ALL SELECT 'kernel_ns', total FROM kernels
@@ -71,4 +76,9 @@ FROM kernel k
 WHERE NOT EXISTS (SELECT 1 FROM kernel_name x WHERE x.id = k.name_id)
    OR NOT EXISTS (SELECT 1 FROM stream x WHERE x.id = k.stream_id)
    OR (k.launch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runtime_call x WHERE x.id = k.launch_id))
-   OR (k.step_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM step x WHERE x.id = k.step_id));
+   OR (k.step_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM step x WHERE x.id = k.step_id))
+UNION ALL
+SELECT 'flows', contradicted = 0,
+       format('of %,d launch links the flows of the trace confirm %,d and contradict %,d; flows alone made %,d',
+              linked, confirmed, contradicted, made)
+FROM flows;

@@ -13,7 +13,7 @@ namespace tracedb {
 
 struct VerifyFinding {
   enum class Outcome { kPassed, kFailed, kNotChecked };
-  std::string check;  // integrity, source, conservation, rows, totals, references, columns
+  std::string check;  // integrity, source, conservation, rows, totals, references, flows, columns
   Outcome outcome;
   std::string detail;
 };

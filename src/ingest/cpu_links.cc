@@ -4,6 +4,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "ingest/open_frames.h"
+#include "ingest/tied_frames.h"
+
 namespace tracedb {
 namespace {
 
@@ -12,9 +15,6 @@ struct OpenOperator {
   std::uint32_t id, depth;
   bool backward;
 };
-struct OpenFrame {
-  std::uint32_t python_id, stack;
-};
 struct OpenAnnotation {
   std::uint32_t id, step;
   bool optimizer;
@@ -22,40 +22,20 @@ struct OpenAnnotation {
 
 struct ThreadState {
   OpenIntervals<OpenOperator> operators;
-  OpenIntervals<OpenFrame> frames;
+  OpenFrames frames;
   OpenIntervals<OpenAnnotation> annotations;
+  OpenIntervals<Origin> calls;  // only where flows make links
 };
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
-// Puts each frame behind its parent, if that is among them, and otherwise leaves the order as it is.
-void order_by_parents(std::vector<PythonRecord>& frames) {
-  std::unordered_map<std::uint32_t, std::size_t> by_id;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].python_id != kNoPythonId) by_id.try_emplace(frames[i].python_id, i);
-  }
-  std::vector<PythonRecord> ordered;
-  std::vector<bool> placed(frames.size());
-  std::vector<std::size_t> waiting;  // a frame, its parent, its parent's parent ...
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    for (std::size_t frame = i; !placed[frame];) {
-      placed[frame] = true;
-      waiting.push_back(frame);
-      const auto parent = by_id.find(frames[frame].parent_id);
-      if (parent == by_id.end()) break;
-      frame = parent->second;
-    }
-    for (; !waiting.empty(); waiting.pop_back()) ordered.push_back(frames[waiting.back()]);
-  }
-  frames = std::move(ordered);
-}
-
 class Sweep {
  public:
-  Sweep(TraceStore& store, RowStream& rows, CpuLinks& links)
+  Sweep(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows)
       : store_(store),
         rows_(rows),
         links_(links),
+        flows_(flows),
         threads_(store.threads.size()),
         streams_(store.streams.size()),
         threads_of_process_(store.processes.size()),
@@ -67,21 +47,26 @@ class Sweep {
     links_.operator_by_external_id.resize(store.processes.size());
   }
 
-  // At equal times what encloses comes before what is enclosed: calls come last.
+  // At equal times what encloses comes before what is enclosed: calls come last, and behind them the flows they start.
   void run() {
     store_.annotations.start();
     store_.operators.start();
     store_.python.start();
     store_.calls.start();
+    flows_.by_start.start();
     while (true) {
       const std::int64_t annotation = head(store_.annotations);
       const std::int64_t op = head(store_.operators);
       const std::int64_t frame = head(store_.python);
       const std::int64_t call = head(store_.calls);
       const std::int64_t first = std::min(std::min(annotation, op), std::min(frame, call));
+      if (const std::int64_t flow = head(flows_.by_start); flow < first) {
+        take_flow();
+        continue;
+      }
       if (first == kEnd) break;
       if (frame == first) {
-        take_frames(first);
+        take_frames();
       } else if (annotation == first) {
         take(store_.annotations);
       } else if (op == first) {
@@ -94,12 +79,17 @@ class Sweep {
   }
 
  private:
+  static constexpr std::int64_t kLongestCall = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
   template <class Sorter>
   static std::int64_t head(const Sorter& sorter) {
     const auto* record = sorter.peek();
-    return record == nullptr ? kEnd : record->ts;
+    if constexpr (requires { record->start_ts; }) {
+      return record == nullptr ? kEnd : record->start_ts;
+    } else {
+      return record == nullptr ? kEnd : record->ts;
+    }
   }
   template <class Sorter>
   void take(Sorter& sorter) {
@@ -107,16 +97,22 @@ class Sweep {
     sorter.pop();
   }
 
-  // Of frames that start at the same moment the parent ids tell which encloses which.
-  void take_frames(std::int64_t ts) {
-    starting_frames_.clear();
-    for (const PythonRecord* frame = store_.python.peek(); frame != nullptr && frame->ts == ts;
+  // Of frames with one start and one length the parent ids tell which encloses which.
+  void take_frames() {
+    tied_.clear();
+    const PythonRecord first = *store_.python.peek();
+    for (const PythonRecord* frame = &first; frame != nullptr && frame->ts == first.ts && frame->dur == first.dur;
          frame = store_.python.peek()) {
-      starting_frames_.push_back(*frame);
+      tied_.push_back(*frame);
       store_.python.pop();
     }
-    if (starting_frames_.size() > 1) order_by_parents(starting_frames_);
-    for (const PythonRecord& frame : starting_frames_) add(frame);
+    if (tied_.size() == 1) {
+      add(first, parent_of(first));
+      return;
+    }
+    order_by_parents(tied_);
+    ties_.clear();
+    for (const PythonRecord& frame : tied_) ties_.add(frame.track, frame.python_id, add(frame, tied_parent(frame)));
   }
 
   void add(const AnnotationRecord& record) {
@@ -157,20 +153,19 @@ class Sweep {
         EventTable::kCpuOp, record.args,
         {time(record.ts), record.dur, record.track, record.name, record.external_id,
          parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
-    if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id);
+    if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id, record.ts);
     thread.annotations.advance(record.ts);
     links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
     thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
   }
 
-  void add(const PythonRecord& record) {
-    ThreadState& thread = threads_[record.track - 1];
-    thread.frames.advance(record.ts);
-    const std::uint32_t parent = parent_stack(record);
+  // Returns the frame's path.
+  std::uint32_t add(const PythonRecord& record, std::uint32_t parent) {
     const std::uint32_t stack = links_.stacks.child(parent, frame_id(record.name));
     note_module_call(record, parent, stack);
     rows_.row(EventTable::kPythonCall, record.args, {time(record.ts), record.dur, record.track, stack});
-    thread.frames.push(end_of(record.ts, record.dur), {record.python_id, stack});
+    threads_[record.track - 1].frames.push(record.ts, end_of(record.ts, record.dur), record.python_id, stack);
+    return stack;
   }
 
   void note_module_call(const PythonRecord& record, std::uint32_t parent, std::uint32_t stack) {
@@ -186,19 +181,37 @@ class Sweep {
     if (place == InModule::kRoot) links_.module_calls.push_back({record.ts, record.dur, record.track, record.name});
   }
 
-  std::uint32_t parent_stack(const PythonRecord& record) {
-    if (record.parent_id == kRootPythonId) return 0;
-    const OpenIntervals<OpenFrame>& own = threads_[record.track - 1].frames;
-    if (record.parent_id != kNoPythonId) {
-      const auto is_parent = [&](const OpenFrame& frame) { return frame.python_id == record.parent_id; };
-      if (const OpenFrame* parent = own.find(record.ts, is_parent)) return parent->stack;
-      for (const std::uint32_t other : threads_of_process_[store_.threads[record.track - 1].process - 1]) {
-        if (const OpenFrame* parent = threads_[other].frames.innermost(record.ts, is_parent)) return parent->stack;
-      }
+  // The path around a frame, by time; see open_frames.h.
+  std::uint32_t parent_of(const PythonRecord& record) {
+    OpenFrames& own = threads_[record.track - 1].frames;
+    const std::int64_t end = end_of(record.ts, record.dur);
+    own.advance(record.ts);
+    const OpenFrame* around = own.around(record.ts, end);
+    if (!names_parent(record) || (around != nullptr && around->python_id == record.parent_id)) return path_of(around);
+    const OpenFrame* named = own.named(record.parent_id, end);
+    // A frame without length may belong to the one that ended at this moment: time does not tell.
+    if (named != nullptr && named->end == record.ts) return named->stack;
+    if (named == nullptr) {
       store_.issues.add(IssueKind::kPythonParentMissing, -1, store_.strings.text(record.name));
     }
-    const OpenFrame* around = own.innermost(record.ts);
-    return around == nullptr ? 0 : around->stack;
+    return path_of(around);
+  }
+
+  static bool names_parent(const PythonRecord& record) { return record.parent_id < kRootPythonId; }
+
+  static std::uint32_t path_of(const OpenFrame* frame) { return frame == nullptr ? 0 : frame->stack; }
+
+  // Of frames with one start and one length: below the one that its parent id names, beside them if that is the frame
+  // around all of them, else below the one before.
+  std::uint32_t tied_parent(const PythonRecord& record) {
+    if (const std::uint32_t stack = ties_.stack_of(record.track, record.parent_id)) return stack;
+    const TiedFrames::Around* around = ties_.around(record.track);
+    if (around != nullptr && names_parent(record) && record.parent_id == around->python_id) return around->stack;
+    if (around != nullptr) return path_of(threads_[record.track - 1].frames.innermost(record.ts));
+    const std::uint32_t parent = parent_of(record);
+    const OpenFrame* outer = threads_[record.track - 1].frames.around(record.ts, end_of(record.ts, record.dur));
+    ties_.set_around(record.track, {outer == nullptr ? kNoPythonId : outer->python_id, parent});
+    return parent;
   }
 
   std::uint32_t frame_id(std::uint32_t name) {
@@ -216,27 +229,57 @@ class Sweep {
     thread.frames.advance(record.ts);
     thread.annotations.advance(record.ts);
     LaunchRecord launch{};
+    Origin& origin = launch.origin;
     launch.correlation = record.correlation;
     launch.ts = record.ts;
     launch.external_id = record.external_id;
+    launch.dur = record.dur == kUnset ? 0 : static_cast<std::uint32_t>(std::min(record.dur, kLongestCall));
     launch.process = store_.threads[record.track - 1].process;
+    launch.thread = record.track;
     launch.kind = kind_of(record.name);
     const OpenOperator* op = operator_of(record, thread);
-    launch.cpu_op = op == nullptr ? 0 : op->id;
-    launch.pass = pass_origin(record.track, record.ts, op != nullptr && op->backward);
-    if (const OpenFrame* frame = thread.frames.innermost(record.ts)) launch.stack = frame->stack;
-    if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) launch.annotation = annotation->id;
-    launch.step = step_at(record, launch.process);
-    if (launch.step == 0 && launch.kind == CallKind::kGraphLaunch)
-      launch.graph_step = process_step(launch.process, record.ts);
-    launch.call = rows_.row(EventTable::kRuntimeCall, record.args,
+    origin.cpu_op = op == nullptr ? 0 : op->id;
+    origin.pass = pass_origin(record.track, record.ts, op != nullptr && op->backward);
+    origin.stack = path_of(thread.frames.innermost(record.ts));
+    if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) origin.annotation = annotation->id;
+    origin.step = step_at(record.track, record.ts);
+    if (origin.step == 0 && launch.kind == CallKind::kGraphLaunch)
+      origin.graph_step = process_step(launch.process, record.ts);
+    origin.call = rows_.row(EventTable::kRuntimeCall, record.args,
                             {time(record.ts), record.dur, record.track, record.name, record.correlation,
-                             record.external_id, static_cast<std::int64_t>(launch.kind), cell(launch.cpu_op),
-                             cell(launch.stack), cell(launch.annotation), cell(launch.step)});
+                             record.external_id, static_cast<std::int64_t>(launch.kind), cell(origin.cpu_op),
+                             cell(origin.stack), cell(origin.annotation), cell(origin.step)});
     // Profilers number correlations from 1; 0 stands for none.
     if (record.correlation != kUnset && record.correlation != 0) links_.launches.push(launch);
+    if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);
     auto& callers = links_.calling_processes;
     if (std::find(callers.begin(), callers.end(), launch.process) == callers.end()) callers.push_back(launch.process);
+  }
+
+  // What a flow starts from: the call that is open, else whatever else is.
+  void take_flow() {
+    const FlowArrow arrow = *flows_.by_start.peek();
+    flows_.by_start.pop();
+    const std::int64_t ts = arrow.start_ts;
+    ThreadState& thread = threads_[arrow.thread - 1];
+    thread.calls.advance(ts);
+    thread.operators.advance(ts);
+    thread.frames.advance(ts);
+    thread.annotations.advance(ts);
+    const Origin* call = thread.calls.find(ts, [](const Origin&) { return true; });
+    Origin origin;
+    if (call != nullptr) {
+      origin = *call;
+    } else {
+      const OpenOperator* around = thread.operators.innermost(ts);
+      const OpenAnnotation* annotation = thread.annotations.innermost(ts);
+      origin.cpu_op = around == nullptr ? 0 : around->id;
+      origin.stack = path_of(thread.frames.innermost(ts));
+      origin.annotation = annotation == nullptr ? 0 : annotation->id;
+      origin.step = step_at(arrow.thread, ts);
+      origin.pass = pass_origin(arrow.thread, ts, around != nullptr && around->backward);
+    }
+    flows_.origins.push({arrow.end_ts, arrow.stream, origin});
   }
 
   // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may
@@ -251,9 +294,9 @@ class Sweep {
 
   // The step of a call: the innermost one open on its thread, else one that takes in other threads too. The names of
   // all these marks are known, so that none of them depends on the pass.
-  std::uint32_t step_at(const CallRecord& record, std::uint32_t process) {
-    if (const std::uint32_t own = open_step(threads_[record.track - 1], record.ts)) return own;
-    return process_marks_[process - 1].step_at(record.ts, false);
+  std::uint32_t step_at(std::uint32_t track, std::int64_t ts) {
+    if (const std::uint32_t own = open_step(threads_[track - 1], ts)) return own;
+    return process_marks_[store_.threads[track - 1].process - 1].step_at(ts, false);
   }
 
   // What is known at `ts` of the pass of what happens there. `backward`: it is inside an operator of the backward pass.
@@ -290,7 +333,7 @@ class Sweep {
     return entry->second;
   }
 
-  ExternalIdTable& external_ids(std::uint32_t thread) {
+  OperatorTable& external_ids(std::uint32_t thread) {
     return links_.operator_by_external_id[store_.threads[thread - 1].process - 1];
   }
 
@@ -299,6 +342,7 @@ class Sweep {
   TraceStore& store_;
   RowStream& rows_;
   CpuLinks& links_;
+  FlowLinks& flows_;
   std::vector<ThreadState> threads_;
   std::vector<OpenIntervals<OpenAnnotation>> streams_;
   std::vector<std::vector<std::uint32_t>> threads_of_process_;
@@ -311,15 +355,17 @@ class Sweep {
   enum class InModule : std::uint8_t { kNotAsked, kNo, kRoot, kInside };
   std::vector<InModule> modules_;  // by stack
   std::size_t next_mark_ = 0;
-  std::vector<PythonRecord> starting_frames_;
+  std::vector<PythonRecord> tied_;
+  TiedFrames ties_;
 };
 
 }  // namespace
 
-void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links) {
+void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows) {
   links.steps = find_steps(store);
   links.passes.emplace(store);
-  Sweep(store, rows, links).run();
+  Sweep(store, rows, links, flows).run();
+  flows.by_start.release();
   store.annotations.release();
   store.operators.release();
   store.python.release();

@@ -3,19 +3,19 @@
 // step around it, and emits the rows of annotation, cpu_op, python_call and runtime_call.
 //
 // Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime
-// call belongs to the open operator with its External id, else to the innermost one. A python frame's parent is the
-// open frame with its `Python parent id` (on its own thread first, then on the process's other threads: hooks run
-// there), else the innermost open frame. The step of a call is the innermost one on its thread, else as in
-// process_marks.h.
+// call belongs to the open operator with its External id, else to the innermost one. Python frames nest by time
+// (open_frames.h); `Python parent id` decides between frames with the same times only. The step of a call is the
+// innermost one on its thread, else as in process_marks.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "ingest/external_id_table.h"
+#include "ingest/flow_links.h"
 #include "ingest/launch_table.h"
 #include "ingest/open_intervals.h"
+#include "ingest/operator_table.h"
 #include "ingest/pass_finder.h"
 #include "ingest/row_stream.h"
 #include "ingest/stack_trie.h"
@@ -39,14 +39,14 @@ struct CpuLinks {
   LaunchSorter launches;
   std::vector<std::uint32_t> calling_processes;  // processes with runtime calls
   // Operator by External id, per process: for kernels whose launch is not in the trace.
-  std::vector<ExternalIdTable> operator_by_external_id;
+  std::vector<OperatorTable> operator_by_external_id;
   std::vector<PassOrigin> pass_of_operator;  // by id - 1
   std::optional<PassFinder> passes;          // finished
 
   explicit CpuLinks(const SpoolOptions& options) : launches(options) {}
 };
 
-// Reads the store's sorters to their end; adds to its issues.
-void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links);
+// Reads the store's sorters and flows.by_start to their end; adds to the store's issues and to flows.origins.
+void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows);
 
 }  // namespace tracedb

@@ -1,5 +1,6 @@
 #include "ingest/device_links.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -11,34 +12,35 @@
 namespace tracedb {
 namespace {
 
-// What is known about the origin of a kernel or memory operation; ids, 0 where unknown.
-struct Origin {
-  std::uint32_t call = 0, cpu_op = 0, stack = 0, annotation = 0, step = 0, graph_step = 0;
-  PassOrigin pass;
-};
-
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
 
 // Finds the calls behind kernels and memory operations.
 class Join {
  public:
-  Join(TraceStore& store, CpuLinks& cpu) : store_(store), cpu_(cpu), launches_(cpu.launches, store.spool(8)) {
+  Join(TraceStore& store, CpuLinks& cpu, FlowLinks& flows, FlowCheck& checked)
+      : store_(store),
+        cpu_(cpu),
+        flows_(flows),
+        checked_(checked),
+        launches_(cpu.launches, store.spool(8)),
+        flow_table_(flows.by_id, store.spool(6)) {
+    flows_.origins.start();
+    if (flows_.needed) judge_external_ids();
     if (cpu_.calling_processes.size() < 2) return;
     store_.device_events.start();
     for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
   }
 
   Origin origin_of(const DeviceRecord& event) {
-    Origin origin;
     if (const LaunchRecord* launch = launch_of(event)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
-      return {launch->call, launch->cpu_op,     launch->stack, launch->annotation,
-              launch->step, launch->graph_step, launch->pass};
+      if (flow_table_.size() > 0) check(event, *launch);
+      return launch->origin;
     }
-    store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
-    // Where External id is a copy of the correlation it says nothing about operators.
-    if (event.external_id != event.correlation) origin.cpu_op = operator_by_external_id(event.external_id);
-    if (origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
+    Origin origin = origin_by_flow(event);
+    if (origin.call == 0) store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
+    if (origin.call == 0 && origin.cpu_op == 0) origin.cpu_op = operator_by_external_id(event);
+    if (origin.call == 0 && origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
     return origin;
   }
 
@@ -109,14 +111,86 @@ class Join {
     return *device_owner_[device];
   }
 
-  // Only if it means one operator: merged traces repeat these numbers too.
-  [[nodiscard]] std::uint32_t operator_by_external_id(std::int64_t external_id) const {
-    if (external_id == kUnset || external_id == 0) return 0;
-    std::uint32_t only = 0;
-    for (const ExternalIdTable& process : cpu_.operator_by_external_id) {
-      const std::uint32_t op = process.find(external_id);
-      if (op == 0) continue;
-      if (only != 0) return 0;
+  // Whether the flows that end at the event start in the call that its correlation names.
+  void check(const DeviceRecord& event, const LaunchRecord& launch) {
+    bool any = false;
+    for (std::size_t i = first_flow({event.correlation, event.ts}); i < flow_table_.size(); ++i) {
+      const FlowArrow arrow = flow_table_.at(i);
+      if (key_of(arrow) != FlowKey{event.correlation, event.ts}) break;
+      if (arrow.stream != event.stream) continue;
+      any = true;
+      if (arrow.thread != launch.thread || arrow.start_ts < launch.ts) continue;
+      if (arrow.start_ts - launch.ts > std::int64_t{launch.dur}) continue;
+      ++checked_.confirmed;
+      return;
+    }
+    if (!any) return;
+    ++checked_.contradicted;
+    store_.issues.add(IssueKind::kFlowContradictsLaunch, -1, store_.strings.text(event.name));
+  }
+
+  // Position of the first flow not before `key`. Launches and their kernels mostly follow each other in one order, so
+  // it is often one of the next after the last that was asked for.
+  std::size_t first_flow(const FlowKey& key) {
+    constexpr std::size_t kNear = 4;
+    const std::size_t from = last_flow_;
+    if (from < flow_table_.size() && key_of(flow_table_.at(from)) < key) {
+      const std::size_t end = std::min(from + kNear, flow_table_.size());
+      for (std::size_t i = from + 1; i < end; ++i) {
+        if (key_of(flow_table_.at(i)) < key) continue;
+        return last_flow_ = i;
+      }
+    }
+    return last_flow_ = flow_table_.lower_bound(key);
+  }
+
+  // What is open where a flow starts that ends at the event. Events come in time order.
+  Origin origin_by_flow(const DeviceRecord& event) {
+    if (!flows_.needed) return {};
+    if (ending_.empty() || ending_.front().end_ts != event.ts) ending_.clear();
+    for (const FlowOrigin* flow = flows_.origins.peek(); flow != nullptr && flow->end_ts <= event.ts;
+         flow = flows_.origins.peek()) {
+      if (flow->end_ts == event.ts) ending_.push_back(*flow);
+      flows_.origins.pop();
+    }
+    for (const FlowOrigin& flow : ending_) {
+      if (flow.stream != event.stream) continue;
+      ++checked_.linked;
+      return flow.origin;
+    }
+    return {};
+  }
+
+  // Where External ids of device events name operators that start behind them, they are of another numbering, and those
+  // that happen to name an earlier operator are no better.
+  void judge_external_ids() {
+    std::int64_t known = 0;
+    std::int64_t late = 0;
+    store_.device_events.start();
+    for (const DeviceRecord* event = store_.device_events.peek(); event != nullptr;
+         store_.device_events.pop(), event = store_.device_events.peek()) {
+      const OperatorTable::Entry op = only_operator(*event);
+      known += op.row != 0 ? 1 : 0;
+      late += op.row != 0 && op.ts > event->ts ? 1 : 0;
+    }
+    constexpr std::int64_t kFew = 20;  // one in so many may be a clock's fault
+    external_ids_ = late * kFew <= known;
+  }
+
+  [[nodiscard]] std::uint32_t operator_by_external_id(const DeviceRecord& event) const {
+    const OperatorTable::Entry op = only_operator(event);
+    return external_ids_ && op.ts <= event.ts ? op.row : 0;
+  }
+
+  // Only if the id means one operator: merged traces repeat these numbers too. Where it is a copy of the correlation it
+  // says nothing about operators.
+  [[nodiscard]] OperatorTable::Entry only_operator(const DeviceRecord& event) const {
+    if (event.external_id == kUnset || event.external_id == 0 || event.external_id == event.correlation) return {};
+    OperatorTable::Entry only;
+    for (const OperatorTable& process : cpu_.operator_by_external_id) {
+      const OperatorTable::Entry op = process.find(event.external_id);
+      if (op.row == 0) continue;
+      if (only.row != 0) return {};
       only = op;
     }
     return only;
@@ -124,7 +198,13 @@ class Join {
 
   TraceStore& store_;
   CpuLinks& cpu_;
+  FlowLinks& flows_;
+  FlowCheck& checked_;
   LaunchTable launches_;
+  FlowTable flow_table_;
+  std::size_t last_flow_ = 0;
+  std::vector<FlowOrigin> ending_;  // flows that end when the event at hand starts
+  bool external_ids_ = true;        // of device events are those of operators
   DeviceOwners owners_;
   std::vector<std::optional<std::uint32_t>> device_owner_;  // by device id
   std::vector<LaunchRecord> candidates_;
@@ -174,7 +254,7 @@ class Emit {
         EventTable::kKernel, event.args,
         {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
          cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-         event.graph_id_or_bytes, event.graph_node_id, cell(event.config), first_of_launch(origin),
+         event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, cell(event.config), first_of_launch(origin),
          static_cast<std::int64_t>(kind), cpu_.passes->cell(origin.pass)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     std::uint8_t step_kind = 0;
@@ -215,9 +295,9 @@ class Emit {
     const bool copy = event.type == DeviceEventType::kMemcpy;
     rows_.row(EventTable::kMemoryOp, event.args,
               {event.ts - store_.first_ts, event.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
-               event.graph_id_or_bytes, event.stream, event.correlation, event.external_id, cell(origin.call),
-               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-               cpu_.passes->cell(origin.pass)});
+               event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, event.stream, event.correlation,
+               event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation),
+               cell(origin.step), cpu_.passes->cell(origin.pass)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {
@@ -250,8 +330,8 @@ class Emit {
 
 }  // namespace
 
-void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out) {
-  Join join(store, cpu);
+void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, FlowLinks& flows, DeviceLinks& out) {
+  Join join(store, cpu, flows, out.flows);
   Emit(store, rows, cpu, out).run(join);
 }
 

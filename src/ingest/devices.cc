@@ -73,6 +73,17 @@ std::vector<std::string_view> described(const TraceHeader& header) {
   return list == nullptr ? std::vector<std::string_view>{} : json_elements(*list);
 }
 
+// The object of a device of the one model that the trace lists; empty where it lists several, or names none.
+std::string_view only_model(const std::vector<std::string_view>& devices) {
+  std::string name;
+  for (const std::string_view properties : devices) {
+    const std::string other = member_text(properties, "name").value_or("");
+    if (other.empty() || (!name.empty() && other != name)) return {};
+    name = other;
+  }
+  return devices.empty() ? std::string_view{} : devices.front();
+}
+
 }  // namespace
 
 const std::string* find_header(const TraceHeader& header, std::string_view key) {
@@ -112,6 +123,13 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& he
       used->vendor = row.vendor;
       used->properties = row.properties;
     }
+  }
+  const std::string_view model = only_model(described(header));
+  for (DeviceRow& row : rows) {
+    if (!row.properties.empty() || model.empty() || row.key.number == kUnset) continue;
+    const std::string_view named = vendor_of_device(model);
+    if (!named.empty()) row.vendor = named;
+    row.model = minify(model);
   }
   return rows;
 }

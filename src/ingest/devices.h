@@ -16,7 +16,8 @@ struct DeviceRow {
   TrackKey key;  // profiler's device number (or text)
   bool used = false;
   std::string vendor;
-  std::string properties;  // JSON object of the header; empty: not described
+  std::string properties = {};  // JSON object of the header; empty: not described
+  std::string model = {};       // without properties: those of a device of the only model that the header lists
 };
 
 // The used devices come first, in the order of TraceStore::devices, so that their position + 1 is their id.

@@ -25,9 +25,14 @@ struct TrackDefinition {
   TrackKey track;
 };
 
+// A stream, and the track that its events are drawn on, which flows refer to: often, but not always, device and number.
+struct StreamDefinition {
+  TrackDefinition stream, drawn_on;
+};
+
 struct LaunchConfig {
   std::int64_t values[8];  // grid xyz, block xyz, registers, shared memory; kUnset: unknown
-  double rates[3];         // occupancy %, blocks per SM, warps per SM; NaN: unknown
+  double rates[4];         // achieved and theoretical occupancy %, blocks per SM, warps per SM; NaN: unknown
 };
 
 struct ShapeDefinition {
@@ -83,7 +88,8 @@ struct EventBatch {
   std::vector<std::string> strings;  // definitions, in order of local ids
   std::vector<std::string> numbers;  // wide ones, in decimal
   std::vector<std::string> scopes;   // keys of what ids are unique in
-  std::vector<TrackDefinition> threads, streams;
+  std::vector<TrackDefinition> threads;
+  std::vector<StreamDefinition> streams;
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
 

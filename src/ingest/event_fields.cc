@@ -57,7 +57,8 @@ constexpr Key kArgumentKeys[] = {
     {"Process Group Ranks", Field::kGroupRanks},
     {"registers per thread", Field::kRegisters},
     {"est. achieved occupancy %", Field::kOccupancy},
-    {"theoretical occupancy %", Field::kOccupancy},
+    {"memory bandwidth (GB/s)", Field::kBandwidth},
+    {"theoretical occupancy %", Field::kTheoreticalOccupancy},
     {"Process Group Description", Field::kGroupDescription},
 };
 

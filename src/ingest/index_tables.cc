@@ -92,33 +92,34 @@ static_assert(std::size(kSkipReasons) == static_cast<std::size_t>(SkipReason::kC
 
 }  // namespace
 
-void IndexWriter::write_dictionaries(const TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices) {
-  Statement string(*database_, "INSERT INTO string VALUES (?, ?)");
-  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) {
-    string.bind(1, std::int64_t{id}).bind(2, store.strings.text(id)).run();
-  }
+void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices) {
   Statement name(*database_, "INSERT INTO kernel_name VALUES (?, ?, ?)");
   for (const std::uint32_t id : devices.kernel_names) {
     const std::string_view text = store.strings.text(id);
     name.bind(1, std::int64_t{id}).bind(2, text).bind(3, short_name(text)).run();
   }
-  Statement frame(*database_, "INSERT INTO frame VALUES (NULL, ?1, ?2, (SELECT id FROM string WHERE value = ?3), ?4)");
+  Statement frame(*database_, "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?)");
   for (const std::uint32_t id : cpu.frames) {
     const FrameLabel label = frame_label(store.strings.text(id));
     frame.bind(1, std::int64_t{id}).bind(2, label.function);
-    bind_text(frame, 3, label.file);
+    bind_id(frame, 3, label.file.empty() ? 0 : store.string_id(label.file));
     bind_number(frame, 4, label.file.empty() ? kUnset : label.line);
     frame.run();
+  }
+  // Behind all that adds to them.
+  Statement string(*database_, "INSERT INTO string VALUES (?, ?)");
+  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) {
+    string.bind(1, std::int64_t{id}).bind(2, store.strings.text(id)).run();
   }
   Statement stack(*database_, "INSERT INTO stack VALUES (NULL, ?, ?, ?)");
   for (const StackTrie::Node& node : cpu.stacks.nodes()) {
     bind_id(stack, 1, node.parent);
     stack.bind(2, std::int64_t{node.frame}).bind(3, std::int64_t{node.depth}).run();
   }
-  Statement config(*database_, "INSERT INTO launch_config VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement config(*database_, "INSERT INTO launch_config VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const LaunchConfig& row : store.configs) {
     for (int i = 0; i < 8; ++i) bind_number(config, i + 1, row.values[i]);
-    for (int i = 0; i < 3; ++i) bind_rate(config, i + 9, row.rates[i]);
+    for (int i = 0; i < 4; ++i) bind_rate(config, i + 9, row.rates[i]);
     config.run();
   }
   Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?)");
@@ -140,7 +141,7 @@ void IndexWriter::write_tracks(const TraceStore& store, const std::vector<Device
     bind_number(device, 2, row.key.number);
     if (row.key.number == kUnset) bind_text(device, 3, row.key.text);
     device.bind(4, row.vendor).bind(5, std::int64_t{row.used ? 1 : 0});
-    bind_properties(device, row.properties);
+    bind_properties(device, row.properties.empty() ? row.model : row.properties);
     bind_text(device, 17, row.properties);
     device.run();
   }

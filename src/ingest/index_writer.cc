@@ -92,6 +92,7 @@ std::vector<TableLayout> layouts() {
         {"direction", copy_directions()},
         {"name_id"},
         {"bytes"},
+        {"bandwidth_gb_s", TableBuilder::real()},
         {"stream_id"},
         {"correlation"},
         {"external_id"},

@@ -157,9 +157,11 @@ class Ingest {
     RowStream rows(arguments_);
     Task linking(
         [&] {
-          link_cpu_events(store_, rows, cpu_);
-          link_device_events(store_, rows, cpu_, devices_);
-          emit_other_events(store_, rows, text_flow_ids_);
+          FlowLinks flows(store_);
+          emit_flows(store_, rows, text_flow_ids_, flows);
+          link_cpu_events(store_, rows, cpu_, flows);
+          link_device_events(store_, rows, cpu_, flows, devices_);
+          emit_other_events(store_, rows);
           rows.finish();
         },
         [&] { rows.cancel(); });
@@ -178,7 +180,8 @@ class Ingest {
     const std::vector<DeviceRow> devices = devices_of(store_, header);
     const std::optional<Rank> rank = rank_of(header, trace_);
     for (const DeviceRow& device : devices) {
-      if (device.used && device.properties.empty()) store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
+      if (device.used && device.properties.empty() && device.model.empty())
+        store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
     const std::int64_t base = base_time(header);
     writer.add_counters(store_, arguments_);
@@ -218,6 +221,9 @@ class Ingest {
     coverage("_with_operator", devices_.with_operator);
     coverage("_with_stack", devices_.with_stack);
     coverage("_with_step", devices_.with_step);
+    writer.meta("links_confirmed_by_flow", devices_.flows.confirmed);
+    writer.meta("links_contradicted_by_flow", devices_.flows.contradicted);
+    writer.meta("links_made_by_flow", devices_.flows.linked);
     count_events();
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));

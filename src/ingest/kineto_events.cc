@@ -1,6 +1,7 @@
 #include "ingest/kineto_events.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -13,6 +14,12 @@ namespace {
 // Slices; their ends; counters; flows; and all that is a point in time: instants, marks, samples, steps of asynchronous
 // slices, life and state of objects, memory dumps, clocks, contexts.
 constexpr std::string_view kTimedPhases = "XBEbeSFCstfiIRPnTpNODVvc()";
+
+// As the bits of a double; kUnset unless it is a positive number.
+std::int64_t bandwidth_of(std::string_view token) {
+  const double value = rate_of(token);
+  return value > 0 ? std::bit_cast<std::int64_t>(value) : kUnset;
+}
 
 }  // namespace
 
@@ -130,15 +137,16 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
   record.correlation = ids_.integer(event, Field::kCorrelation);
   record.external_id = ids_.integer(event, Field::kExternalId);
   record.graph_id_or_bytes = ids_.integer(event, type == DeviceEventType::kKernel ? Field::kGraphId : Field::kBytes);
-  record.graph_node_id = ids_.integer(event, Field::kGraphNodeId);
   record.name = name_id(event);
   record.stream = ids_.stream(event);
   record.type = type;
   if (type == DeviceEventType::kKernel) {
+    record.graph_node_id_or_bandwidth = ids_.integer(event, Field::kGraphNodeId);
     record.config = ids_.launch_config(event);
     record.collective = collective_index(event);
-  } else if (is_json_string(event[Field::kCopyKind])) {
-    record.config = text_id(Field::kCopyKind, event);
+  } else {
+    record.graph_node_id_or_bandwidth = bandwidth_of(event[Field::kBandwidth]);
+    if (is_json_string(event[Field::kCopyKind])) record.config = text_id(Field::kCopyKind, event);
   }
   record.args = args_index(event);
   event.batch.device_events.push_back(record);

@@ -1,32 +1,31 @@
-// Runtime calls by correlation, looked up while the kernels pass in time order. As correlations count up with time,
-// neighbouring lookups want neighbouring calls: these lie in pages, all of them in memory where they fit, else in a
-// nameless temporary file of which the recently used pages stay in memory. A lookup far from the last costs a read or
-// two of a page; the result never depends on where the pages are. One thread.
+// Runtime calls by correlation, with what was found around them, for the join with the kernels they launched.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
+#include <compare>
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
 
-#include "base/temp_file.h"
 #include "ingest/external_sorter.h"
+#include "ingest/paged_table.h"
 #include "ingest/pass_finder.h"
 #include "ingest/records.h"
 #include "trace/event_names.h"
 
 namespace tracedb {
 
-// A runtime call with what was found around it, for the join with the kernels it launched.
+// What is known about the origin of a kernel or memory operation; ids, 0 where unknown.
+struct Origin {
+  std::uint32_t call = 0, cpu_op = 0, stack = 0, annotation = 0, step = 0;
+  std::uint32_t graph_step = 0;  // step open on another thread of the process; only for graph launches without a step
+  PassOrigin pass;
+};
+
+// A runtime call with what was found around it.
 struct LaunchRecord {
   std::int64_t correlation, ts, external_id;
-  std::uint32_t process;
+  std::uint32_t dur;  // ns; at most 2^32 - 1, 0 where unknown
+  std::uint32_t process, thread;
   CallKind kind;
-  PassOrigin pass;
-  std::uint32_t call, cpu_op, stack, annotation, step;
-  std::uint32_t graph_step;  // step open on another thread of the process; only for graph launches without a step
+  Origin origin;
 };
 
 // How likely a call of this kind is the one that started the device's work; the likeliest comes first.
@@ -62,84 +61,6 @@ struct ByLaunchKey {
 
 using LaunchSorter = ExternalSorter<LaunchRecord, ByLaunchKey>;
 
-class LaunchTable {
- public:
-  // Takes all records of `launches` and releases it. options.buffer_bytes: memory for records.
-  LaunchTable(LaunchSorter& launches, const SpoolOptions& options) : size_(static_cast<std::size_t>(launches.size())) {
-    if (size_ * sizeof(LaunchRecord) > options.buffer_bytes) {
-      file_ = std::make_unique<TempFile>(options.directory);
-      cache_.resize(std::max<std::size_t>(options.buffer_bytes / (kPage * sizeof(LaunchRecord)), 4));
-    }
-    launches.start();
-    for (const LaunchRecord* next = launches.peek(); next != nullptr;) {
-      first_.push_back(key_of(*next));
-      for (std::size_t i = 0; i < kPage && next != nullptr; ++i, next = launches.peek()) {
-        records_.push_back(*next);
-        launches.pop();
-      }
-      if (file_) write_page();
-    }
-    launches.release();
-  }
-
-  [[nodiscard]] std::size_t size() const { return size_; }
-
-  // Position of the first call not before `key`; size() if there is none.
-  std::size_t lower_bound(const LaunchKey& key) {
-    const std::size_t number = page_of(key);
-    if (number >= first_.size()) return size_;
-    const std::span<const LaunchRecord> records = page(number);
-    const auto found =
-        std::lower_bound(records.begin(), records.end(), key,
-                         [](const LaunchRecord& record, const LaunchKey& wanted) { return key_of(record) < wanted; });
-    return number * kPage + static_cast<std::size_t>(found - records.begin());
-  }
-
-  LaunchRecord at(std::size_t position) { return page(position / kPage)[position % kPage]; }
-
- private:
-  static constexpr std::size_t kPage = 256;
-  static constexpr std::size_t kNoPage = static_cast<std::size_t>(-1);
-  struct CachedPage {
-    std::size_t number = kNoPage;
-    std::vector<LaunchRecord> records;
-  };
-
-  void write_page() {
-    file_->append(std::as_bytes(std::span(records_)));
-    records_.clear();
-  }
-
-  // The last page that starts before `key`: what is not before it begins there or right behind.
-  std::size_t page_of(const LaunchKey& key) {
-    const auto fits = [&](std::size_t number) {
-      return first_[number] < key && (number + 1 == first_.size() || first_[number + 1] >= key);
-    };
-    if (last_page_ < first_.size() && fits(last_page_)) return last_page_;
-    const auto after = std::lower_bound(first_.begin(), first_.end(), key);
-    last_page_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - first_.begin() - 1, 0));
-    return last_page_;
-  }
-
-  std::span<const LaunchRecord> page(std::size_t number) {
-    const std::size_t first = number * kPage;
-    const std::size_t count = std::min(kPage, size_ - first);
-    if (!file_) return std::span<const LaunchRecord>(records_).subspan(first, count);
-    CachedPage& cached = cache_[number % cache_.size()];
-    if (cached.number != number) {
-      cached.records.resize(count);
-      file_->read(std::uint64_t{first} * sizeof(LaunchRecord), std::as_writable_bytes(std::span(cached.records)));
-      cached.number = number;
-    }
-    return cached.records;
-  }
-
-  std::size_t size_;
-  std::vector<LaunchKey> first_;  // of each page
-  std::vector<LaunchRecord> records_;
-  std::unique_ptr<TempFile> file_;
-  std::vector<CachedPage> cache_;
-  std::size_t last_page_ = 0;
-};
+using LaunchTable = PagedTable<LaunchRecord, ByLaunchKey>;
 
 }  // namespace tracedb

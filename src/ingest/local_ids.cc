@@ -167,15 +167,20 @@ std::uint32_t LocalIds::stream(const RawEvent& event) {
   const EventFields& fields = event.fields;
   const std::string_view device = fields[event.gives(Field::kDevice) ? Field::kDevice : Field::kPid];
   const std::string_view stream = fields[event.gives(Field::kStream) ? Field::kStream : Field::kTid];
-  key_.assign(device).append("\n").append(stream);
+  const std::string_view pid = event[Field::kPid];
+  const std::string_view tid = event[Field::kTid];
+  key_.assign(device).append("\n").append(stream).append("\n").append(pid).append("\n").append(tid);
   const Interner::Entry entry = streams_.intern(key_);
-  if (entry.is_new) event.batch.streams.push_back({track_key(device), stream_key(stream)});
+  if (entry.is_new) {
+    event.batch.streams.push_back({{track_key(device), stream_key(stream)}, {track_key(pid), track_key(tid)}});
+  }
   return entry.id;
 }
 
 std::uint32_t LocalIds::launch_config(const RawEvent& event) {
-  constexpr std::array kFields = {Field::kGrid,      Field::kBlock,       Field::kRegisters, Field::kSharedMemory,
-                                  Field::kOccupancy, Field::kBlocksPerSm, Field::kWarpsPerSm};
+  constexpr std::array kFields = {
+      Field::kGrid,      Field::kBlock,       Field::kRegisters,  Field::kSharedMemory,
+      Field::kOccupancy, Field::kBlocksPerSm, Field::kWarpsPerSm, Field::kTheoreticalOccupancy};
   join_tokens(event.fields, kFields, key_);
   if (key_.size() == kFields.size()) return 0;
   const std::int64_t registers = event.integer(Field::kRegisters);
@@ -184,9 +189,9 @@ std::uint32_t LocalIds::launch_config(const RawEvent& event) {
   if (!entry.is_new) return entry.id;
   const auto grid = triple(event[Field::kGrid]);
   const auto block = triple(event[Field::kBlock]);
-  event.batch.configs.push_back(
-      {{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
-       {rate_of(event[Field::kOccupancy]), rate_of(event[Field::kBlocksPerSm]), rate_of(event[Field::kWarpsPerSm])}});
+  event.batch.configs.push_back({{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
+                                 {rate_of(event[Field::kOccupancy]), rate_of(event[Field::kTheoreticalOccupancy]),
+                                  rate_of(event[Field::kBlocksPerSm]), rate_of(event[Field::kWarpsPerSm])}});
   return entry.id;
 }
 

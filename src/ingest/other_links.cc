@@ -57,18 +57,22 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
   }
 }
 
-void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids) {
+}  // namespace
+
+void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids, FlowLinks& links) {
   FlowsByTime unmatched(store.spool(4));
   std::vector<FlowRecord> ends;
   store.flows.start();
   for (; const FlowRecord* flow = store.flows.peek(); store.flows.pop()) {
     if (!ends.empty() && ByFlow{}(ends.back(), *flow)) {
       match(store, ends, unmatched);
+      links.add(ends);
       ends.clear();
     }
     ends.push_back(*flow);
   }
   match(store, ends, unmatched);
+  links.add(ends);
   store.flows.release();
   if (unmatched.size() > 0) store.issues.add(IssueKind::kUnmatchedFlow, -1, {}, unmatched.size());
   unmatched.start();
@@ -83,12 +87,9 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
   }
 }
 
-}  // namespace
-
-void emit_other_events(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids) {
+void emit_other_events(TraceStore& store, RowStream& rows) {
   emit_slices(store, rows);
   emit_instants(store, rows);
-  emit_flows(store, rows, text_flow_ids);
 }
 
 }  // namespace tracedb

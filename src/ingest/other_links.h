@@ -1,6 +1,9 @@
-// Events that need no links: slices, instants and flow ends without a partner, to rows in time order.
+// Events that need no links: flow ends without a partner, slices and instants, to rows in time order.
 #pragma once
 
+#include <vector>
+
+#include "ingest/flow_links.h"
 #include "ingest/row_stream.h"
 #include "ingest/trace_store.h"
 
@@ -12,6 +15,8 @@ struct TextFlowId {
   EventId id;
 };
 
-void emit_other_events(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids);
+// Releases store.flows. `links` takes the flows that end on the device.
+void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids, FlowLinks& links);
+void emit_other_events(TraceStore& store, RowStream& rows);
 
 }  // namespace tracedb

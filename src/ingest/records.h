@@ -44,8 +44,8 @@ enum class DeviceEventType : std::uint32_t { kKernel, kMemcpy, kMemset };
 
 struct DeviceRecord {
   std::int64_t ts, dur, correlation, external_id;
-  std::int64_t graph_id_or_bytes;  // of a kernel its graph, of a memory operation its size
-  std::int64_t graph_node_id;
+  std::int64_t graph_id_or_bytes;           // of a kernel its graph, of a memory operation its size
+  std::int64_t graph_node_id_or_bandwidth;  // of a memory operation the bits of a double, in GB/s
   std::uint32_t name, stream, config, collective, args;
   DeviceEventType type;
 };

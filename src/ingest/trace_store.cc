@@ -13,6 +13,14 @@ std::string key_text(const TrackKey& key) {
   return key.number != kUnset ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
 }
 
+}  // namespace
+
+std::string track_text(const TrackKey& pid, const TrackKey& tid) {
+  return fmt::format("{}\n{}", key_text(pid), key_text(tid));
+}
+
+namespace {
+
 SpoolOptions spool_share(const StoreOptions& options, unsigned share) {
   return {options.spool_directory, options.memory_bytes / 64 * share};
 }
@@ -54,7 +62,10 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
   for (const std::string& key : batch.scopes) ids.scopes.push_back(scope_keys_.intern(key).id);
   for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
-  for (const TrackDefinition& stream : batch.streams) ids.streams.push_back(stream_id(stream.owner, stream.track));
+  for (const auto& [stream, drawn_on] : batch.streams) {
+    ids.streams.push_back(stream_id(stream.owner, stream.track));
+    stream_tracks.try_emplace(track_text(drawn_on.owner, drawn_on.track), ids.streams.back());
+  }
   for (const LaunchConfig& config : batch.configs) ids.configs.push_back(config_id(config));
   for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
 }
@@ -80,8 +91,8 @@ void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::
   }
   for (DeviceRecord& record : batch.device_events) {
     for (std::int64_t* number :
-         {&record.correlation, &record.external_id, &record.graph_id_or_bytes, &record.graph_node_id}) {
-      rewrite(*number);
+         {&record.correlation, &record.external_id, &record.graph_id_or_bytes, &record.graph_node_id_or_bandwidth}) {
+      rewrite(*number);  // no double that is positive looks wide
     }
   }
   for (AnnotationRecord& record : batch.annotations) rewrite(record.external_id);
@@ -132,6 +143,7 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
     record.stream = global(ids.streams, record.stream);
     record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
     if (record.collective != 0) record.collective += collective_base;
+    if (record.correlation == kUnset || record.correlation == 0) ++uncorrelated;
     if (record.args != 0) record.args += args_base;
     device_events.push(record);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "ingest/event_batch.h"
@@ -36,6 +37,9 @@ struct StreamInfo {
   std::uint32_t device = 0;  // from 1, into devices()
   TrackKey number;
 };
+
+// The same for the same track only.
+std::string track_text(const TrackKey& pid, const TrackKey& tid);
 
 // Flows are one by category, name and id, as in the Chrome trace format.
 struct ByFlow {
@@ -71,6 +75,7 @@ class TraceStore {
   std::vector<ThreadInfo> threads;
   std::vector<TrackKey> devices;
   std::vector<StreamInfo> streams;
+  std::unordered_map<std::string, std::uint32_t> stream_tracks;  // by track_text() of what its events are drawn on
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
   std::vector<CollectiveRecord> collectives;
@@ -90,6 +95,7 @@ class TraceStore {
 
   Kinds kinds;
   std::int64_t first_ts = kUnset;
+  std::uint64_t uncorrelated = 0;  // device events without a correlation
   IssueLog issues;
 
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }

@@ -27,6 +27,7 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
   const bool number =
       name == "ts" || name == "dur" || name == "bytes" || name == "external_id" || name == "correlation";
   if (number) return {name, ScanType::kNumber, {}};
+  if (name == "bandwidth_gb_s") return {name, ScanType::kReal, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
   if (name == "pass") return {name, ScanType::kChoice, pass_names()};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};

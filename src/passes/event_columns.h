@@ -29,12 +29,13 @@ class EventColumns {
  public:
   // `table`: kernel, memory_op, runtime_call, annotation, cpu_op. `columns`: ts, dur, kind (not of annotations and
   // operators), external_id and correlation (as numbers), ids (name_id, stream_id, step_id ...), pass of kernel and
-  // memory_op, and bytes and direction of memory_op.
+  // memory_op, and bytes, direction and bandwidth_gb_s of memory_op.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns);
 
   [[nodiscard]] std::size_t size() const { return scanned_.rows; }
   [[nodiscard]] bool has(std::string_view column) const;
-  // ts and dur, in ns, bytes, external_id and correlation; an unknown one is kNullCell.
+  // ts and dur, in ns, bytes, external_id and correlation, and the bits of bandwidth_gb_s, a double; an unknown one is
+  // kNullCell.
   [[nodiscard]] std::span<const std::int64_t> times(std::string_view column) const;
   // The others; 0: unknown. "kind" has the values of the table's enum above, "direction" is a place in
   // copy_directions(), "pass" one in pass_names(), plus 1.

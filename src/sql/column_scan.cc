@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -189,6 +190,15 @@ std::int64_t number_of(std::uint64_t type, const std::byte* content) {
   return static_cast<std::int64_t>(__builtin_bswap64(value)) >> kUnused[type];
 }
 
+// As the bits of a double; SQLite may have stored a whole number as an integer.
+std::int64_t real_of(std::uint64_t type, const std::byte* content) {
+  constexpr std::uint64_t kReal = 7;
+  constexpr std::uint64_t kEightBytes = 6;
+  if (type == kReal) return number_of(kEightBytes, content);
+  const std::int64_t number = number_of(type, content);
+  return number == kNullCell ? kNullCell : std::bit_cast<std::int64_t>(static_cast<double>(number));
+}
+
 std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
   if (type < 13 || type % 2 == 0) return 0;  // no text
   const std::string_view text(reinterpret_cast<const char*>(content), (type - 13) / 2);
@@ -205,6 +215,8 @@ struct WantedColumn {
   void store(std::size_t row, std::uint64_t type, const std::byte* content) const {
     if (how->type == ScanType::kNumber) {
       numbers[row] = number_of(type, content);
+    } else if (how->type == ScanType::kReal) {
+      numbers[row] = real_of(type, content);
     } else if (how->type == ScanType::kId) {
       const std::int64_t id = number_of(type, content);
       ids[row] = id < 0 || id > std::numeric_limits<std::uint32_t>::max() ? 0 : static_cast<std::uint32_t>(id);
@@ -295,7 +307,7 @@ std::vector<WantedColumn> wanted_columns(Database& database, std::string_view ta
     position.bind(1, table).bind(2, column.name);
     if (!position.step()) throw std::logic_error(fmt::format("{} has no column {}", table, column.name));
     ColumnValues values;
-    if (column.type == ScanType::kNumber) {
+    if (column.type == ScanType::kNumber || column.type == ScanType::kReal) {
       values.numbers = ColumnArray<std::int64_t>(out.rows);
     } else {
       values.ids = ColumnArray<std::uint32_t>(out.rows);

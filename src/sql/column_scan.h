@@ -25,6 +25,7 @@ inline constexpr std::int64_t kNullCell = std::numeric_limits<std::int64_t>::min
 // How a column is read.
 enum class ScanType {
   kNumber,  // 64 bits; what is no integer as kNullCell
+  kReal,    // a double bit for bit (std::bit_cast); what is no number as kNullCell
   kId,      // 32 bits; what is no id (NULL, text, out of range) as 0
   kChoice,  // a text out of a list, as its place in it + 1; others as 0
 };
@@ -54,7 +55,7 @@ class ColumnArray {
 };
 
 struct ColumnValues {
-  ColumnArray<std::int64_t> numbers;  // kNumber
+  ColumnArray<std::int64_t> numbers;  // kNumber, kReal
   ColumnArray<std::uint32_t> ids;     // kId, kChoice
 };
 

@@ -38,6 +38,11 @@ constexpr std::array<IntegerForm, 64> kIntegerForms = [] {
 // No type of a record. Stands for a cell that is a text.
 constexpr IntegerForm kTextForm = {0xff, 0, 0};
 
+// Stands for a column of doubles where texts to choose from are expected; as long as a double.
+constexpr std::string_view kReal[] = {"a double"};
+constexpr std::byte kRealType{7};
+static_assert(kReal[0].size() == sizeof(double));
+
 IntegerForm form_of(std::int64_t value) {
   const auto pattern = static_cast<std::uint64_t>(value);
   // 0 and 1 are types of their own, without a byte of content; so is NULL.
@@ -47,6 +52,8 @@ IntegerForm form_of(std::int64_t value) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> TableBuilder::real() { return kReal; }
 
 TableBuilder::TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts,
                            OtherText other_text)
@@ -77,7 +84,14 @@ void TableBuilder::insert(std::span<const std::int64_t> cells) {
   for (std::size_t i = 0; i + columns <= cells.size(); i += columns) add_cell(encode(&cells[i]));
 }
 
-// Returns where the next body goes.
+// Both return where the next body goes.
+std::byte* TableBuilder::put_choice(std::size_t column, std::int64_t cell, std::byte& type, std::byte* body) const {
+  if (texts_[column].data() != kReal) return put_text(texts_[column][static_cast<std::size_t>(cell)], type, body);
+  type = kRealType;
+  put_big64(body, static_cast<std::uint64_t>(cell));
+  return body + sizeof(double);
+}
+
 std::byte* TableBuilder::put_text(std::string_view text, std::byte& type, std::byte* body) {
   type = static_cast<std::byte>(13 + 2 * text.size());
   std::memcpy(body, text.data(), text.size());
@@ -101,7 +115,7 @@ std::size_t TableBuilder::encode(const std::int64_t* cells) {
       put_big64(body, static_cast<std::uint64_t>(cells[i]) << form.shift);
       body += form.size;
     } else {
-      body = put_text(texts_[i][static_cast<std::size_t>(cells[i])], types[i], body);
+      body = put_choice(i, cells[i], types[i], body);
     }
   }
   return static_cast<std::size_t>(body - record_.data());

@@ -35,6 +35,9 @@ class TableBuilder {
   static constexpr std::size_t kMaxText = 57;  // longer ones take more than a byte to describe
   static constexpr std::size_t kMaxOtherText = 20;
 
+  // For `texts` below: cells of the column are doubles, bit for bit (std::bit_cast), stored as REAL. -0.0 is kNullCell.
+  static std::span<const std::string_view> real();
+
   // One entry per column, in the table's order; but the first column of the table must be its INTEGER PRIMARY KEY and
   // is not among them: rows are numbered 1, 2, 3 ... `texts[i]` not empty: cells of column i are positions in it,
   // stored as that text (borrowed). `root` is sqlite_schema.rootpage. Throws std::logic_error for more or longer
@@ -53,6 +56,7 @@ class TableBuilder {
   };
 
   std::size_t encode(const std::int64_t* cells);
+  std::byte* put_choice(std::size_t column, std::int64_t cell, std::byte& type, std::byte* body) const;
   static std::byte* put_text(std::string_view text, std::byte& type, std::byte* body);
   void add_cell(std::size_t payload);
   void clear_gap(std::size_t header);

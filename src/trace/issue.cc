@@ -64,7 +64,9 @@ constexpr IssueDescription kDescriptions[] = {
     {IssueKind::kLaunchAfterKernel, "launch_after_kernel", Severity::kWarning,
      "a kernel that starts before its launch: clocks disagree"},
     {IssueKind::kPythonParentMissing, "python_parent_missing", Severity::kInfo,
-     "a python frame whose parent is not open at that time: placed by nesting"},
+     "a python frame whose parent is not open at that time: placed by time, as all frames are"},
+    {IssueKind::kFlowContradictsLaunch, "flow_contradicts_launch", Severity::kWarning,
+     "a kernel or copy whose flow begins elsewhere than in the call that has its correlation"},
     {IssueKind::kKernelWithoutStep, "kernel_without_step", Severity::kInfo,
      "a kernel outside every step of a trace that has steps"},
 };

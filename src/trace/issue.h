@@ -50,6 +50,7 @@ enum class IssueKind {
   kAmbiguousStep,
   kLaunchAfterKernel,
   kPythonParentMissing,
+  kFlowContradictsLaunch,
   kKernelWithoutStep,
 };
 

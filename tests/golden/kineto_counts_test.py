@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from kineto_reference import Reference  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, open_index, read_trace, require,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, nanoseconds, open_index,  # noqa: E402
+                         read_trace, require, scratch_folder, skip_without_traces)
 
 COUNTS = {
     "kernel": "SELECT count(*), coalesce(sum(dur), 0) FROM kernel",
@@ -53,6 +53,24 @@ def check_conservation(reference, database):
     equal(sum(n for (_, ph), n in read.items() if ph in ("s", "t", "f")), reference.flows, "flow events read")
     stored = sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in EVENT_TABLES)
     equal(stored, sum(row[3] for row in rows), "rows in the event tables")
+
+
+def check_flows(raw_events, reference, database):
+    """Every launch link that a flow of the trace shows is confirmed by it, none contradicted."""
+    flows = [event for event in raw_events if isinstance(event, dict) and event.get("ph") in ("s", "f")]
+    key = lambda event: (event.get("cat"), event.get("name"), event.get("id"))
+    starts = {}
+    for event in flows:
+        if event["ph"] == "s":
+            starts[key(event)] = min(nanoseconds(event["ts"]), starts.get(key(event), nanoseconds(event["ts"])))
+    ends = {(event["id"], event["pid"], event["tid"], nanoseconds(event["ts"])) for event in flows
+            if event["ph"] == "f" and starts.get(key(event), 2 ** 63) <= nanoseconds(event["ts"])}
+    expected = sum((event.correlation, *event.track, event.ts) in ends
+                   and bool(reference.runtime_by_correlation.get(event.correlation))
+                   for kind in ("kernel", "memcpy", "memset") for event in reference.events[kind])
+    said = dict(database.execute("SELECT key, CAST(value AS INTEGER) FROM meta WHERE key LIKE 'links_%_by_flow'"))
+    equal(said, {"links_confirmed_by_flow": expected, "links_contradicted_by_flow": 0, "links_made_by_flow": 0},
+          "flows")
 
 
 def report(mismatches, checked, what):
@@ -160,7 +178,8 @@ class Links:
 
 def check_trace(cases, trace, folder):
     name = str(trace.relative_to(TRACES))
-    reference = Reference(read_trace(trace)[0])
+    raw_events = read_trace(trace)[0]
+    reference = Reference(raw_events)
     index = cases.run(f"{name} ingest", ingest, trace, folder / "index.tracedb", "--force")
     if index is None:
         return
@@ -168,6 +187,7 @@ def check_trace(cases, trace, folder):
     cases.run(f"{name} counts", check_counts, reference, database)
     cases.run(f"{name} conservation", check_conservation, reference, database)
     cases.run(f"{name} kernel rows", check_kernel_rows, reference, database)
+    cases.run(f"{name} flows", check_flows, raw_events, reference, database)
     if reference.events["kernel"] or reference.events["runtime_call"]:
         links = Links(reference, database)
         for check in (links.check_launches, links.check_operators, links.check_kernel_inherits, links.check_stacks,

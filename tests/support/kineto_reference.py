@@ -54,6 +54,18 @@ class Track:
         self.latest_end = []  # of this event and all before it: where a search may stop
         for event in self.events:
             self.latest_end.append(max(event.end, self.latest_end[-1]) if self.latest_end else event.end)
+        self.nests = self.all_nest()
+
+    def all_nest(self):
+        """Whether no event outlasts one that is open at its start: then the last to start ends first."""
+        around = []
+        for event in self.events:
+            while around and around[-1].end <= event.ts:
+                around.pop()
+            if around and event.end > around[-1].end:
+                return False
+            around.append(event)
+        return True
 
     def innermost(self, time):
         """All events that hold [ts, end) around time and start last and are shortest: more than one if equal."""
@@ -120,24 +132,45 @@ class Reference:
         return path
 
     def python_parent(self, call):
-        """The frame its parent id names if that is open when the call starts, else the innermost one around it."""
-        parent = self.python_by_id.get(call.parent_id)
-        if parent is not None and parent is not call and parent.ts <= call.ts < parent.end:
-            return parent
+        """By time: of the frames that start before it and end no earlier, the one that ends first, and of those the last.
+        Of frames with the same times the one its parent id names."""
+        named = self.python_by_id.get(call.parent_id)
+        if named is not None and named is not call and named.track == call.track and named.ts == call.ts:
+            if named.end == call.end:
+                return named
         track = self.python_tracks[call.track]
         before = (call.ts, -call.end, call.position)
+        best = None
         for i in range(bisect.bisect_right(track.starts, call.ts) - 1, -1, -1):
             if track.latest_end[i] <= call.ts:
-                return None
+                break
             other = track.events[i]
-            if (other.ts, -other.end, other.position) < before and other.end > call.ts:
-                return other
-        return None
+            if (other.ts, -other.end, other.position) < before and other.end > call.ts and other.end >= call.end:
+                if best is None or other.end < best.end:
+                    best = other
+                if track.nests:
+                    break
+        return best
+
+    @staticmethod
+    def first_to_end(track, time):
+        """Of the frames open at a time the ones that end first, and of those the last to start."""
+        found = []
+        for i in range(bisect.bisect_right(track.starts, time) - 1, -1, -1):
+            if track.latest_end[i] <= time:
+                break
+            event = track.events[i]
+            if event.end <= time or found and (event.end, -event.ts) > (found[0].end, -found[0].ts):
+                continue
+            if found and (event.ts, event.end) != (found[0].ts, found[0].end):
+                found = []
+            found.append(event)
+        return found
 
     def stack_paths(self, thread, time):
         """The possible stacks at a time: () if no frame is open; the deepest where calls coincide exactly."""
         track = self.python_tracks.get(thread)
-        found = track.innermost(time) if track else []
+        found = (track.innermost(time) if track.nests else self.first_to_end(track, time)) if track else []
         paths = [self.python_path(call) for call in found]
         deepest = max((len(path) for path in paths), default=0)
         return {path for path in paths if len(path) == deepest} or {()}

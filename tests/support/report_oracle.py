@@ -117,8 +117,15 @@ class ReportOracle(TimeOracle):
         sized = [event for event in events if isinstance(self.arguments[event.id].get("bytes"), int)]
         size = sum(self.arguments[event.id]["bytes"] for event in sized)
         time, busy = sum(event.dur for event in sized), self.busy(sized)
+        implied = sum(self.copy_time(event) for event in sized)
         return (len(events), sum(event.dur for event in events), size if sized else None, self.busy(events),
-                size / time if time else None, size / busy if busy else None)
+                size / implied if implied else None, size / implied * time / busy if implied and busy else None)
+
+    def copy_time(self, event):
+        """What the profiler's own bandwidth implies, where it gives one, else the duration."""
+        arguments = self.arguments[event.id]
+        bandwidth = arguments.get("memory bandwidth (GB/s)")
+        return arguments["bytes"] / float(bandwidth) if bandwidth and arguments["bytes"] else event.dur
 
     def collectives(self):
         """{(name, ranks, dtype, bytes): (count, total, exposed, algorithm GB/s, bus GB/s)} of those the trace describes,

@@ -83,7 +83,7 @@ TEST_CASE("the last of duplicate keys wins") {
   CHECK(batch.device_events[0].ts == 2000);
   CHECK(batch.device_events[0].correlation == 2);
   CHECK(text_of(batch, batch.device_events[0].name) == "b");
-  CHECK(batch.streams[0].track.number == 4);
+  CHECK(batch.streams[0].stream.track.number == 4);
 }
 
 TEST_CASE("repeated args replace the earlier ones whole") {
@@ -95,7 +95,7 @@ TEST_CASE("repeated args replace the earlier ones whole") {
   REQUIRE(batch.device_events.size() == 3);
   CHECK(batch.device_events[0].correlation == kUnset);
   CHECK(batch.device_events[0].config == 0);
-  CHECK(batch.streams[0].track.number == 9);
+  CHECK(batch.streams[0].stream.track.number == 9);
   CHECK(batch.device_events[1].correlation == kUnset);
   CHECK(batch.device_events[2].correlation == 1);
 }
@@ -107,7 +107,7 @@ TEST_CASE("keys written with escapes are the same keys") {
   REQUIRE(batch.device_events.size() == 1);
   CHECK(text_of(batch, batch.device_events[0].name) == "esc");
   CHECK(batch.device_events[0].correlation == 3);
-  CHECK(batch.streams[0].track.number == 9);
+  CHECK(batch.streams[0].stream.track.number == 9);
 }
 
 TEST_CASE("keys in any order, args of any type") {

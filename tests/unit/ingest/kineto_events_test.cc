@@ -12,7 +12,7 @@ TEST_CASE("a kernel of the new dialect") {
   const EventBatch batch = parse_events(R"({"ph": "X", "cat": "kernel", "name": "k<int>", "pid": 2, "tid": 7,
     "ts": 1709839458013123.456, "dur": 12.5, "args": {"External id": 31, "queued": 0, "device": 2, "context": 1,
     "stream": 9, "correlation": 77, "registers per thread": 32, "shared memory": 1024, "blocks per SM": 0.5,
-    "warps per SM": 4.25, "grid": [54, 2, 1], "block": [ 128,1 , 1], "est. achieved occupancy %": 13,
+    "warps per SM": 4.25, "grid": [54, 2, 1], "block": [ 128,1 , 1], "est. achieved occupancy %": 13, "theoretical occupancy %": 75,
     "graph id": 5, "graph node id": 6}})");
   REQUIRE(batch.device_events.size() == 1);
   const DeviceRecord& kernel = batch.device_events[0];
@@ -22,19 +22,20 @@ TEST_CASE("a kernel of the new dialect") {
   CHECK(kernel.correlation == 77);
   CHECK(kernel.external_id == 31);
   CHECK(kernel.graph_id_or_bytes == 5);
-  CHECK(kernel.graph_node_id == 6);
+  CHECK(kernel.graph_node_id_or_bandwidth == 6);
   CHECK(kernel.collective == 0);
   CHECK(kernel.args == 0);
   CHECK(text_of(batch, kernel.name) == "k<int>");
   REQUIRE(batch.streams.size() == 1);
-  CHECK(batch.streams[0].owner.number == 2);
-  CHECK(batch.streams[0].track.number == 9);
+  CHECK(batch.streams[0].stream.owner.number == 2);
+  CHECK(batch.streams[0].stream.track.number == 9);
   REQUIRE(batch.configs.size() == 1);
   CHECK(std::vector<std::int64_t>(batch.configs[0].values, batch.configs[0].values + 8) ==
         std::vector<std::int64_t>{54, 2, 1, 128, 1, 1, 32, 1024});
   CHECK(batch.configs[0].rates[0] == 13);
-  CHECK(batch.configs[0].rates[1] == 0.5);
-  CHECK(batch.configs[0].rates[2] == 4.25);
+  CHECK(batch.configs[0].rates[1] == 75);
+  CHECK(batch.configs[0].rates[2] == 0.5);
+  CHECK(batch.configs[0].rates[3] == 4.25);
   CHECK(batch.first_ts == kernel.ts);
   CHECK(batch.issues.issues().empty());
 }
@@ -54,7 +55,7 @@ TEST_CASE("the old dialect says the same in other words") {
   CHECK(batch.device_events[2].graph_id_or_bytes == 4096);
   CHECK(batch.device_events[2].type == DeviceEventType::kMemcpy);
   CHECK(batch.device_events[3].type == DeviceEventType::kMemset);
-  for (const TrackDefinition& stream : batch.streams) {
+  for (const auto& [stream, drawn_on] : batch.streams) {
     CHECK(stream.owner.number == 0);
     CHECK(stream.track.number == 7);
   }
@@ -108,9 +109,9 @@ TEST_CASE("pids and tids of text, equal tracks are one") {
   CHECK(batch.threads[1].track == TrackKey{kUnset, "18446744073709551615"});
   CHECK(batch.threads[2].owner == TrackKey{kUnset, ""});
   REQUIRE(batch.streams.size() == 2);
-  CHECK(batch.streams[0].owner.text == "GPU A");
-  CHECK(batch.streams[0].track.text == "compute");
-  CHECK(batch.streams[1].track.text == "stream x");
+  CHECK(batch.streams[0].stream.owner.text == "GPU A");
+  CHECK(batch.streams[0].stream.track.text == "compute");
+  CHECK(batch.streams[1].stream.track.text == "stream x");
 }
 
 TEST_CASE("python frames: no id, the outermost frame and large ids are different things") {

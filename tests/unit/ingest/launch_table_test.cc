@@ -42,7 +42,7 @@ TEST_CASE("a launch table is a sorted list, wherever it keeps its pages") {
         call % 50 == 0 ? static_cast<std::int64_t>(random()) - (1LL << 31) : call / 3 + random() % 40;
     const CallKind kinds[] = {CallKind::kLaunch, CallKind::kSync, CallKind::kOther};
     records.push_back(launch(correlation, static_cast<std::uint32_t>(1 + random() % 3), kinds[random() % 3], call));
-    records.back().call = call;
+    records.back().origin.call = call;
   }
   std::vector<LaunchRecord> sorted = records;
   std::stable_sort(sorted.begin(), sorted.end(), ByLaunchKey{});
@@ -50,7 +50,7 @@ TEST_CASE("a launch table is a sorted list, wherever it keeps its pages") {
     CAPTURE(tried.name);
     LaunchTable table = table_of(records, tried.buffer_bytes);
     REQUIRE(table.size() == sorted.size());
-    for (std::size_t i = 0; i < sorted.size(); ++i) REQUIRE(table.at(i).call == sorted[i].call);
+    for (std::size_t i = 0; i < sorted.size(); ++i) REQUIRE(table.at(i).origin.call == sorted[i].origin.call);
     for (int i = 0; i < 3000; ++i) {
       const LaunchKey key{static_cast<std::int64_t>(random() % 2000) - 20, static_cast<std::uint32_t>(random() % 5),
                           static_cast<unsigned>(random() % 3), static_cast<std::int64_t>(random() % 5000)};

@@ -4,6 +4,7 @@
 
 #include "ingest/device_owners.h"
 #include "ingest/external_id_table.h"
+#include "ingest/operator_table.h"
 #include "ingest/stack_trie.h"
 
 namespace tracedb {
@@ -101,6 +102,29 @@ TEST_CASE("ExternalIdTable: dense, sparse and negative numbers") {
   CHECK(table.find(1000) == 0);
   table.set(1, 99);
   CHECK(table.find(1) == 99);
+}
+
+TEST_CASE("OperatorTable: rows and starts, near and far apart") {
+  OperatorTable table;
+  const std::int64_t ids[] = {0, 1, 63, 64, 65, 30000000, std::int64_t{1} << 62U, -1, -64, -65};
+  std::uint32_t row = 0;
+  const auto start_of = [](std::uint32_t number) { return std::int64_t{1} << number * 5; };  // near and far apart
+  for (const std::int64_t id : ids) {
+    ++row;
+    table.set(id, row, start_of(row));
+  }
+  row = 0;
+  for (const std::int64_t id : ids) {
+    ++row;
+    CHECK(table.find(id).row == row);
+    CHECK(table.find(id).ts == start_of(row));
+  }
+  CHECK(table.find(2).row == 0);
+  CHECK(table.find(-2).row == 0);
+  CHECK(table.find(1000).row == 0);
+  table.set(1, 99, 7);
+  CHECK(table.find(1).row == 99);
+  CHECK(table.find(1).ts == 7);
 }
 
 }  // namespace tracedb

@@ -1,0 +1,61 @@
+#include "ingest/flow_links.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ingest/trace_store.h"
+
+namespace tracedb {
+namespace {
+
+// More flows with one id than this are not told apart: their id says nothing about correlations.
+constexpr std::size_t kMostStarts = 4;
+constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+std::vector<std::uint32_t> streams_of_threads(const TraceStore& store) {
+  std::vector<std::uint32_t> out;
+  for (const ThreadInfo& thread : store.threads) {
+    const auto found = store.stream_tracks.find(track_text(store.processes[thread.process - 1].pid, thread.tid));
+    out.push_back(found == store.stream_tracks.end() ? 0 : found->second);
+  }
+  return out;
+}
+
+}  // namespace
+
+FlowLinks::FlowLinks(const TraceStore& store)
+    : by_id(store.spool(4)),
+      needed(store.uncorrelated > 0 || store.calls.size() == 0),
+      by_start(store.spool(4)),
+      origins(store.spool(4)),
+      stream_of_thread_(streams_of_threads(store)) {}
+
+void FlowLinks::add(const std::vector<FlowRecord>& ends) {
+  if (ends.size() < 2) return;
+  starts_.clear();
+  for (const FlowRecord& flow : ends) {
+    if (flow.ph == 's') starts_.push_back(flow);
+  }
+  if (starts_.empty() || starts_.size() == ends.size() || ends.front().id.type == EventIdType::kNone) return;
+  const auto earlier = [](const FlowRecord& a, const FlowRecord& b) { return a.ts < b.ts; };
+  if (starts_.size() > 1) std::stable_sort(starts_.begin(), starts_.end(), earlier);
+  const EventId& id = ends.front().id;
+  const bool is_number = id.type == EventIdType::kInteger && id.number <= kLargest;
+  for (const FlowRecord& flow : ends) {
+    const std::uint32_t stream = flow.ph == 'f' ? stream_of_thread_[flow.track - 1] : 0;
+    if (stream == 0) continue;
+    const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
+    if (later == starts_.begin()) continue;
+    FlowArrow arrow{is_number ? static_cast<std::int64_t>(id.number) : kUnset, flow.ts, 0, stream, 0};
+    const auto from = [&](const FlowRecord& start) {
+      arrow.start_ts = start.ts;
+      arrow.thread = start.track;
+      return arrow;
+    };
+    if (needed) by_start.push(from(*(later - 1)));
+    if (!is_number || starts_.size() > kMostStarts) continue;
+    for (auto start = starts_.begin(); start != later; ++start) by_id.push(from(*start));
+  }
+}
+
+}  // namespace tracedb
