@@ -14,10 +14,11 @@ KERNELS = 40
 SHOWN = 30
 
 
-def trace():
+def trace(last_device="AMD Instinct MI210"):
     events = [{"ph": "X", "cat": "kernel", "name": f"kernel_{i}", "pid": 6, "tid": 1, "ts": 100 + 10 * i, "dur": 1 + i,
                "args": {"device": 6, "stream": 1}} for i in range(KERNELS)]
     devices = [{"id": i, "name": "AMD Instinct MI300X", "totalGlobalMem": 206141652992} for i in range(4)]
+    devices[-1]["name"] = last_device
     return {"schemaVersion": 1, "deviceProperties": devices, "traceEvents": events}
 
 
@@ -35,10 +36,14 @@ def check_rows(index, folder):
     require("[others] is 10 more rows; --limit 0 shows all" in run("trace-query", "kernels", index).stderr, "no note")
 
 
-def check_device(index):
-    expected = "amd, not described by the trace (it lists 4 x AMD Instinct MI300X)"
-    shown = run("trace-query", "info", index).stdout
-    require(expected in shown, f"info does not say {expected!r}:\n{shown}")
+def check_device(index, folder):
+    """A device that the trace does not list by number is of the one model that it lists, if it lists only one."""
+    source = folder / "one_model.json"
+    source.write_text(json.dumps(trace("AMD Instinct MI300X")))
+    for asked, expected in ((index, "amd, not described by the trace (it lists 4 others)"),
+                            (source, "AMD Instinct MI300X (amd, 206 GB)")):
+        shown = run("trace-query", "info", asked).stdout
+        require(expected in shown, f"info does not say {expected!r}:\n{shown}")
 
 
 def check_issues(index):
@@ -142,7 +147,7 @@ def main():
         source.write_text(json.dumps(trace()))
         run("trace-ingest", "-q", source)
         cases.run("rows shown", check_rows, index, folder)
-        cases.run("a device that is not described", check_device, index)
+        cases.run("a device that is not described", check_device, index, folder)
         cases.run("issues say what they mean", check_issues, index)
         cases.run("SQL that begins with a comment", check_comment, index)
         cases.run("a damaged index beside its trace", check_damaged_index, folder)
