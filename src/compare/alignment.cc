@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/parallel.h"
 #include "compare/place_alignment.h"
@@ -38,11 +39,12 @@ std::vector<NameId> names_of(const LayerTemplate& of) {
   return names;
 }
 
-void add(PairSide& to, PlaceSum& place, const TemplateKernel& kernel) {
-  if (to.n == 0) to = {kernel.name, 0, 0, kernel.example};
+void add(PairSide& to, PlaceSum& sum, std::span<const TemplateKernel> kernels, std::uint32_t place) {
+  const TemplateKernel& kernel = kernels[place];
+  if (to.n == 0) to = {kernel.name, 0, 0, kernel.example, -1, kernel.lane, place};
   to.n += kernel.n;
   to.time = bounded_add(to.time, kernel.time);
-  place = {kernel.n, kernel.own, kernel.work};
+  sum = {kernel.n, kernel.own, kernel.work};
 }
 
 std::size_t different_names(const LayerTemplate& a, const LayerTemplate& b) {
@@ -148,8 +150,8 @@ class Aligner {
     for (std::size_t i = 0; i < path.size(); ++i) {
       KernelPair& pair = segment.pairs[i];
       PlaceSums& sums = segment.places.emplace_back();
-      if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels[path[i].a]);
-      if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels[path[i].b]);
+      if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels, path[i].a);
+      if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels, path[i].b);
     }
   }
 

@@ -18,6 +18,8 @@ struct PairSide {
   std::int64_t time = 0;      // ns
   std::uint32_t example = 0;  // row of table kernel
   std::int32_t fusion = -1;   // the finding that accounts for it (set by find_fusions()); -1: none
+  std::uint32_t lane = 0;     // its stream, counted within the layer
+  std::uint32_t place = 0;    // in the side's own usual sequence
 };
 
 struct KernelPair {

@@ -75,12 +75,14 @@ class NamedParts {
          i += step) {
       const auto place = static_cast<std::size_t>(i);
       const PairSide& alone = view_.other(place);
+      const bool beside = view_.on_other_lane(at, place);
+      if (view_.aside(at, place) || (beside && taken_[place])) continue;
       if ((alone.n > 0 && view_.fusing(place).n > 0) || taken_[place]) break;
       const Parts own = view_.known(alone) ? parts_of(view_.op(alone)) : Parts{};
       if (within(own, missing, view_.families())) {
         members.push_back(place);
         supplied.insert(own.begin(), own.end());
-      } else if (++skipped > kMostSkipped) {
+      } else if (!beside && ++skipped > kMostSkipped) {
         break;
       }
     }
@@ -90,7 +92,7 @@ class NamedParts {
   void add_unnamed(const Parts& all, std::vector<std::size_t>& members) {
     for (std::size_t m = 0, named = members.size(); m < named; ++m) {
       std::size_t before = members[m];
-      while (before > 0 && view_.other(before - 1).n == 0) --before;
+      while (before > 0 && (view_.other(before - 1).n == 0 || view_.aside(members[m], before - 1))) --before;
       if (before == 0 || !view_.only_other(--before) || taken_[before]) continue;
       const Parts alone = parts_of(view_.op(view_.other(before)));
       const bool known = std::find(members.begin(), members.end(), before) != members.end();
@@ -122,7 +124,9 @@ std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t 
     const auto product = [&](std::size_t j) {
       return (view.traits(view.other(j)) & kGemmTrait) != 0 && (view.only_other(j) || j == at);
     };
-    const auto between = [&](std::size_t j) { return view.only_other(j) || j == at || view.other(j).n == 0; };
+    const auto between = [&](std::size_t j) {
+      return view.only_other(j) || j == at || view.other(j).n == 0 || view.aside(at, j);
+    };
     for (std::size_t j = i; j-- > begin && between(j);) {
       if (product(j)) {
         first = j;
@@ -138,7 +142,7 @@ std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t 
     if (first == i || last == i) continue;
     std::vector<std::size_t> members;
     for (std::size_t j = first; j <= last; ++j) {
-      if (view.other(j).n > 0 && view.known(view.other(j))) members.push_back(j);
+      if (view.other(j).n > 0 && view.known(view.other(j)) && !view.aside(at, j)) members.push_back(j);
     }
     return members;
   }
@@ -159,8 +163,9 @@ std::vector<std::size_t> run_around(const FusionView& view, std::size_t at, Fits
     if (!fits(view.other(at))) return {};
     members.push_back(at);
   }
-  for (std::size_t i = at; i-- > 0 && view.only_other(i) && fits(view.other(i));) members.push_back(i);
-  for (std::size_t i = at + 1; i < view.size() && view.only_other(i) && fits(view.other(i)); ++i) members.push_back(i);
+  const auto takes = [&](std::size_t i) { return i < view.size() && view.only_other(i) && fits(view.other(i)); };
+  for (std::size_t i = view.before(at, at); takes(i); i = view.before(at, i)) members.push_back(i);
+  for (std::size_t i = view.after(at, at); takes(i); i = view.after(at, i)) members.push_back(i);
   std::sort(members.begin(), members.end());
   return members.size() >= 2 ? members : std::vector<std::size_t>{};
 }
@@ -179,9 +184,10 @@ std::vector<std::size_t> parts_of_merged_calls(const FusionView& view, std::size
   const PairSide& fused = view.fusing(at);
   if (!view.known(fused) || !calls_may_merge(view.op(fused))) return {};
   const auto same_beside = [&](std::size_t i) {
-    return view.fusing(i).n > 0 && view.other(i).n == 0 && view.family(view.fusing(i)) == view.family(fused);
+    return i < view.size() && view.fusing(i).n > 0 && view.other(i).n == 0 &&
+           view.family(view.fusing(i)) == view.family(fused);
   };
-  if ((at > 0 && same_beside(at - 1)) || (at + 1 < view.size() && same_beside(at + 1))) return {};
+  if (same_beside(view.before(at, at)) || same_beside(view.after(at, at))) return {};
   const PairSide* first = view.other(at).n > 0 ? &view.other(at) : nullptr;
   return run_around(view, at, [&](const PairSide& side) {
     if (first == nullptr) first = &side;
@@ -235,12 +241,47 @@ std::vector<std::size_t> parts_of_summing_product(const FusionView& view, std::s
   for (std::size_t i = 0; i < view.size(); ++i) {
     if (is(view.fusing(i), "moe_finalize")) return {};
   }
-  const std::size_t next = at + 1;
+  const std::size_t next = view.after(at, at);
   if (next >= view.size() || !view.only_other(next) || !is(view.other(next), "moe_finalize")) return {};
   return {at, next};
 }
 
 }  // namespace
+
+FusionView::FusionView(const AlignedSegment& segment, FusedBy by, const Vocabulary& vocabulary)
+    : segment_(segment), by_(by), vocabulary_(vocabulary) {
+  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (fusing(i).n > 0 && other(i).n > 0) ++partners[other(i).lane][fusing(i).lane];
+  }
+  for (const auto& [from, lanes] : partners) {
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    lane_of_other_[from] = std::max_element(lanes.begin(), lanes.end(), fewer)->first;
+  }
+}
+
+std::optional<std::uint32_t> FusionView::lane(std::size_t i) const {
+  if (fusing(i).n > 0) return fusing(i).lane;
+  const auto found = lane_of_other_.find(other(i).lane);
+  return found == lane_of_other_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool FusionView::on_other_lane(std::size_t at, std::size_t i) const {
+  const std::optional<std::uint32_t> own = lane(at), its = lane(i);
+  return own && its && *own != *its;
+}
+
+std::size_t FusionView::after(std::size_t at, std::size_t from) const {
+  for (++from; from < size() && aside(at, from);) ++from;
+  return from;
+}
+
+std::size_t FusionView::before(std::size_t at, std::size_t from) const {
+  while (from-- > 0) {
+    if (!aside(at, from)) return from;
+  }
+  return size();
+}
 
 FusedParts PartsFinder::find(std::size_t at) {
   FusedParts out;
@@ -254,6 +295,9 @@ FusedParts PartsFinder::find(std::size_t at) {
   const bool again = std::any_of(out.members.begin(), out.members.end(), [&](std::size_t m) { return taken_[m]; });
   if (out.members.empty() || again || taken_[at]) return {};
   for (const std::size_t member : out.members) taken_[member] = true;
+  // Pairs of several streams may cross: parts are told in the order in which their side runs them.
+  std::stable_sort(out.members.begin(), out.members.end(),
+                   [&](std::size_t a, std::size_t b) { return view_.other(a).place < view_.other(b).place; });
   taken_[at] = true;
   return out;
 }

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "compare/fusion.h"
@@ -13,8 +16,7 @@ namespace tracedb {
 // One segment seen with the roles of the sides fixed: `fused` is where a kernel may do the work of several.
 class FusionView {
  public:
-  FusionView(const AlignedSegment& segment, FusedBy by, const Vocabulary& vocabulary)
-      : segment_(segment), by_(by), vocabulary_(vocabulary) {}
+  FusionView(const AlignedSegment& segment, FusedBy by, const Vocabulary& vocabulary);
 
   [[nodiscard]] std::size_t size() const { return segment_.pairs.size(); }
   [[nodiscard]] const PairSide& fusing(std::size_t i) const {
@@ -30,15 +32,29 @@ class FusionView {
     return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
   }
   [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
+  // Whether a pair runs beside the one at `at`, on a stream of its own.
+  [[nodiscard]] bool on_other_lane(std::size_t at, std::size_t i) const;
+  // Whether it does and is none of a search's business, since either side has it: where it stands between the kernels
+  // of another stream is chance.
+  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const {
+    return fusing(i).n > 0 && other(i).n > 0 && on_other_lane(at, i);
+  }
+  // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
+  [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const;
+  [[nodiscard]] std::size_t before(std::size_t at, std::size_t from) const;
   // The pair's other side stands alone.
   [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
   [[nodiscard]] const ClassFamilies& families() const { return vocabulary_.families(); }
   [[nodiscard]] OpId family(const PairSide& side) const { return vocabulary_.family_of(vocabulary_.op_of(side.name)); }
 
  private:
+  // Of the fusing side; nothing where no kernel of the other's lane has a partner.
+  [[nodiscard]] std::optional<std::uint32_t> lane(std::size_t i) const;
+
   const AlignedSegment& segment_;
   FusedBy by_;
   const Vocabulary& vocabulary_;
+  std::map<std::uint32_t, std::uint32_t> lane_of_other_;  // by the other side's lane: that of most of its partners
 };
 
 struct FusedParts {

@@ -40,6 +40,34 @@ double common_time(const Lane& a, const Lane& b) {
   return time;
 }
 
+// The lane of most kernels.
+std::uint32_t main_lane(std::span<const TemplateKernel> kernels) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const TemplateKernel& kernel : kernels) ++counts[kernel.lane];
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return counts.empty() ? 0 : std::max_element(counts.begin(), counts.end(), fewer)->first;
+}
+
+// Places of the most entries that rise: of those that are not kNoPartner, without the fewest that cross others.
+Places rising(const Places& partner) {
+  Places ends, before(partner.size(), kNoPartner);  // by length: the place that ends the lowest run so far
+  for (std::uint32_t i = 0; i < partner.size(); ++i) {
+    if (partner[i] == kNoPartner) continue;
+    const auto at = std::lower_bound(ends.begin(), ends.end(), i,
+                                     [&](std::uint32_t end, std::uint32_t now) { return partner[end] < partner[now]; });
+    if (at != ends.begin()) before[i] = *(at - 1);
+    if (at == ends.end()) {
+      ends.push_back(i);
+    } else {
+      *at = i;
+    }
+  }
+  Places out;
+  for (std::uint32_t i = ends.empty() ? kNoPartner : ends.back(); i != kNoPartner; i = before[i]) out.push_back(i);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 // Lanes with the most time of the same kinds of work first.
 std::vector<std::pair<std::size_t, std::size_t>> match_lanes(const std::vector<Lane>& a, const std::vector<Lane>& b) {
   std::vector<std::tuple<double, std::size_t, std::size_t, std::size_t, std::size_t>> likely;
@@ -145,8 +173,9 @@ class PlaceAligner {
     return sum;
   }
 
-  // Pairs that may cross, in the order of one sequence, and each kernel that stands alone in the other behind the one
-  // that runs before it. The shorter sequence, else that with the lesser names, gives the order, whichever side it is.
+  // Pairs that may cross, in the order of one sequence, and each kernel that stands alone in the other behind the last
+  // before it on the main streams whose pair crosses none: a branch that starts at another time must not take its
+  // neighbours along. The shorter sequence, else that with the lesser names, gives the order, whichever side it is.
   [[nodiscard]] std::vector<AlignedPair> in_order(const std::vector<AlignedPair>& pairs) const {
     const bool swap =
         a_.size() != b_.size() ? a_.size() > b_.size() : std::ranges::lexicographical_compare(roles_.b, roles_.a);
@@ -163,18 +192,36 @@ class PlaceAligner {
     const auto put = [&](std::uint32_t first, std::uint32_t second) {
       out.push_back(swap ? AlignedPair{second, first} : AlignedPair{first, second});
     };
-    const auto put_alone_behind = [&](std::size_t at) {
-      for (; at < other && (back[at] == kNoPartner); ++at) {
-        if (hosts_other[at] == kNoPartner) put(kNoPartner, static_cast<std::uint32_t>(at));
+    std::uint32_t next = 0;  // of the other sequence
+    const auto put_alone_before = [&](std::size_t end) {
+      for (; next < end; ++next) {
+        if (back[next] == kNoPartner && hosts_other[next] == kNoPartner) put(kNoPartner, next);
       }
     };
-    put_alone_behind(0);
+    const Places steady = rising(of_main_lanes(partner, swap));
+    auto anchor = steady.begin();
+    put_alone_before(steady.empty() ? other : partner[*anchor]);
     for (std::uint32_t i = 0; i < leading; ++i) {
       if (hosts_leading[i] != kNoPartner) continue;
       put(i, partner[i]);
-      if (partner[i] != kNoPartner) put_alone_behind(std::size_t{partner[i]} + 1);
+      if (anchor == steady.end() || *anchor != i) continue;
+      ++anchor;
+      put_alone_before(anchor == steady.end() ? other : partner[*anchor]);
     }
     return out;
+  }
+
+  // Without those of pairs that run on no main stream on either side. `swap`: of places of the second sequence.
+  [[nodiscard]] Places of_main_lanes(Places partner, bool swap) const {
+    const auto leading = swap ? b_ : a_;
+    const auto other = swap ? a_ : b_;
+    const std::uint32_t lane_leading = main_lane(leading), lane_other = main_lane(other);
+    for (std::size_t i = 0; i < partner.size(); ++i) {
+      const bool on_main =
+          partner[i] != kNoPartner && (leading[i].lane == lane_leading || other[partner[i]].lane == lane_other);
+      if (!on_main) partner[i] = kNoPartner;
+    }
+    return partner;
   }
 
   // Companions behind their hosts, in pairs as far as both sides have them.

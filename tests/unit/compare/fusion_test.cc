@@ -34,6 +34,20 @@ class Made {
     return *this;
   }
 
+  // A pair of the first segment is on another stream than all others.
+  Made& on_side_stream(std::size_t pair) {
+    alignment_.segments[0].pairs[pair].baseline.lane = alignment_.segments[0].pairs[pair].candidate.lane = 1;
+    return *this;
+  }
+  // At which place either side runs the pairs of the first segment.
+  Made& run_in_order(const std::vector<std::uint32_t>& places) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      KernelPair& pair = alignment_.segments[0].pairs[i];
+      pair.baseline.place = pair.candidate.place = places[i];
+    }
+    return *this;
+  }
+
   // "candidate: x = y + z" by names, in the order of the findings.
   std::vector<std::string> findings() {
     std::vector<std::string> out;
@@ -109,6 +123,20 @@ TEST_CASE("fusion: the fused kernel may have no partner, or a fused one; kernels
   const Made::Pairs apart = {
       {"add:elementwise", ""}, {"g:dense_gemm", "g:dense_gemm"}, {"rms:norm", "fused:elementwise+norm"}};
   CHECK(Made().segment(apart).findings().empty());
+}
+
+TEST_CASE("fusion: kernels of another stream are stepped over, and parts are told in their own order") {
+  Made made;
+  made.segment({{"gemm:dense_gemm", "gemm:dense_gemm"},
+                {"up:moe_gemm", ""},
+                {"s:dense_gemm", "s:dense_gemm"},
+                {"silu:activation", "fused:moe_gemm+activation"},
+                {"down:moe_gemm", "down:moe_gemm"}});
+  CHECK(made.findings().empty());
+  CHECK(made.on_side_stream(2).findings() == Findings{"candidate: fused = up + silu"});
+  Made crossed;
+  crossed.segment({{"q:quantise", ""}, {"rms:norm", "fused:norm+quantise"}});
+  CHECK(crossed.run_in_order({1, 0}).findings() == Findings{"candidate: fused = rms + q"});
 }
 
 TEST_CASE("fusion: opposite findings both appear") {

@@ -65,6 +65,17 @@ TEST_CASE("streams that start in another order are the same streams") {
         "gemm=gemm nccla=nccla norm=norm ncclb=ncclb");
 }
 
+TEST_CASE("a branch that starts at another time takes no neighbours along") {
+  Sequences sequences;
+  // What stands alone (norm) is behind the product before it on its own stream, wherever the branch (nccl) starts.
+  CHECK(sequences.aligned({"gemma0", "ncclx1", "nccly1", "normf0", "mm0"},
+                          {"gemma0", "norm0", "normb0", "mm0", "ncclx1", "nccly1"}) ==
+        sequences.aligned({"gemma0", "ncclx1", "nccly1", "normf0", "mm0"},
+                          {"gemma0", "norm0", "normb0", "ncclx1", "mm0", "nccly1"}));
+  CHECK(sequences.aligned({"ncclx1", "gemma0", "mm0", "nccly1"}, {"gemma0", "norm0", "mm0", "ncclx1", "nccly1"}) ==
+        "ncclx=ncclx gemma=gemma =norm mm=mm nccly=nccly");
+}
+
 TEST_CASE("what one side runs on a stream of its own finds its partner across streams") {
   Sequences sequences;
   CHECK(sequences.aligned({"gemm0", "nccl0", "norm0"}, {"gemm0", "norm0", "nccl1"}) == "gemm=gemm nccl=nccl norm=norm");
