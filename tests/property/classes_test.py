@@ -57,6 +57,11 @@ def main():
     for vendor, model in itertools.product(("amd", "nvidia"), ("train", "vision+text", "encoder+decoder", "diffusion")):
         with scratch_folder() as folder:
             cases.run(f"truth {vendor} {model}", check_truth, folder, ["--vendor", vendor, "--model", model])
+    for vendor, fusions, spelling in itertools.product(("amd", "nvidia"), ("add+rmsnorm,rope+kvcache", FUSIONS),
+                                                       ("attention,add_norm,rope_cache", "inductor,rope_append")):
+        with scratch_folder() as folder:
+            cases.run(f"truth {vendor} {spelling} of {fusions}", check_truth, folder,
+                      ["--vendor", vendor, "--fuse", fusions, "--spelling", spelling, "--jittered-streams", "on"])
     for seed in range(3):
         with scratch_folder() as folder:
             cases.run(f"names {seed}", check_tables, folder, seed)

@@ -165,7 +165,7 @@ def check_pair(folder, what, options, score):
     itself = indexes[len(what) % 2]
     check_unchanged(compare(itself, itself, "--section", "all"))
     equal("clocks" in {row["code"] for row in there["warnings"]}, what == "clock", "warning of clocks")
-    if what in ("slower", "model"):
+    if what in ("slower", "slower class", "model"):
         check_slow(sides, ledgers)
     if what == "apart":
         check_apart(sides, ledgers["op"], there["warnings"])

@@ -12,6 +12,7 @@ from steps_test import FUSIONS, LABELS, build, check_steps, rows  # noqa: E402
 from trace_cases import Cases, equal, require, scratch_folder  # noqa: E402
 
 SEEDS = range(6)
+SPELLINGS = ("add_norm", "attention", "inductor", "rope_append", "rope_cache")
 IDLE = 4_000_000  # ns: more than any wait that was not planted
 
 
@@ -23,7 +24,8 @@ def options_by_chance(chance):
                "tensor-parallel": chance.choice((1, 2, 8)), "batch": chance.choice((1, 16, 64)),
                "prompt-tokens": chance.choice((128, 2048)), "mixed-fraction": chance.choice((0, 0.3)),
                "jitter": chance.choice((0, 3, 10)), "idle": IDLE, "seed": chance.randrange(1, 1000),
-               "step-gap": chance.choice((0, 2000000))}
+               "step-gap": chance.choice((0, 2000000)),
+               "spelling": ",".join(chance.sample(SPELLINGS, chance.choice((0, 1, 3))))}
     options = [part for name, value in {**switches, **numbers}.items() for part in (f"--{name}", value)]
     return options + (["--fuse", ",".join(fusions)] if fusions else [])
 

@@ -10,6 +10,7 @@ SLOW = ("dense_gemm", "quantise", "rotary", "kv_cache", "attention_decode", "act
 MODELS = (("train", ("dense_gemm", "attention", "norm", "activation")), ("vision+text", ("dense_gemm", "attention")),
           ("encoder+decoder", ("attention", "cross_sdpa", "dense_gemm")), ("diffusion", ("norm", "rotary", "attention")))
 INSERTED = ("reduce", "sort", "elementwise", "norm", "quantise", "gate_up_gemm", "moe_gemm_1")
+SPELLINGS = ("add_norm", "attention", "inductor", "rope_append", "rope_cache")
 
 
 def shape(chance):
@@ -18,7 +19,8 @@ def shape(chance):
                "--batch", chance.choice([8, 32, 64]), "--moe", chance.choice(["on", "off"]),
                "--quantise", chance.choice(["on", "on", "off"]), "--qk-norm", chance.choice(["on", "on", "off"]),
                "--tensor-parallel", chance.choice([1, 1, 2, 4]), "--streams", chance.choice([1, 2, 3])]
-    return options + ["--python-stacks", chance.choice(["on", "on", "off"])]
+    return options + ["--python-stacks", chance.choice(["on", "on", "off"]),
+                      "--jittered-streams", chance.choice(["on", "off", "off"])]
 
 
 def way(chance):
@@ -26,6 +28,11 @@ def way(chance):
     return ["--seed", chance.randrange(1, 10**6), "--steps", chance.randint(8, 12), "--idle",
             chance.choice([0, 0, 90000]), "--graphs", chance.choice(["on", "on", "off"]),
             "--step-gap", chance.choice([0, 0, 400000, 9000000])]
+
+
+def spell(chance):
+    """Libraries of a side for itself: one operation under two names."""
+    return ["--spelling", ",".join(chance.sample(SPELLINGS, chance.choice([0, 1, 2])))]
 
 
 def fuse(chance):
@@ -40,7 +47,7 @@ def vendors(place):
 def fusion_pair(chance, place):
     a, b = vendors(place)
     common = shape(chance)
-    return [[*common, *vendor, *way(chance), *fuse(chance)] for vendor in (a, b)]
+    return [[*common, *vendor, *way(chance), *fuse(chance), *spell(chance)] for vendor in (a, b)]
 
 
 def same_pair(chance, place):
@@ -51,9 +58,18 @@ def same_pair(chance, place):
 
 
 def slow_pair(chance, place):
-    """With little noise, so that what was planted is what stands out."""
-    a, b = [[*side, "--jitter", "0.3"] for side in same_pair(chance, place)]
+    """With little noise, so that what was planted is what stands out. Without a branch beside, since the account is of
+    time on the device: which kernel such a branch runs under is chance, and more than one layer's slow class."""
+    a, b = [[*side, *spell(chance), "--jitter", "0.3", "--jittered-streams", "off"] for side in same_pair(chance, place)]
     return a, [*b, "--slow", f"{SLOW[place % len(SLOW)]}@{chance.randint(1, 3)}={chance.choice([1.8, 2.5])}"]
+
+
+def slow_class_pair(chance, place):
+    """A class is slower in all layers, while other kernels are fused and called otherwise."""
+    vendor = vendors(2 + place % 2)[0]
+    common = [*shape(chance), *vendor]
+    a, b = [[*common, *way(chance), *fuse(chance), *spell(chance), "--jitter", "0.3"] for _ in range(2)]
+    return a, [*b, "--slow", f"{SLOW[place % len(SLOW)]}=2"]
 
 
 def clock_pair(chance, place):
@@ -117,9 +133,9 @@ def long_capture_pair(chance, place):
     return [*a, "--steps", 5], [*b, "--steps", 24]
 
 
-PAIRS = (("fusions", fusion_pair, 20), ("nothing", same_pair, 4), ("slower", slow_pair, 7),
+PAIRS = (("fusions", fusion_pair, 16), ("nothing", same_pair, 4), ("slower", slow_pair, 7), ("slower class", slow_class_pair, 7),
          ("clock", clock_pair, 4), ("ranks", rank_pair, 3), ("apart", apart_pair, 3), ("model", model_pair, 8),
-         ("shifted", shifted_pair, 2), ("insertion", insert_pair, 4), ("mixed", mixed_pair, 6),
+         ("shifted", shifted_pair, 2), ("insertion", insert_pair, 4), ("mixed", mixed_pair, 3),
          ("everything", everything_pair, 2), ("capture length", long_capture_pair, 1))
 
 

@@ -80,8 +80,8 @@ def make_side(folder, name, options):
 
 
 def cut_in_parts(side, kind, layer):
-    """A layer's work in the parts that kernels may be fused from: [(parts, kernel name)]; kernels planted by --insert,
-    which stand behind the output projection, and copies are left out."""
+    """A layer's work in the parts that kernels may be fused from: [(parts, kernel name, class)]; kernels planted by
+    --insert, which stand behind the output projection, and copies are left out."""
     inserted = sum(target["layer"] in (None, int(layer)) for target in side.truth["inserted_targets"])
     parts_of = {(fusion["role"], fusion["parts"][-1] == "final_norm"): fusion["parts"] for fusion in side.truth["fusions"]}
     out = []
@@ -90,7 +90,7 @@ def cut_in_parts(side, kind, layer):
         if skip > 0:
             skip -= 1
         elif kernel_class != "copy":
-            out.append((parts_of.get((role, layer == TAIL), [role]), name))
+            out.append((parts_of.get((role, layer == TAIL), [role]), name, kernel_class))
         if role == "o_gemm":
             skip = inserted
     return out
@@ -99,23 +99,29 @@ def cut_in_parts(side, kind, layer):
 def ends_of(cuts):
     ends = []
     at = 0
-    for parts, name in cuts:
-        ends.append((at, at + len(parts), name))
+    for parts, name, kernel_class in cuts:
+        ends.append((at, at + len(parts), name, kernel_class))
         at += len(parts)
     return ends
+
+
+def only_unnamed_add(fused, parts):
+    """Whether all that one kernel does more than the other side's is a residual add that its class does not name: that
+    makes no finding. By classes."""
+    return fused == "norm" and sorted(parts) == ["elementwise", "norm"]
 
 
 def fusions_of(fusing, other):
     """What one layer of `fusing` does in one kernel and `other` in several: [(kernel, parts)]; and kernels that cover
     part of another side's kernel, of which nothing is asked."""
-    equal([part for parts, _ in fusing for part in parts], [part for parts, _ in other for part in parts], "work")
+    equal([part for cut in fusing for part in cut[0]], [part for cut in other for part in cut[0]], "work")
     found, crossing = [], set()
-    for begin, end, name in ends_of(fusing):
+    for begin, end, name, kernel_class in ends_of(fusing):
         inside = [piece for piece in ends_of(other) if piece[1] > begin and piece[0] < end]
         if inside[0][0] < begin or inside[-1][1] > end:
             if not (inside[0][0] <= begin and inside[0][1] >= end):  # it lies not within one kernel
                 crossing.add(name)
-        elif len(inside) > 1:
+        elif len(inside) > 1 and not only_unnamed_add(kernel_class, [piece[3] for piece in inside]):
             found.append((name, tuple(piece[2] for piece in inside)))
     return found, crossing
 
@@ -143,7 +149,7 @@ def kept_kernels(baseline, candidate):
     for kind in set(baseline.kinds) & set(candidate.kinds):
         for layer in baseline.sequences(kind):
             pieces = [set(ends_of(cut_in_parts(side, kind, layer))) for side in (baseline, candidate)]
-            kept.update((kind, name) for _, _, name in pieces[0] & pieces[1])
+            kept.update((kind, piece[2]) for piece in pieces[0] & pieces[1])
     return kept
 
 
