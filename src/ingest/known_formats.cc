@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include "base/byte_source.h"
 #include "base/error.h"
@@ -19,7 +20,7 @@
 namespace tracedb {
 namespace {
 
-using std::string_view_literals::operator""sv;
+using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -194,14 +195,22 @@ std::string refusal(const KnownFormat& format) { return fmt::format("{}: {}", fo
 std::string recording_in(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return {};
-  if (is_ours(file_kind(file))) return "an index of traces";
+  const FileKind kind = file_kind(file);
+  if (is_ours(kind)) return "an index of traces";
+  if (kind == FileKind::kMissing) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("{}: is there already and cannot be read, so it is not replaced; give "
+                            "the output another name",
+                            printable_path(file)));
+  }
   std::string found;
-  static_cast<void>(failure_of([&] {
+  const std::optional<Error> failure = failure_of([&] {
     const std::string head = read_head(file);
     const KnownFormat* format = known_format(head, file);
     if (format != nullptr && format->irreplaceable) found = format->name;
     if (format == nullptr && begins_as_trace(head)) found = "a trace";
-  }));
+  });
+  if (failure && failure->code() == ErrorCode::kResource) throw Error(*failure);  // it may hold a trace all the same
   return found;
 }
 

@@ -80,12 +80,10 @@ void PassFinder::note_sequence_number(const OperatorRecord& record) {
 std::int64_t PassFinder::cell(PassOrigin origin) const {
   const std::uint32_t thread = origin.thread();
   if (thread == 0 || !trains_[process_of(thread) - 1]) return kUnset;
-  Pass pass = Pass::kForward;
-  if (origin.hint() == PassHint::kOptimizer) {
-    pass = Pass::kOptimizer;
-  } else if (origin.hint() == PassHint::kBackward || autograd_[thread - 1]) {
-    pass = Pass::kBackward;
-  } else if (origin.hint() == PassHint::kOptimizerElsewhere) {
+  const bool backward = origin.hint() == PassHint::kBackward || autograd_[thread - 1];
+  Pass pass = backward ? Pass::kBackward : Pass::kForward;
+  // The optimizer of the launching thread comes before the backward pass, that of another thread behind it.
+  if (origin.hint() == PassHint::kOptimizer || (origin.hint() == PassHint::kOptimizerElsewhere && !backward)) {
     pass = Pass::kOptimizer;
   }
   return static_cast<std::int64_t>(pass);

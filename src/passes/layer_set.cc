@@ -189,10 +189,10 @@ class Finder {
     bool same = true;
     for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
       const PieceStack& own = piece.stacks[s];
-      const auto end = static_cast<std::size_t>(own.first + own.found.width);
+      const auto end = static_cast<std::size_t>(own.first) + static_cast<std::size_t>(own.found.width);
       if (end > to.size()) to.resize(end, kNoLayer);
       for (std::int32_t i = 0; i < own.found.width; ++i) {
-        to[static_cast<std::size_t>(own.first + i)] = stacks[s].first + i;
+        to[static_cast<std::size_t>(own.first) + static_cast<std::size_t>(i)] = stacks[s].first + i;
       }
       same = same && own.first == stacks[s].first;
     }

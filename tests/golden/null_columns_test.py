@@ -9,8 +9,6 @@ from trace_cases import Cases, TRACES, equal, ingest, kineto_traces, open_index,
 
 REASONS = {
     ("counter", "category_id"): "counters have none here",
-    ("frame", "file_id"): "a known mistake: the name of the file is not stored yet",
-    ("python_calls", "file"): "as frame.file_id",
     **{("event_argument", column): "only with --keep-args" for column in ("event_table", "event_id", "args")},
     ("collective", "comms_id"): "of collectives on a thread only, in these traces",
     ("collective", "sequence"): "newer profilers write it",

@@ -17,7 +17,6 @@ WHOLE = "whole microseconds of each piece"
 FIRST = "no launch: the first event's"          # of the file, as its row number is 0
 OVERLAP = "annotations by overlap"
 ARGUMENT = "argument stream"
-PROFILER = "bandwidth as the profiler says"
 TIES = "order of equal times"
 CALLS = "launches by a list of names"
 TYPES = {"computation": "COMPUTATION", "comm": "COMMUNICATION", "copy": "MEMORY"}
@@ -55,8 +54,6 @@ SYNC_SQL = """
 SELECT s.ts, s.dur, n.value FROM slice s JOIN string c ON c.id = s.category_id JOIN string n ON n.id = s.name_id
 JOIN event_argument a ON a.event_table = 'slice' AND a.event_id = s.id
 WHERE c.value = 'cuda_sync' AND json_extract(a.args, '$.stream') <> -1"""
-BANDWIDTH_SQL = """
-SELECT event_id, json_extract(args, '$."memory bandwidth (GB/s)"') FROM event_argument WHERE event_table = 'memory_op'"""
 OPERATOR_SQL = """
 SELECT o.ts, o.dur, n.value FROM cpu_op o JOIN string n ON n.id = o.name_id
 JOIN event_argument a ON a.event_table = 'cpu_op' AND a.event_id = o.id
@@ -215,10 +212,9 @@ class HtaModel:
     @lru_cache(maxsize=None)
     def bandwidths(self, rules):
         """{operation: GB/s of all that run, after each start and each end}, where it is more than nothing."""
-        own = dict(self.index.rows(BANDWIDTH_SQL)) if PROFILER in rules else {}
         changes = defaultdict(list)
-        for row in self.index.query("SELECT id, name, ts, dur, gb_per_s FROM memcpys ORDER BY id"):
-            rate = own.get(row["id"]) if PROFILER in rules else row["gb_per_s"]
+        for row in self.index.query("SELECT name, ts, dur, gb_per_s FROM memcpys ORDER BY id"):
+            rate = row["gb_per_s"]
             if rate is None:
                 continue
             name = "Memset" if row["name"].startswith("Memset") else row["name"][:11]
