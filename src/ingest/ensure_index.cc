@@ -33,7 +33,7 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool over
     throw Error(ErrorCode::kUsage, fmt::format("{}: is the trace itself; give the index another name with --output",
                                                printable_path(index)));
   }
-  if (is_ours(file_kind(index))) return;
+  if (is_ours(replaced_kind(index))) return;
   const std::string recording = recording_in(index);
   if (!recording.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: holds {}, which would be lost; give the index another name with "

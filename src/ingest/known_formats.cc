@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <system_error>
 
 #include "base/byte_source.h"
 #include "base/error.h"
@@ -192,17 +193,20 @@ void refuse_known_format(const std::filesystem::path& file) {
 
 std::string refusal(const KnownFormat& format) { return fmt::format("{}: {}", format.name, format.advice); }
 
-std::string recording_in(const std::filesystem::path& file) {
+FileKind replaced_kind(const std::filesystem::path& output) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return {};
-  const FileKind kind = file_kind(file);
+  if (!std::filesystem::is_regular_file(output, error)) return FileKind::kMissing;
+  const FileKind kind = file_kind(output);
+  if (kind != FileKind::kMissing || !std::filesystem::exists(output, error)) return kind;
+  throw Error(ErrorCode::kResource, fmt::format("{}: is there already and cannot be read, so it is not replaced; give "
+                                                "the output another name",
+                                                printable_path(output)));
+}
+
+std::string recording_in(const std::filesystem::path& file) {
+  const FileKind kind = replaced_kind(file);
+  if (kind == FileKind::kMissing) return {};
   if (is_ours(kind)) return "an index of traces";
-  if (kind == FileKind::kMissing) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("{}: is there already and cannot be read, so it is not replaced; give "
-                            "the output another name",
-                            printable_path(file)));
-  }
   std::string found;
   const std::optional<Error> failure = failure_of([&] {
     const std::string head = read_head(file);

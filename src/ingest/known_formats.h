@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "index/index.h"
+
 namespace tracedb {
 
 struct KnownFormat {
@@ -35,6 +37,10 @@ void refuse_known_format(const std::filesystem::path& file);
 
 // "an RPD database of rocmProfileData, which is not read here: ..." for a message behind the file's name.
 std::string refusal(const KnownFormat& format);
+
+// What is at the name of an output: kMissing where there is no regular file. Throws Error{kResource} for a file that
+// cannot be read, since it may hold a recording.
+FileKind replaced_kind(const std::filesystem::path& output);
 
 // Why no report may replace the regular file `file`: "a trace", "an index of traces", "an RPD database ...". Empty
 // where it is nothing of this kind, or not there. Looks at the content only.

@@ -51,7 +51,7 @@ void require_safe_output(const NamedFile& output, OutputContent content, std::sp
   if (content == OutputContent::kReport && output.path.extension() == kIndexSuffix) {
     refuse(output, "has the name of an index");
   }
-  if (content == OutputContent::kIndex && is_ours(file_kind(output.path))) return;
+  if (content == OutputContent::kIndex && is_ours(replaced_kind(output.path))) return;
   const std::string recording = recording_in(output.path);
   if (!recording.empty()) refuse(output, fmt::format("holds {}, which would be lost", recording));
 }
