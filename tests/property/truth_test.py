@@ -19,7 +19,7 @@ IDLE = 4_000_000  # ns: more than any wait that was not planted
 def options_by_chance(chance):
     fusions = [fusion for fusion in FUSIONS.split(",") if chance.random() < 0.4]
     switches = {name: chance.choice(("on", "off")) for name in ("graphs", "python-stacks", "moe", "quantise", "qk-norm",
-                                                                "jittered-streams")}
+                                                                "jittered-streams", "correlation")}
     numbers = {"layers": chance.randrange(3, 8), "steps": chance.randrange(5, 10), "streams": chance.choice((1, 2, 3)),
                "tensor-parallel": chance.choice((1, 2, 8)), "batch": chance.choice((1, 16, 64)),
                "prompt-tokens": chance.choice((128, 2048)), "mixed-fraction": chance.choice((0, 0.3)),

@@ -27,7 +27,7 @@ def way(chance):
     """Options that a side has for itself."""
     return ["--seed", chance.randrange(1, 10**6), "--steps", chance.randint(8, 12), "--idle",
             chance.choice([0, 0, 90000]), "--graphs", chance.choice(["on", "on", "off"]),
-            "--step-gap", chance.choice([0, 0, 400000, 9000000])]
+            "--correlation", chance.choice(["on", "on", "off"]), "--step-gap", chance.choice([0, 0, 400000, 9000000])]
 
 
 def spell(chance):
@@ -97,7 +97,8 @@ def model_pair(chance, place):
     common = ["--model", model, "--layers", chance.randint(3, 6), "--second-layers", chance.randint(2, 7), "--passes", 2,
               "--python-stacks", chance.choice(["on", "off"]), *vendors(2 + place // 2 % 2)[0], "--jitter", "0.3",
               "--dialect", "old" if model == "train" and place % 8 >= 4 else "new", "--batch", chance.choice([16, 64])]
-    a, b = [[*common, "--seed", chance.randrange(1, 10**6), "--steps", chance.randint(5, 8)] for _ in range(2)]
+    a, b = [[*common, "--seed", chance.randrange(1, 10**6), "--steps", chance.randint(5, 8), "--correlation",
+             chance.choice(["on", "on", "off"])] for _ in range(2)]
     return a, [*b, "--slow", f"{chance.choice(slow)}=1.6"]
 
 
