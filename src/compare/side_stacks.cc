@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 namespace tracedb {
 namespace {
@@ -30,8 +31,10 @@ class Joiner {
       out.push_back(place[i].value_or(all_.size()));
       if (!place[i]) {
         all_.push_back(model[i]);
+        position_.push_back(i);
       } else {
         unite(all_[*place[i]], model[i]);
+        position_[*place[i]] = std::min(position_[*place[i]], i);
       }
     }
     return out;
@@ -39,12 +42,11 @@ class Joiner {
 
   LayerStacks finish() {
     std::int32_t next = 0;
-    std::size_t unnamed = 0;
     for (LayerStack& stack : all_) {
       stack.first = next;
       next += stack.count;
-      if (is_numbered(stack.name)) stack.name = "stack " + std::to_string(++unnamed);
     }
+    number_unnamed();
     return std::move(all_);
   }
 
@@ -52,6 +54,17 @@ class Joiner {
   void take(std::optional<std::size_t>& place, std::size_t stack) {
     place = stack;
     taken_[stack] = true;
+  }
+
+  // By what does not depend on which model came first, so that a comparison mirrors.
+  void number_unnamed() {
+    std::vector<std::size_t> unnamed;
+    for (std::size_t k = 0; k < all_.size(); ++k) {
+      if (is_numbered(all_[k].name)) unnamed.push_back(k);
+    }
+    const auto rank = [&](std::size_t k) { return std::tuple(position_[k], all_[k].count, all_[k].passes); };
+    std::stable_sort(unnamed.begin(), unnamed.end(), [&](std::size_t x, std::size_t y) { return rank(x) < rank(y); });
+    for (std::size_t i = 0; i < unnamed.size(); ++i) all_[unnamed[i]].name = "stack " + std::to_string(i + 1);
   }
 
   // Of two names the same one whichever side comes first, so that a comparison mirrors.
@@ -63,7 +76,8 @@ class Joiner {
   }
 
   LayerStacks all_;
-  std::vector<bool> taken_;  // by place in all_: by a stack of the model at hand
+  std::vector<std::size_t> position_;  // by place in all_: the first one in a model
+  std::vector<bool> taken_;            // by place in all_: by a stack of the model at hand
 };
 
 }  // namespace

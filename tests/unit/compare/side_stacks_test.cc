@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace tracedb {
 namespace {
 
@@ -43,6 +45,20 @@ TEST_CASE("names mirror") {
   const LayerStacks a = {stack("A", 0, 12), stack("X", 12, 4)};
   const LayerStacks b = {stack("B", 0, 12), stack("X", 12, 4)};
   CHECK(join_stacks({a, b}).stacks[0].name == join_stacks({b, a}).stacks[0].name);
+}
+
+TEST_CASE("numbers of stacks without a name mirror") {
+  const LayerStacks a = {stack("stack 1", 0, 5)};
+  const LayerStacks b = {stack("stack 1", 0, 3), stack("stack 2", 3, 7)};
+  for (const std::int32_t layers : {3, 5, 7}) {
+    const auto name_of = [&](const JointStacks& joint) {
+      const auto found = std::find_if(joint.stacks.begin(), joint.stacks.end(),
+                                      [&](const LayerStack& one) { return one.count == layers; });
+      return found == joint.stacks.end() ? std::string() : found->name;
+    };
+    CHECK(name_of(join_stacks({a, b})) == name_of(join_stacks({b, a})));
+    CHECK(name_of(join_stacks({a, b})).starts_with("stack "));
+  }
 }
 
 }  // namespace tracedb
