@@ -60,8 +60,8 @@ std::uint32_t ModuleTrie::frame(std::uint32_t module) const {
 }
 
 ModuleCalls ModuleTrie::calls(const StackUse& use) const {
-  std::vector<ModuleCall> below(size());  // by module, itself included
-  const auto add = [](ModuleCall& to, const ModuleCall& from) {
+  std::vector<ModuleUse> below(size());  // by module, itself included
+  const auto add = [](ModuleUse& to, const ModuleUse& from) {
     to.time = bounded_add(to.time, from.time);
     to.first_kernel = std::min(to.first_kernel, from.first_kernel);
     to.traits |= from.traits;

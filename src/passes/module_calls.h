@@ -28,12 +28,12 @@ struct Modules {
 Modules read_modules(const Index& index);
 
 // A module called from another one, frames of both; the outer one 0: none.
-struct ModuleCall {
+struct ModuleUse {
   std::int64_t time = 0;
   std::uint32_t first_kernel = UINT32_MAX;
   Traits traits = 0;
 };
-using ModuleCalls = std::map<std::pair<std::uint32_t, std::uint32_t>, ModuleCall>;  // few: one for each module
+using ModuleCalls = std::map<std::pair<std::uint32_t, std::uint32_t>, ModuleUse>;  // few: one for each module
 
 // The python stacks as far as they are modules.
 class ModuleTrie {

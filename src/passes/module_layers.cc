@@ -31,7 +31,7 @@ struct ModuleStack {
 
 struct Child {
   Frame frame = 0;
-  const ModuleCall* call = nullptr;
+  const ModuleUse* call = nullptr;
 };
 
 // Children of one class.
