@@ -236,7 +236,7 @@ class Finder {
     marks_.assign(joints.begin(), joints.end());
   }
 
-  Rhythm run() {
+  LayerRhythm run() {
     find_marks();
     for (std::size_t i = 0; i < marks_.size(); ++i) {
       add_parts(marks_[i], i + 1 < marks_.size() ? marks_[i + 1] : sequence_.size());
@@ -341,8 +341,8 @@ class Finder {
     for (RhythmStack& stack : stacks_) stack.passes = &stack == &*most ? stack.passes : 0;
   }
 
-  Rhythm finish() {
-    Rhythm out;
+  LayerRhythm finish() {
+    LayerRhythm out;
     std::vector<std::size_t> place(stacks_.size());
     for (std::size_t i = 0; i < stacks_.size(); ++i) {
       place[i] = out.stacks.size();
@@ -373,7 +373,7 @@ class Finder {
 
 }  // namespace
 
-Rhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
+LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
   return Finder(sequence, joints).run();
 }
 

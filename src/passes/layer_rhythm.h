@@ -27,18 +27,18 @@ struct RhythmStack {
 };
 
 struct RhythmPass {
-  std::size_t stack = 0;         // place in Rhythm::stacks
+  std::size_t stack = 0;         // place in LayerRhythm::stacks
   LayerCuts cuts;                // places in the sequence
   std::size_t from = 0, to = 0;  // what is before its first layer, and behind its last, down to and up to here
   bool marked = false;           // `from` is where something is embedded, not just behind the layers before it
 };
 
-struct Rhythm {
+struct LayerRhythm {
   std::vector<RhythmStack> stacks;  // in the order of their first passes
   std::vector<RhythmPass> passes;   // in order
 };
 
 // `joints`: where kernels of another origin were left out of the sequence; no layer is on both sides. In order.
-Rhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints = {});
+LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints = {});
 
 }  // namespace tracedb

@@ -47,7 +47,7 @@ void PieceFinder::find(Piece& piece, bool rhythm) {
 void PieceFinder::find_rhythm(Piece& piece) {
   prepare_traits();
   choose_sequence(piece.rows);
-  const Rhythm& found = rhythm_of_sequence();
+  const LayerRhythm& found = rhythm_of_sequence();
   std::int32_t next = 0;
   for (const PieceStack& stack : piece.stacks) next = std::max(next, stack.first + stack.found.width);
   std::vector<std::int32_t> first;  // by stack of the rhythm
@@ -134,7 +134,7 @@ void PieceFinder::choose_sequence(std::span<const std::uint32_t> rows) {
 }
 
 // Steps of one kind have few different sequences.
-const Rhythm& PieceFinder::rhythm_of_sequence() {
+const LayerRhythm& PieceFinder::rhythm_of_sequence() {
   for (const Known& known : known_) {
     if (known.sequence == sequence_ && known.joints == joints_) return known.rhythm;
   }

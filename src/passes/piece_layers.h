@@ -62,12 +62,12 @@ class PieceFinder {
   void add_hinted(Piece& piece, LayerSource source, const LayerStack& stack);
   void mark_ends(const Piece& piece);
 
-  const Rhythm& rhythm_of_sequence();
+  const LayerRhythm& rhythm_of_sequence();
 
   struct Known {
     std::vector<Traits> sequence;
     std::vector<std::size_t> joints;
-    Rhythm rhythm;
+    LayerRhythm rhythm;
   };
 
   const EventTables& events_;

@@ -33,7 +33,7 @@ const std::string kSingle = "GNGXRRAG+";
 TEST_CASE("one stack: layers as layer_cuts() has them") {
   const std::string model = "E" + times(5, "NGRKAGnGXG") + "nGs";
   CHECK(stacks(model) == "5 x 1");
-  const Rhythm rhythm = layer_rhythm(traits_of_letters(model));
+  const LayerRhythm rhythm = layer_rhythm(traits_of_letters(model));
   REQUIRE(rhythm.passes.size() == 1);
   CHECK(rhythm.passes[0].cuts.begin == layer_cuts(traits_of_letters(model)).begin);
   CHECK(rhythm.passes[0].cuts.tail == layer_cuts(traits_of_letters(model)).tail);
@@ -90,7 +90,7 @@ TEST_CASE("one stack all the same") {
 TEST_CASE("layers are on one side of a joint") {
   const std::string letters = times(3, kVision) + times(3, kVision);
   const std::size_t joint = letters.size() / 2;
-  const Rhythm rhythm = layer_rhythm(traits_of_letters(letters), std::vector<std::size_t>{joint});
+  const LayerRhythm rhythm = layer_rhythm(traits_of_letters(letters), std::vector<std::size_t>{joint});
   REQUIRE(rhythm.passes.size() == 2);
   CHECK(rhythm.stacks[0].layers == 3);
   CHECK(rhythm.passes[1].cuts.begin.front() >= joint);
@@ -107,7 +107,7 @@ TEST_CASE("passes are in order and inside, whatever the sequence") {
       letters += kLetters[(state >> 16) % kLetters.size()];
     }
     CAPTURE(letters);
-    const Rhythm rhythm = layer_rhythm(traits_of_letters(letters));
+    const LayerRhythm rhythm = layer_rhythm(traits_of_letters(letters));
     std::size_t last = 0;
     for (const RhythmPass& pass : rhythm.passes) {
       REQUIRE(pass.stack < rhythm.stacks.size());
