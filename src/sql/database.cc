@@ -176,6 +176,10 @@ void Database::execute(std::string_view sql) {
   if (code != SQLITE_OK) fail(code, doing_text("SQL failed", sql));
 }
 
+bool Database::try_execute(const char* sql) noexcept {
+  return sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
 std::optional<std::int64_t> Database::query_int64(std::string_view sql) {
   Statement statement(*this, sql);
   if (!statement.step() || statement.is_null(0)) return std::nullopt;

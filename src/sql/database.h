@@ -91,6 +91,8 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
+  // The same for destructors: whether it succeeded.
+  bool try_execute(const char* sql) noexcept;
   // First column of the first row; nullopt when there is no row or it is NULL.
   std::optional<std::int64_t> query_int64(std::string_view sql);
   std::optional<std::string> query_text(std::string_view sql);

@@ -24,8 +24,8 @@ TempTable::TempTable(Database& database, std::string_view name, std::string_view
     : database_(database), insert_(opened(database, name, columns, count)) {}
 
 TempTable::~TempTable() {
-  Statement(database_, "COMMIT").run();
-  Statement(database_, "PRAGMA query_only=ON").run();
+  if (!database_.try_execute("COMMIT")) database_.try_execute("ROLLBACK");
+  database_.try_execute("PRAGMA query_only=ON");
 }
 
 }  // namespace tracedb

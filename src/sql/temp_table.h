@@ -9,7 +9,8 @@
 namespace tracedb {
 
 // Filled in one transaction, from its making to its end: keep it in a scope of its own. Bind every column in order,
-// then run(); columns not bound are NULL.
+// then run(); columns not bound are NULL. Where the transaction cannot be committed (the index is damaged, memory is
+// out), the table is gone, and the statement that reads it fails.
 class TempTable {
  public:
   // Replaces temp.<name>. `columns` as in CREATE TABLE, `count` of them.
