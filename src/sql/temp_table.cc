@@ -9,6 +9,7 @@ namespace {
 
 // The index is opened so that nothing can be written, temporary tables included.
 Statement opened(Database& database, std::string_view name, std::string_view columns, int count) {
+  database.try_execute("ROLLBACK");  // of a table before, whose end failed
   database.execute(
       fmt::format("PRAGMA query_only=OFF; PRAGMA temp_store=MEMORY; DROP TABLE IF EXISTS temp.{0};"
                   "CREATE TEMP TABLE {0} ({1}); BEGIN",
