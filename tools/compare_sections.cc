@@ -14,7 +14,7 @@ namespace tracedb {
 namespace {
 
 bool is_of_no_layer(std::string_view item) {
-  return item == "[idle]" || item == "[between steps]" || item == "[overlap]";
+  return item == "[concurrent kernels]" || item == "[idle]" || item == "[between steps]" || item == "[overlap]";
 }
 
 Report ledger(const SectionInput& in) {

@@ -44,7 +44,7 @@ void add(PairSide& to, PlaceSum& sum, std::span<const TemplateKernel> kernels, s
   if (to.n == 0) to = {kernel.name, 0, 0, kernel.example, -1, kernel.lane, place};
   to.n += kernel.n;
   to.time = bounded_add(to.time, kernel.time);
-  sum = {kernel.n, kernel.own, kernel.work};
+  sum = {kernel.n, kernel.accounted, kernel.work};
 }
 
 std::size_t different_names(const LayerTemplate& a, const LayerTemplate& b) {

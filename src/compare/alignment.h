@@ -33,7 +33,7 @@ struct KernelPair {
 // What the kernels of one pair take in one layer, summed over the runs of the group.
 struct PlaceSum {
   std::int64_t n = 0;
-  std::int64_t own = 0;  // ns, exclusive time
+  std::int64_t time = 0;  // ns, accounted_time() of exclusive_time.h
   Work work = Work::kCompute;
 };
 struct PlaceSums {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compare/exclusive_time.h"
 #include "compare/place_alignment.h"
 #include "passes/group_stats.h"
 
@@ -90,7 +91,7 @@ using FirstOrders = std::unordered_map<std::vector<NameId>, std::vector<std::uin
 void count(TemplateKernel& to, const TemplateKernel& more) {
   to.n += more.n;
   to.time = bounded_add(to.time, more.time);
-  to.own = bounded_add(to.own, more.own);
+  to.accounted = bounded_add(to.accounted, more.accounted);
 }
 
 // The runs of a layer that have the very same kernels, each stream in the same order.
@@ -126,7 +127,7 @@ struct Variants {
       const std::size_t from = order.places.empty() ? i : order.places[i];
       TemplateKernel& kernel = variant.kernels[order.places.empty() ? i : variant.rank[i]];
       kernel = sequence.kernels[from];
-      kernel.n = kernel.time = kernel.own = 0;
+      kernel.n = kernel.time = kernel.accounted = 0;
     }
     all.push_back(std::move(variant));
   }
@@ -147,8 +148,9 @@ class Cutter {
     for (std::size_t i = run.begin; i < run.end; ++i) {
       const std::uint32_t row = side_.kernel_rows[i];
       Sequence& sequence = open(whole_ ? kNoLayer : side_.layers.of_kernel[row]);
-      sequence.add({side_.name(names_[row]), 0, work_of(kinds_[row], true), row, 1, counted_time(dur_[row]),
-                    side_.kernel_own[i]},
+      const Work work = work_of(kinds_[row], true);
+      const std::int64_t time = counted_time(dur_[row]);
+      sequence.add({side_.name(names_[row]), 0, work, row, 1, time, accounted_time(work, time, side_.kernel_own[i])},
                    streams_[row]);
     }
     for (const std::int32_t layer : opened_) {

@@ -1,9 +1,10 @@
 // The change between two sides as an account that closes: every row a part of it, to the nanosecond. Pure.
 //
-// Source: metrics F.10. With n and own time per unit (step, token) on either side and avg the own time of one event,
+// Source: metrics F.10. With n and time per unit (step, token) on either side and avg the time of one event,
 //   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
-// Own times are exclusive (exclusive_time.h), so rows of computation, exposed communication, exposed copies and idle
-// add up to the span. Swapping the sides negates every change.
+// Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. What
+// kernels that compute at once count twice is a row of its own, negative, so that the rows add up to the span. Swapping
+// the sides negates every change.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
 
 double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
 
-// A row while it is added up. Times are exclusive ones, in ns, sums over the runs.
+// A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
 struct RowSums {
   LedgerAmount baseline, candidate;
   LedgerAmount placed_baseline, placed_candidate;  // of those, at aligned places
@@ -48,10 +48,10 @@ class Account {
 
   std::map<LedgerKey, RowSums> run() {
     for (const WorkCell& cell : group_.baseline.cells) {
-      add(rows_[key_of(cell.name, cell.layer, cell.work)].baseline, cell.sum.n, cell.sum.own);
+      add(rows_[key_of(cell.name, cell.layer, cell.work)].baseline, cell.sum.n, cell.sum.accounted(cell.work));
     }
     for (const WorkCell& cell : group_.candidate.cells) {
-      add(rows_[key_of(cell.name, cell.layer, cell.work)].candidate, cell.sum.n, cell.sum.own);
+      add(rows_[key_of(cell.name, cell.layer, cell.work)].candidate, cell.sum.n, cell.sum.accounted(cell.work));
     }
     // Sequences of whole steps do not say in which layer a place is.
     if (group_.alignment.by_layer || by_ == LedgerBy::kOp) {
@@ -109,9 +109,9 @@ class Account {
   // What a fusion accounts for goes from the row of its class to that of the fusion.
   void take_out(const PairSide& side, PlaceSum& sum, std::int32_t layer, LedgerAmount RowSums::*amount) {
     if (sum.n == 0 || side.fusion < 0 || by_ == LedgerBy::kLayer) return;
-    add(rows_[key_of(side.name, layer, sum.work)].*amount, -sum.n, -sum.own);
+    add(rows_[key_of(side.name, layer, sum.work)].*amount, -sum.n, -sum.time);
     RowSums& row = rows_[key_of(group_.fusions[static_cast<std::size_t>(side.fusion)], layer)];
-    add(row.*amount, sum.n, sum.own);
+    add(row.*amount, sum.n, sum.time);
     row.longer = true;
     sum = {};
   }
@@ -124,7 +124,7 @@ class Account {
     if (key != key_of(host.name, layer, host_sum.work)) return;
     // Its time counts at the host's place, its number does not.
     add(rows_[key].*placed, sum.n, 0);
-    host_sum.own = bounded_add(host_sum.own, sum.own);
+    host_sum.time = bounded_add(host_sum.time, sum.time);
     sum = {};
   }
 
@@ -140,9 +140,9 @@ class Account {
   }
 
   void count(RowSums& row, const PlaceSum& a, const PlaceSum& b) const {
-    add(row.placed_baseline, a.n, a.own);
-    add(row.placed_candidate, b.n, b.own);
-    add_effect(row, a.n, a.own, b.n, b.own);
+    add(row.placed_baseline, a.n, a.time);
+    add(row.placed_candidate, b.n, b.time);
+    add_effect(row, a.n, a.time, b.n, b.time);
   }
 
   void add_effect(RowSums& row, std::int64_t a_n, std::int64_t a_time, std::int64_t b_n, std::int64_t b_time) const {
@@ -172,6 +172,15 @@ LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
   if (key.fusion) row.count_effect = 0;  // the same work at the same place
   row.of_count = !sums.longer;
   return row;
+}
+
+// By how much kernels that ran at once take more time than passed meanwhile: what the rows of computation count twice.
+LedgerAmount concurrent(const GroupWork& work) {
+  LedgerAmount out{work.runs, 0};
+  for (const WorkCell& cell : work.cells) {
+    out.time = bounded_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
+  }
+  return out;
 }
 
 // What lies between steps: one stretch a run, as idle time, by its sign in one of two rows.
@@ -218,6 +227,11 @@ LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabula
                          {},
                          static_cast<double>(sums.baseline.n),
                          static_cast<double>(sums.candidate.n)});
+  }
+  const LedgerRow at_once = {concurrent(group.baseline), concurrent(group.candidate)};
+  if (at_once.baseline.time != 0 || at_once.candidate.time != 0) {
+    rows.push_back(at_once);
+    out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0});
   }
   // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
   rows.push_back(

@@ -16,9 +16,10 @@ namespace tracedb {
 
 struct GroupComparison;
 
-// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies and idle time, which add up to
-// the span; and where steps follow each other on both sides what lies between them, with which they add up to the
-// period (step_periods.h): "[between steps]", or "[overlap]" for a side where it is negative.
+// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies, what concurrent kernels count
+// twice ("[concurrent kernels]", negative, only where there are some) and idle time, which add up to the span; and
+// where steps follow each other on both sides what lies between them, with which they add up to the period
+// (step_periods.h): "[between steps]", or "[overlap]" for a side where it is negative.
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
 struct LedgerItem {
   std::int32_t layer = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/class_levels.h"
+#include "compare/exclusive_time.h"
 #include "compare/side.h"
 #include "compare/step_groups.h"
 
@@ -18,6 +19,7 @@ struct WorkSum {
   std::int64_t time = 0;  // of durations, at most 2^63 - 1
   std::int64_t own = 0;   // of exclusive times: adds up to elapsed time
   void add(const WorkSum& other);
+  [[nodiscard]] std::int64_t accounted(Work work) const { return accounted_time(work, time, own); }
 };
 
 // Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) that count as one kind of work.

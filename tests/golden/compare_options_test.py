@@ -98,7 +98,7 @@ def ledger_rows(pair, by):
     keys = [(row["phase"], row.get("layer"), row["item"], row.get("kernel")) for row in rows]
     equal(len(set(keys)), len(keys), f"ledger by {by}: rows with the same name")
     for row in rows:
-        whole = row["item"] in ("[idle]", "[between steps]", "[span]", "[period]")
+        whole = row["item"] in ("[concurrent kernels]", "[idle]", "[between steps]", "[span]", "[period]")
         require((row["layer"] is None) == whole, f"ledger by {by}: layer of {row}")
 
 

@@ -58,9 +58,8 @@ def same_pair(chance, place):
 
 
 def slow_pair(chance, place):
-    """With little noise, so that what was planted is what stands out. Without a branch beside, since the account is of
-    time on the device: which kernel such a branch runs under is chance, and more than one layer's slow class."""
-    a, b = [[*side, *spell(chance), "--jitter", "0.3", "--jittered-streams", "off"] for side in same_pair(chance, place)]
+    """With little noise, so that what was planted is what stands out."""
+    a, b = [[*side, *spell(chance), "--jitter", "0.3"] for side in same_pair(chance, place)]
     return a, [*b, "--slow", f"{SLOW[place % len(SLOW)]}@{chance.randint(1, 3)}={chance.choice([1.8, 2.5])}"]
 
 

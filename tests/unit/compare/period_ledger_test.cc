@@ -107,6 +107,29 @@ TEST_CASE("ledger: without a period on both sides the total is the span") {
   check_closed(account);
 }
 
+TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a row of its own") {
+  // The same two kernels at once; which of them started first, and so has the time that they share, is chance.
+  Sides sides = Sides().baseline(10, 1000, 0, 0, 0).candidate(10, 1300, 0, 0, 0);
+  const NameId branch = sides.vocabulary.enter("copy", "copy", "elementwise");
+  sides.group.baseline.cells[0].sum = {10, 1000, 1000};
+  sides.group.baseline.cells.push_back({0, branch, Work::kCompute, {10, 400, 0}});
+  sides.group.candidate.cells[0].sum = {10, 1300, 900};
+  sides.group.candidate.cells.push_back({0, branch, Work::kCompute, {10, 400, 400}});
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "dense_gemm") != nullptr);
+  CHECK(find(account.items, "dense_gemm")->change.duration_effect == 30);
+  REQUIRE(find(account.items, "elementwise") != nullptr);
+  CHECK(find(account.items, "elementwise")->change.change == 0);
+  const LedgerItem* at_once = find(account.items, "[concurrent kernels]");
+  REQUIRE(at_once != nullptr);
+  CHECK(at_once->change.baseline == -40);
+  CHECK(at_once->change.change == 0);
+  CHECK(account.totals[0].change.change == 30);
+  check_closed(account);
+  CHECK(find(Sides().baseline(10, 900, 0, 0, 0).candidate(5, 450, 0, 0, 0).account().items, "[concurrent kernels]") ==
+        nullptr);
+}
+
 TEST_CASE("ledger: closes over span and period whatever the numbers, and a swap of the sides negates it") {
   std::mt19937_64 chance(17);
   const auto pick = [&](std::int64_t most) {

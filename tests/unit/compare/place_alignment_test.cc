@@ -20,7 +20,7 @@ class Sequences {
           name == "sum" ? words_.enter(name, name, "reduce", "gemm.split_sum") : words_.enter(name, name, op(name));
       kernel.lane = numbered ? static_cast<std::uint32_t>(text.back() - '0') : 0;
       kernel.n = 1;
-      kernel.time = kernel.own = 100;
+      kernel.time = kernel.accounted = 100;
     }
     return out;
   }
