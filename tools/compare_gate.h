@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "compare/step_metrics.h"
+#include "compare/comparison.h"
+#include "compare/step_samples.h"
 
 namespace tracedb {
 
@@ -14,11 +15,13 @@ struct Gate {
   std::optional<StepMetric> metric;  // nullopt: the worse of period and span
 };
 
-// What changed of one kind of steps: by measure, null where that was not compared.
-using MetricChanges = std::function<const Change*(StepMetric)>;
+using Note = std::function<void(const std::string&)>;
 
-// Whether it is significantly slower by more than `gate`; says so, and what keeps it from being judged, through `note`.
-bool beyond_gate(const Gate& gate, const std::string& phase, const MetricChanges& changes,
-                 const std::function<void(const std::string&)>& note);
+// Whether a kind of steps is significantly slower by more than `gate`; says so, and what keeps it from being judged,
+// through `note`. Periods count to the next step of whichever kind.
+bool group_beyond_gate(const Gate& gate, const GroupComparison& group, const Note& note);
+
+// The same of each kind that a baseline file and a trace have.
+bool samples_beyond_gate(const Gate& gate, const SampleComparison& comparison, const Note& note);
 
 }  // namespace tracedb

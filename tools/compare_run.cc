@@ -292,24 +292,6 @@ void check_file_options(const CommandLine& line) {
   }
 }
 
-bool samples_beyond_gate(const Gate& gate, const SampleComparison& comparison, const Output& output) {
-  std::vector<std::string> kinds;  // in their order
-  for (const SampleChange& item : comparison.changes) {
-    if (std::find(kinds.begin(), kinds.end(), item.kind) == kinds.end()) kinds.push_back(item.kind);
-  }
-  bool failed = false;
-  for (const std::string& kind : kinds) {
-    const auto changes = [&](StepMetric metric) -> const Change* {
-      const auto found = std::find_if(
-          comparison.changes.begin(), comparison.changes.end(),
-          [&](const SampleChange& item) { return item.kind == kind && item.measure == to_string(metric); });
-      return found == comparison.changes.end() ? nullptr : &found->change;
-    };
-    failed = beyond_gate(gate, kind, changes, [&](const std::string& text) { output.note(text); }) || failed;
-  }
-  return failed;
-}
-
 // One trace against the figures of --baseline-file, or into those of --save-baseline.
 int compare_with_file(const CommandLine& line) {
   check_file_options(line);
@@ -334,7 +316,8 @@ int compare_with_file(const CommandLine& line) {
       compare_samples(of_phase(baseline, asked.options), of_phase(own, asked.options), asked.options.rule);
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
-  const bool failed = asked.gate && samples_beyond_gate(*asked.gate, comparison, output);
+  const auto tell = [&](const std::string& text) { output.note(text); };
+  const bool failed = asked.gate && samples_beyond_gate(*asked.gate, comparison, tell);
   Printer printer(line, output);
   printer.print(samples_report(comparison, printer.people()), {"compare", {path, line.inputs()[0]}, "steps"});
   for (const std::string& note : comparison.notes) output.note(note);
@@ -377,9 +360,8 @@ int run_comparison(const CommandLine& line) {
     }
     for (const GroupComparison& group : comparisons.back().groups) {
       if (!asked.gate) continue;
-      const auto changes = [&](StepMetric metric) { return &group.metric(metric); };
       const auto note = [&](const std::string& text) { output.note(text); };
-      gate_failed = beyond_gate(*asked.gate, group.group.label, changes, note) || gate_failed;
+      gate_failed = group_beyond_gate(*asked.gate, group, note) || gate_failed;
     }
   }
   note_doubtful_fusions(asked, comparisons, output);

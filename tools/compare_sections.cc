@@ -237,6 +237,9 @@ Report steps(const SectionInput& in) {
       out.rows.push_back(
           change_row(group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.people));
     }
+    for (const TransitionChange& transition : group.transitions) {
+      out.rows.push_back(change_row(group.group.label, period_measure(transition.to), transition.change, in.people));
+    }
   }
   return out;
 }

@@ -30,10 +30,11 @@ void put_change_first(Report& report) {
 }
 
 // Times are medians of the device time of a step: "period" from its start to that of the next one, where steps of a
-// kind follow each other, "span" from its first kernel to the end of its last. Shares are of the kernel time: "aligned"
-// has a partner on the other side or is accounted for by a fusion, "compared" is in steps that both sides have, "same
-// kernels" have name and launch configuration in common. "overall" is all kinds of steps, each as often as both sides
-// have it in the mean, by period where both sides have one, "overall: span" by span.
+// kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first kernel to the
+// end of its last. Shares are of the kernel time: "aligned" has a partner on the other side or is accounted for by a
+// fusion, "compared" is in steps that both sides have, "same kernels" have name and launch configuration in common.
+// "overall" is all kinds of steps, each as often as both sides have it in the mean, by period where both sides have
+// one, "overall: span" by span.
 class Summary {
  public:
   explicit Summary(const SectionInput& in) : in_(in) {
@@ -57,8 +58,8 @@ class Summary {
     add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
     add("figures", fmt::format("per {}", to_string(c.normalise)), "");
     add_change("overall", c.overall);
-    const bool by_period =
-        std::any_of(c.groups.begin(), c.groups.end(), [](const GroupComparison& g) { return g.by_period(); });
+    const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
+                                       [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
     if (in_.people) {
       put_change_first(out_);
@@ -93,6 +94,9 @@ class Summary {
     }
     if (group.baseline_periods.known() || group.candidate_periods.known()) {
       add_change(label + ": period", group.metric(StepMetric::kPeriod));
+    }
+    for (const TransitionChange& transition : group.transitions) {
+      add_change(fmt::format("{}: {}", label, period_measure(transition.to)), transition.change);
     }
     add_change(label + (group.group.whole_trace ? ": time" : ": span"), group.metric(StepMetric::kSpan));
     tokens(group);

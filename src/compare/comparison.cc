@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "base/parallel.h"
 #include "compare/compare_warnings.h"
@@ -17,10 +19,6 @@ namespace tracedb {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
-
-StepMetric headline_metric(const GroupComparison& group) {
-  return group.by_period() ? StepMetric::kPeriod : StepMetric::kSpan;
-}
 
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   if (normalise == Normalise::kNone) return 1;
@@ -49,6 +47,7 @@ class Comparer {
     StepMatch match = match_steps(a_, b_);
     out_.recording_difference = recording_difference(a_.recorded.recording, b_.recorded.recording);
     out_.normalise = options_.normalise;
+    name_kinds(match.groups);
     out_.baseline_share = match.baseline_share;
     out_.candidate_share = match.candidate_share;
     std::vector<StepGroup> kept;
@@ -62,8 +61,8 @@ class Comparer {
     if (kept.empty() && !match.groups.empty()) match.notes.push_back(nothing_wanted(match.groups));
     out_.same = same_kernels(a_, b_, kept, vocabulary_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
-    out_.overall = overall(headline_metric);
-    out_.overall_span = overall([](const GroupComparison&) { return StepMetric::kSpan; });
+    out_.overall = overall(&Comparer::headline_parts);
+    out_.overall_span = overall(&Comparer::span_parts);
     out_.warnings = compare_warnings(a_, b_, vocabulary_, out_, match.notes);
     return std::move(out_);
   }
@@ -116,6 +115,7 @@ class Comparer {
     }
     judge_period(out.metrics[static_cast<std::size_t>(StepMetric::kPeriod)], out_.recording_difference,
                  out.baseline_waits, out.candidate_waits);
+    compare_transitions(out);
     compare_ops(out);
     compare_layers(out);
     if (std::min(out.group.baseline.runs.size(), out.group.candidate.runs.size()) < options_.rule.least_steps) {
@@ -150,6 +150,31 @@ class Comparer {
     return out;
   }
 
+  // A kind that one side does not tell (step_groups.h) goes by the name that the other gives it.
+  void name_kinds(const std::vector<StepGroup>& groups) {
+    for (const StepGroup& group : groups) {
+      if (group.whole_trace) continue;
+      const bool unknown = group.baseline.kind == StepKind::kUnknown;
+      const std::string_view name = to_string(unknown ? group.candidate.kind : group.baseline.kind);
+      kinds_.insert_or_assign(name, std::pair(group.baseline.kind, group.candidate.kind));
+    }
+  }
+
+  void compare_transitions(GroupComparison& out) {
+    if (out.group.whole_trace) return;
+    for (const auto& [name, kinds] : kinds_) {
+      const std::vector<std::int64_t> a = periods_to(a_.transitions, kinds.first);
+      const std::vector<std::int64_t> b = periods_to(b_.transitions, kinds.second);
+      const auto first = step_sample(a_, out.group.baseline.runs, StepMetric::kPeriod, a);
+      const auto second = step_sample(b_, out.group.candidate.runs, StepMetric::kPeriod, b);
+      if (first.empty() || second.empty()) continue;
+      out.transitions.push_back({std::string(name), change({first}, {second}, out)});
+      judge_period(out.transitions.back().change, out_.recording_difference,
+                   sum_host_waits(a_.recorded, out.group.baseline.runs, a),
+                   sum_host_waits(b_.recorded, out.group.candidate.runs, b));
+    }
+  }
+
   void compare_ops(GroupComparison& out) {
     const auto sums = joined<OpId>(out, [&](const WorkCell& cell) { return out.levels.op_of(cell.name, vocabulary_); });
     for (const auto& [op, sum] : sums) {
@@ -174,25 +199,53 @@ class Comparer {
     }
   }
 
-  // Groups weighted by the mean of both sides' steps, resample by resample; `metric_of` says what counts of each.
-  template <class MetricOf>
-  Change overall(MetricOf metric_of) const {
+  // A change, how often it counts (the mean of both sides' steps), and whether its steps are of no other part.
+  struct Part {
+    const Change* change;
+    double weight;
+    bool own_steps = true;
+  };
+
+  static double mean_steps(double baseline, double candidate) { return (baseline + candidate) / 2; }
+
+  static std::vector<Part> span_parts(const GroupComparison& group) {
+    return {{&group.metric(StepMetric::kSpan),
+             mean_steps(static_cast<double>(group.baseline.runs), static_cast<double>(group.candidate.runs))}};
+  }
+
+  static std::vector<Part> headline_parts(const GroupComparison& group) {
+    std::vector<Part> parts = span_parts(group);
+    if (group.by_period()) parts[0].change = &group.metric(StepMetric::kPeriod);
+    for (const TransitionChange& transition : group.transitions) {
+      const Change& own = transition.change;
+      if (!own.recorded_alike) continue;
+      const double steps =
+          mean_steps(static_cast<double>(own.baseline_steps), static_cast<double>(own.candidate_steps));
+      parts[0].weight -= steps;
+      parts.push_back({&own, steps, group.by_period()});
+    }
+    return parts;
+  }
+
+  // All groups, resample by resample; `parts_of` says what counts of each.
+  Change overall(std::vector<Part> (*parts_of)(const GroupComparison&)) const {
     Change all;
     all.baseline.draws.assign(kResamples, 0);
     all.candidate.draws.assign(kResamples, 0);
     bool all_comparable = !out_.groups.empty();
     double coverage = 1;
     for (const GroupComparison& group : out_.groups) {
-      const Change& own = group.metric(metric_of(group));
-      const double weight = static_cast<double>(group.baseline.runs + group.candidate.runs) / 2;
-      const auto add = [&](MedianDraws& to, const MedianDraws& from) {
-        to.median += weight * from.median;
-        for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
-      };
-      add(all.baseline, own.baseline);
-      add(all.candidate, own.candidate);
-      all.baseline_steps += own.baseline_steps;
-      all.candidate_steps += own.candidate_steps;
+      for (const Part& part : parts_of(group)) {
+        const double weight = part.weight;
+        const auto add = [&](MedianDraws& to, const MedianDraws& from) {
+          to.median += weight * from.median;
+          for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
+        };
+        add(all.baseline, part.change->baseline);
+        add(all.candidate, part.change->candidate);
+        all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
+        all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
+      }
       all_comparable = all_comparable && group.group.comparable;
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
@@ -206,10 +259,16 @@ class Comparer {
   const Side& b_;
   const Vocabulary& vocabulary_;
   const CompareOptions& options_;
+  std::map<std::string_view, std::pair<StepKind, StepKind>> kinds_;  // of both sides, by name
   Comparison out_;
 };
 
 }  // namespace
+
+bool GroupComparison::by_transition() const {
+  return std::any_of(transitions.begin(), transitions.end(),
+                     [](const TransitionChange& transition) { return transition.change.recorded_alike; });
+}
 
 bool wanted_phase(const CompareOptions& options, std::string_view name) {
   return !options.phase || fnmatch(options.phase->c_str(), std::string(name).c_str(), 0) == 0;

@@ -47,6 +47,12 @@ struct LayerChange {
   Change change;
 };
 
+// From the steps of a group to those of another kind (step_periods.h), where both sides have that.
+struct TransitionChange {
+  std::string to;  // a kind of steps, as both sides name it
+  Change change;   // of the time from start to start
+};
+
 struct GroupComparison {
   StepGroup group;
   GroupWork baseline, candidate;
@@ -60,7 +66,9 @@ struct GroupComparison {
   [[nodiscard]] bool has_period() const { return baseline_periods.known() && candidate_periods.known(); }
   // And both sides record alike, so that their periods can be compared.
   [[nodiscard]] bool by_period() const { return has_period() && metric(StepMetric::kPeriod).recorded_alike; }
+  [[nodiscard]] bool by_transition() const;  // the same of any of the transitions
   [[nodiscard]] const Change& metric(StepMetric which) const { return metrics[static_cast<std::size_t>(which)]; }
+  std::vector<TransitionChange> transitions;
   std::vector<OpChange> ops;        // in order of the time of both sides
   std::vector<LayerChange> layers;  // head, layers, tail, none
   GroupAlignment alignment;
@@ -84,7 +92,8 @@ struct Comparison {
   std::string recording_difference;  // recording.h; "": none
   std::vector<CompareWarning> warnings;
   // Over all groups, each with the mean of both sides' steps: the change of the headline, which is the period where
-  // steps follow each other on both sides and record alike, else the span; and that of the span.
+  // steps follow each other on both sides and record alike, else the span, transitions as often as both sides have them
+  // in the mean; and the change of the span.
   Change overall, overall_span;
 };
 

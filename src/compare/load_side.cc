@@ -54,7 +54,8 @@ Side load_side(const Index& index, const StepOptions& options) {
   side.layers = find_layers(index, side.events, side.steps, traits);
   make_runs(side);
   side.periods = step_periods(side.steps, side.runs);
-  side.recorded = recorded_gaps(index, side, side.periods);
+  side.transitions = step_transitions(side.steps, side.runs);
+  side.recorded = recorded_gaps(index, side);
   return side;
 }
 

@@ -64,9 +64,8 @@ class StartTimes {
 
 class GapFinder {
  public:
-  GapFinder(const Index& index, const Side& side, std::span<const std::int64_t> periods)
+  GapFinder(const Index& index, const Side& side)
       : side_(side),
-        periods_(periods),
         kernel_ts_(side.events.kernels.times("ts")),
         memory_ts_(side.events.memory.times("ts")),
         python_(index.database(), "python_call"),
@@ -89,8 +88,9 @@ class GapFinder {
       last[device] = i;
     }
     for (std::size_t i = 0; i < side_.runs.size(); ++i) {
-      if (periods_[i] == kNoTime || periods_[i] <= side_.runs[i].span || next[i] == kNoRun) continue;
-      const std::int64_t gap = periods_[i] - side_.runs[i].span;
+      const std::int64_t period = period_of(i);
+      if (period == kNoTime || period <= side_.runs[i].span || next[i] == kNoRun) continue;
+      const std::int64_t gap = period - side_.runs[i].span;
       if (is_hosts(i, side_.runs[next[i]])) out_.waiting[i] = gap;
     }
     count_calls();
@@ -100,12 +100,16 @@ class GapFinder {
  private:
   static constexpr std::size_t kNoRun = SIZE_MAX;
 
+  // To the next step, of whichever kind.
+  [[nodiscard]] std::int64_t period_of(std::size_t run) const {
+    return side_.periods[run] != kNoTime ? side_.periods[run] : side_.transitions[run].period;
+  }
   [[nodiscard]] std::int64_t begin_of_gap(std::size_t run) const {
     return bounded_add(side_.runs[run].first, side_.runs[run].span);
   }
   std::int64_t calls_in_gap(std::size_t run) {
     const std::int64_t begin = begin_of_gap(run);
-    const std::int64_t end = bounded_add(side_.runs[run].first, periods_[run]);
+    const std::int64_t end = bounded_add(side_.runs[run].first, period_of(run));
     return python_.before(end) - python_.before(begin) + operators_.before(end) - operators_.before(begin);
   }
 
@@ -125,14 +129,18 @@ class GapFinder {
     return launch.step() ? std::optional(launch.int64(0)) : std::nullopt;
   }
 
-  // Of kinds of steps that the host bounds.
+  // Of kinds of steps that the host bounds, and of what follows them.
   void count_calls() {
-    std::map<StepKind, HostWaits> kinds;
-    const auto kind_of = [&](std::size_t run) { return side_.steps.steps[side_.runs[run].step - 1].info.kind; };
+    std::map<std::pair<StepKind, StepKind>, HostWaits> kinds;
+    const auto kind_of = [&](std::size_t run) {
+      const StepKind own = side_.steps.steps[side_.runs[run].step - 1].info.kind;
+      return std::pair(own, side_.periods[run] != kNoTime ? own : side_.transitions[run].to);
+    };
     for (std::uint32_t i = 0; i < side_.runs.size(); ++i) {
-      if (periods_[i] == kNoTime) continue;
+      const std::int64_t period = period_of(i);
+      if (period == kNoTime) continue;
       HostWaits& kind = kinds[kind_of(i)];
-      kind.periods = bounded_add(kind.periods, periods_[i]);
+      kind.periods = bounded_add(kind.periods, period);
       kind.waiting = bounded_add(kind.waiting, out_.waiting[i]);
     }
     for (std::size_t i = 0; i < side_.runs.size(); ++i) {
@@ -141,7 +149,6 @@ class GapFinder {
   }
 
   const Side& side_;
-  std::span<const std::int64_t> periods_;
   std::span<const std::int64_t> kernel_ts_, memory_ts_;
   StartTimes python_, operators_;
   Statement kernel_launch_, memory_launch_;
@@ -163,10 +170,10 @@ std::string to_string(const Recording& recording) {
   return recording.shapes ? "shapes" : "neither python stacks nor shapes";
 }
 
-RecordedGaps recorded_gaps(const Index& index, const Side& side, std::span<const std::int64_t> periods) {
+RecordedGaps recorded_gaps(const Index& index, const Side& side) {
   RecordedGaps out;
   const Recording recording = recording_of(index);
-  if (recording.any()) out = GapFinder(index, side, periods).run();
+  if (recording.any()) out = GapFinder(index, side).run();
   out.recording = recording;
   return out;
 }

@@ -35,8 +35,9 @@ struct RecordedGaps {
   Recording recording;
   std::vector<std::int64_t> waiting, calls;
 };
-// `periods`: as of step_periods(). Calls are counted where gaps of the host are enough to bound a kind of steps.
-RecordedGaps recorded_gaps(const Index& index, const Side& side, std::span<const std::int64_t> periods);
+// Behind the runs that have a period or a transition. Calls are counted where gaps of the host are enough to bound the
+// periods of a kind of steps, or its transitions.
+RecordedGaps recorded_gaps(const Index& index, const Side& side);
 
 // Over the runs of a group that have a period; times in ns.
 struct HostWaits {

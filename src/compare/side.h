@@ -32,6 +32,12 @@ struct Run {
   [[nodiscard]] std::int64_t busy() const { return span - idle; }
 };
 
+// From a run to that of the next step, where it is of another kind (step_periods.h).
+struct Transition {
+  std::int64_t period = kNoTime;  // ns; kNoTime: the next step is of the same kind, or there is none
+  StepKind to = StepKind::kUnknown;
+};
+
 // What the index says of a trace as a whole.
 struct SideFacts {
   std::string label;       // the file's name, as short as tells it from the others
@@ -55,7 +61,8 @@ struct Side {
   std::vector<std::uint32_t> memory_rows;
   std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by place in those
   std::vector<Run> runs;
-  std::vector<std::int64_t> periods;  // by run (step_periods.h)
+  std::vector<std::int64_t> periods;    // by run (step_periods.h)
+  std::vector<Transition> transitions;  // by run: it has this or a period, not both
   RecordedGaps recorded;
   std::int64_t kernel_time = 0;   // of all kernels, in runs or not
   std::int64_t outside_time = 0;  // of kernels in no step

@@ -7,6 +7,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::array<std::string_view, kStepMetrics> kNames = {"span", "busy", "period", "kernel_time"};
+constexpr std::string_view kTransition = "period to ";
 
 }  // namespace
 
@@ -16,6 +17,9 @@ std::optional<StepMetric> step_metric_from(std::string_view text) {
   return static_cast<StepMetric>(found - kNames.begin());
 }
 std::string_view to_string(StepMetric metric) { return kNames[static_cast<std::size_t>(metric)]; }
+
+std::string period_measure(std::string_view to) { return std::string(kTransition) + std::string(to); }
+bool is_transition(std::string_view measure) { return measure.starts_with(kTransition); }
 
 std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,
                                       std::span<const std::int64_t> periods) {

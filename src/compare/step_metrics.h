@@ -20,6 +20,10 @@ inline constexpr std::size_t kStepMetrics = 4;
 std::optional<StepMetric> step_metric_from(std::string_view text);
 std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
 
+// Of transitions (step_periods.h): "period to decode".
+std::string period_measure(std::string_view to);
+bool is_transition(std::string_view measure);
+
 // Of some runs, in ns; those without a period are left out. `periods` as of step_periods().
 std::vector<std::int64_t> step_sample(const Side& side, std::span<const std::uint32_t> runs, StepMetric metric,
                                       std::span<const std::int64_t> periods);

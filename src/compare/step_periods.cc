@@ -31,6 +31,25 @@ std::vector<std::uint32_t> earlier_on_track(const StepSet& set) {
   return out;
 }
 
+StepKind kind_of(const StepSet& set, const Run& run) { return set.steps[run.step - 1].info.kind; }
+
+// Calls `found` with the place of each run and that of the next on its device, where that is of the next step of its
+// track and starts later.
+template <class Found>
+void for_each_follower(const StepSet& set, std::span<const Run> runs, Found found) {
+  const std::vector<std::uint32_t> earlier = earlier_on_track(set);
+  std::map<std::uint32_t, std::size_t> last;  // by device
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    if (run.step == 0) continue;
+    const auto [before, is_first] = last.try_emplace(run.device, i);
+    if (is_first) continue;
+    const Run& previous = runs[before->second];
+    if (earlier[run.step - 1] == previous.step && run.first > previous.first) found(before->second, i);
+    before->second = i;
+  }
+}
+
 std::optional<std::int64_t> tokens_of(const StepInfo& info) {
   if (!info.context_tokens && !info.generation_tokens) return std::nullopt;
   const std::int64_t tokens = bounded_add(std::max<std::int64_t>(info.context_tokens.value_or(0), 0),
@@ -42,19 +61,26 @@ std::optional<std::int64_t> tokens_of(const StepInfo& info) {
 
 std::vector<std::int64_t> step_periods(const StepSet& set, std::span<const Run> runs) {
   std::vector<std::int64_t> out(runs.size(), kNoTime);
-  const std::vector<std::uint32_t> earlier = earlier_on_track(set);
-  std::map<std::uint32_t, std::size_t> last;  // by device
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Run& run = runs[i];
-    if (run.step == 0) continue;
-    const auto [before, is_first] = last.try_emplace(run.device, i);
-    if (is_first) continue;
-    const Run& previous = runs[before->second];
-    const bool same_kind = set.steps[previous.step - 1].info.kind == set.steps[run.step - 1].info.kind;
-    if (earlier[run.step - 1] == previous.step && same_kind && run.first > previous.first) {
-      out[before->second] = run.first - previous.first;
-    }
-    before->second = i;
+  for_each_follower(set, runs, [&](std::size_t run, std::size_t next) {
+    if (kind_of(set, runs[run]) == kind_of(set, runs[next])) out[run] = runs[next].first - runs[run].first;
+  });
+  return out;
+}
+
+std::vector<Transition> step_transitions(const StepSet& set, std::span<const Run> runs) {
+  std::vector<Transition> out(runs.size());
+  for_each_follower(set, runs, [&](std::size_t run, std::size_t next) {
+    const StepKind to = kind_of(set, runs[next]);
+    if (kind_of(set, runs[run]) != to) out[run] = {runs[next].first - runs[run].first, to};
+  });
+  return out;
+}
+
+std::vector<std::int64_t> periods_to(std::span<const Transition> transitions, StepKind kind) {
+  std::vector<std::int64_t> out;
+  out.reserve(transitions.size());
+  for (const Transition& transition : transitions) {
+    out.push_back(transition.to == kind ? transition.period : kNoTime);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 // Source: metrics F.7 and F.10. A run has a period where the next run on its device is that of the next step of its
 // track (thread or stream of the marks) and of the same kind: no other mark lies between. It is the start of that run's
 // work less the start of its own, and is more than 0; else it is unknown. The last step of its kind in a row has none.
+// Where the next step of its track is of another kind, the run has a transition instead: the same time, to that kind.
 //
 // So that spans of all runs and periods of some make one account: of a group of R runs, P of which have a period,
 //   between = R / P * sum over those P of (period - span), to the nearest ns,
@@ -23,6 +24,11 @@ namespace tracedb {
 
 // By run, in ns; kNoTime: it has none.
 std::vector<std::int64_t> step_periods(const StepSet& set, std::span<const Run> runs);
+
+std::vector<Transition> step_transitions(const StepSet& set, std::span<const Run> runs);  // by run
+
+// As step_periods(), of those to one kind of steps.
+std::vector<std::int64_t> periods_to(std::span<const Transition> transitions, StepKind kind);
 
 // Of a group of runs on one side; times in ns.
 struct PeriodSums {

@@ -25,6 +25,14 @@ void add_load(const Side& side, const Run& run, KindSamples& kind) {
   }
 }
 
+void add_transitions(const Side& side, const GroupSide& group, KindSamples& kind) {
+  for (const std::uint32_t run : group.runs) {
+    const Transition& transition = side.transitions[run];
+    if (transition.period == kNoTime) continue;
+    kind.samples[period_measure(to_string(transition.to))].push_back(transition.period);
+  }
+}
+
 bool is_op(const std::string& measure) { return measure.starts_with(kOpPrefix); }
 
 StepValues values_of(const KindSamples& kind, const std::string& measure) {
@@ -56,6 +64,9 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
     for (const auto& [measure, values] : kind->samples) measures.insert(measure);
   }
   for (const std::string& measure : measures) {
+    // Not every kind of steps follows on both sides, and files of earlier versions do not say.
+    const bool both = a.samples.contains(measure) && b.samples.contains(measure);
+    if (is_transition(measure) && !both) continue;
     SampleChange change{a.kind, measure,
                         make_change(values_of(a, measure), values_of(b, measure), 1, comparable, rule)};
     if (measure == to_string(StepMetric::kPeriod)) {
@@ -63,6 +74,7 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
       if (!change.change.caveat.empty())
         out.notes.push_back(fmt::format("{}, period: {}", a.kind, change.change.caveat));
     }
+    if (is_transition(measure)) judge_period(change.change, recording, {}, {});
     (is_op(measure) ? ops : metrics).push_back(std::move(change));
   }
   const auto rank = [](const SampleChange& change) {
@@ -95,6 +107,7 @@ StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
       const auto metric = static_cast<StepMetric>(m);
       kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, side.periods);
     }
+    add_transitions(side, group, kind);
     kind.waits = sum_host_waits(side.recorded, group.runs, side.periods);
     for (const auto& [op, times] : sum_work(side, group, vocabulary, levels).op_times) {
       kind.samples[std::string(kOpPrefix) + vocabulary.op_name(op)] = times;

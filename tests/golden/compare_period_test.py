@@ -12,15 +12,16 @@ APART = 26_000_000  # ns from step to step
 COMMON = ("--layers", 2, "--steps", 12, "--batch", 8, "--seed", 5, "--python-stacks", "off")
 
 
-def moved_apart(path, moved, ns):
-    """The same trace with step i and all that belongs to it later by i times `ns`."""
+def moved_apart(path, moved, ns, before=""):
+    """The same trace with each step and all that belongs to it later by `ns` more than the one before, or each step of
+    the kind `before`."""
     steps = json.loads(Path(f"{path}.truth.json").read_text(encoding="utf-8"))["steps"]
     document = json.loads(path.read_text(encoding="utf-8"))
-    starts = [step["ts"] for step in steps]
+    starts = [step["ts"] for step in steps[1:] if before in ("", step["kind"])]
     for event in document["traceEvents"]:
         if event.get("ph") == "X" or event.get("ph") in ("s", "f"):
             at = round(event["ts"] * 1000)
-            event["ts"] += (sum(start <= at for start in starts) - 1) * ns / 1000
+            event["ts"] += sum(start <= at for start in starts) * ns / 1000
     moved.write_text(json.dumps(document), encoding="utf-8")
     return moved
 
@@ -70,14 +71,14 @@ def check_gate(near, far):
     equal(gate(far, near, "--gate", 5)[0], 0, "the other way round: exit")
 
 
-def check_file(near, far, folder):
+def check_file(near, far, folder, what="decode, period"):
     path = folder / "baseline.json"
     run("trace-query", "compare", near, "--save-baseline", path)
     for side, code in ((far, 1), (near, 0)):
         done = run("trace-query", "compare", side, "--baseline-file", path, "--gate", 5, check=False)
         equal(done.returncode, code, f"{side.name} against a file: exit, {done.stderr}")
-    require("decode, period" in run("trace-query", "compare", far, "--baseline-file", path, "--gate", 5,
-                                    check=False).stderr, "the gate against a file does not name the period")
+    require(what in run("trace-query", "compare", far, "--baseline-file", path, "--gate", 5, check=False).stderr,
+            "the gate against a file does not name the period")
 
 
 def made(folder, name, *options):
@@ -149,13 +150,37 @@ def check_old_file(folder):
 
 
 def check_alone(folder):
-    """Steps that never follow one of their kind have no period: the account closes over the span."""
+    """Steps that never follow one of their kind have no period, and the account closes over the span; what lies between
+    them and those of the other kind is compared, and judged."""
     near, far = pair(folder, "P,D")
     for phase, rows in check_closure(compare(near, far, "--section", "ledger")["ledger"]).items():
         equal(ledger_total(rows, "[period]"), None, f"{phase}: period")
-    items = summary_of(near, far)
-    require("decode: span" in items and "decode: period" not in items and "overall: span" not in items, items.keys())
-    equal(gate(near, far, "--gate", 5)[0], 0, "the gate on spans alone: exit")
+    rows = summary_of(near, far)
+    require("decode: span" in rows and "decode: period" not in rows, rows.keys())
+    for item in ("decode: period to prefill", "prefill: period to decode", "overall"):
+        require(rows[item]["verdict"] == "worse", rows[item])
+    equal(rows["overall: span"]["verdict"], "same", "overall by span")
+    code, said = gate(near, far, "--gate", 5)
+    equal(code, 1, f"--gate 5: exit, {said}")
+    require("gate: decode, period to prefill: +" in said and "prefill, period to decode" in said, said)
+    equal(gate(near, far, "--gate", 5, "--gate-metric", "period")[0], 1, "--gate-metric period: exit")
+    equal(gate(near, far, "--gate", 5, "--gate-metric", "span")[0], 0, "--gate-metric span: exit")
+    equal(gate(far, near, "--gate", 5)[0], 0, "the other way round: exit")
+    check_mirror(compare(near, far, "--section", "all"), compare(far, near, "--section", "all"))
+    check_file(near, far, folder, "decode, period to prefill")
+
+
+def check_return(folder):
+    """A long gap before each prefill alone: the period from decode to decode does not know it."""
+    path = make_trace(folder / "near.json", *COMMON[:3], "24", *COMMON[4:], "--mix", "P,D*3")
+    near = ingest(path, folder / "near.tracedb")
+    far = ingest(moved_apart(path, folder / "far.json", APART, "prefill"), folder / "far.tracedb")
+    rows = summary_of(near, far)
+    for item in ("decode: period", "prefill: period to decode", "overall: span"):
+        equal(rows[item]["verdict"], "same", item)
+    for item in ("decode: period to prefill", "overall"):
+        equal(rows[item]["verdict"], "worse", item)
+    equal(gate(near, far, "--gate", 5)[0], 1, "--gate 5: exit")
 
 
 def main():
@@ -165,7 +190,7 @@ def main():
         for check in (check_summary, check_ledger, check_gate):
             cases.run(check.__name__.replace("_", " "), check, near, far)
         cases.run("check file", check_file, near, far, folder)
-    for check in (check_alone, check_host, check_recorded_differently, check_old_file):
+    for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
         with scratch_folder() as folder:
             cases.run(check.__name__.replace("_", " "), check, folder)
     cases.finish()

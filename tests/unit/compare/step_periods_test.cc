@@ -52,6 +52,20 @@ TEST_CASE("periods: from a run to the next of its kind on the device, without an
   CHECK(empty.periods() == Times{kNoTime, kNoTime});
 }
 
+TEST_CASE("transitions: from a run to the next, where that is of another kind") {
+  Made made;
+  made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kP).step(kD).run(52, 8);
+  const std::vector<Transition> transitions = step_transitions(made.set, made.runs);
+  CHECK(periods_to(transitions, kP) == Times{kNoTime, 15, kNoTime, kNoTime, kNoTime});
+  CHECK(periods_to(transitions, kD) == Times{kNoTime, kNoTime, 15, kNoTime, kNoTime});
+  CHECK(transitions[1].to == kP);
+  // No run has both.
+  const Times periods = made.periods();
+  for (std::size_t i = 0; i < periods.size(); ++i) {
+    CHECK((periods[i] == kNoTime || transitions[i].period == kNoTime));
+  }
+}
+
 TEST_CASE("periods: devices and tracks each by themselves") {
   Made devices;
   devices.step(kD).run(0, 8, 0).run(1, 8, 1).step(kD).run(10, 8, 0).run(13, 8, 1);
