@@ -68,8 +68,9 @@ Places rising(const Places& partner) {
   return out;
 }
 
-// Lanes with the most time of the same kinds of work first.
-std::vector<std::pair<std::size_t, std::size_t>> match_lanes(const std::vector<Lane>& a, const std::vector<Lane>& b) {
+// Every two lanes with work of the same kind: first one partner for each, those with the most time of the same kinds
+// first, then the others in that order.
+std::vector<std::pair<std::size_t, std::size_t>> likely_lanes(const std::vector<Lane>& a, const std::vector<Lane>& b) {
   std::vector<std::tuple<double, std::size_t, std::size_t, std::size_t, std::size_t>> likely;
   for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t j = 0; j < b.size(); ++j) {
@@ -79,13 +80,85 @@ std::vector<std::pair<std::size_t, std::size_t>> match_lanes(const std::vector<L
   }
   std::sort(likely.begin(), likely.end());
   std::vector<bool> of_a(a.size(), false), of_b(b.size(), false);
-  std::vector<std::pair<std::size_t, std::size_t>> matched;
+  std::vector<std::pair<std::size_t, std::size_t>> matched, others;
   for (const auto& [rank, sum, least, i, j] : likely) {
-    if (of_a[i] || of_b[j]) continue;
+    if (of_a[i] || of_b[j]) {
+      others.emplace_back(i, j);
+      continue;
+    }
     of_a[i] = of_b[j] = true;
     matched.emplace_back(i, j);
   }
+  matched.insert(matched.end(), others.begin(), others.end());
   return matched;
+}
+
+// Places of main streams before each place.
+Places counted_before(const Places& anchors, std::size_t places) {
+  Places counts(places, 0);
+  for (const std::uint32_t anchor : anchors) {
+    if (anchor + 1 < places) ++counts[anchor + 1];
+  }
+  for (std::size_t i = 1; i < places; ++i) counts[i] += counts[i - 1];
+  return counts;
+}
+
+// Within a stream it is a tie which of several equal kernels stands alone where the other side has fewer. The one that
+// runs at the place of the partner among the `steady` pairs of the main streams is the one that has it.
+class TieSettler {
+ public:
+  // `partner`: of the kernels of `own`; `back`: of the others.
+  TieSettler(std::span<const TemplateKernel> own, const Places& own_at, const Places& others_at, Places& partner,
+             Places& back)
+      : own_(own), own_at_(own_at), others_at_(others_at), partner_(partner), back_(back) {}
+
+  // `fixed`: by place, whether its pair must stay.
+  void run(const std::vector<bool>& fixed) {
+    std::map<std::uint32_t, Places> lanes;
+    for (std::uint32_t i = 0; i < own_.size(); ++i) lanes[own_[i].lane].push_back(i);
+    for (const auto& [lane, places] : lanes) {
+      for (std::size_t i = 1; i < places.size(); ++i) settle(places[i - 1], places[i], fixed);
+      for (std::size_t i = places.size(); i-- > 1;) settle(places[i - 1], places[i], fixed);
+    }
+  }
+
+ private:
+  void settle(std::uint32_t first, std::uint32_t second, const std::vector<bool>& fixed) {
+    if (own_[first].name != own_[second].name || fixed[first] || fixed[second]) return;
+    if ((partner_[first] == kNoPartner) == (partner_[second] == kNoPartner)) return;
+    const bool of_first = partner_[first] != kNoPartner;
+    const std::uint32_t has = of_first ? first : second, lacks = of_first ? second : first;
+    const std::uint32_t partner = partner_[has];
+    if (distance(lacks, partner) >= distance(has, partner)) return;
+    partner_[has] = kNoPartner;
+    partner_[lacks] = partner;
+    back_[partner] = lacks;
+  }
+  [[nodiscard]] std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
+    const std::uint32_t a = own_at_[own], b = others_at_[other];
+    return a > b ? a - b : b - a;
+  }
+
+  std::span<const TemplateKernel> own_;
+  const Places& own_at_;
+  const Places& others_at_;
+  Places& partner_;
+  Places& back_;
+};
+
+// For both sequences. `steady`: places of the first one.
+void settle_ties(std::span<const TemplateKernel> first, std::span<const TemplateKernel> second, const Places& steady,
+                 Places& partner, Places& back) {
+  std::vector<bool> fixed_first(first.size(), false), fixed_second(second.size(), false);
+  Places steady_second;
+  for (const std::uint32_t place : steady) {
+    steady_second.push_back(partner[place]);
+    fixed_first[place] = fixed_second[partner[place]] = true;
+  }
+  const Places at_first = counted_before(steady, first.size());
+  const Places at_second = counted_before(steady_second, second.size());
+  TieSettler(first, at_first, at_second, partner, back).run(fixed_first);
+  TieSettler(second, at_second, at_first, back, partner).run(fixed_second);
 }
 
 class PlaceAligner {
@@ -149,13 +222,15 @@ class PlaceAligner {
         paired_a[pair.a] = paired_b[pair.b] = true;
       }
     };
-    for (const auto& [i, j] : match_lanes(lanes_a, lanes_b)) take(align(lanes_a[i].places, lanes_b[j].places));
-    const auto left = [](const Places& places, const std::vector<bool>& paired) {
+    const auto left = [](const Lane& lane, const std::vector<bool>& paired) {
       Places out;
-      std::copy_if(places.begin(), places.end(), std::back_inserter(out), [&](std::uint32_t p) { return !paired[p]; });
+      std::ranges::copy_if(lane.places, std::back_inserter(out), [&](std::uint32_t place) { return !paired[place]; });
       return out;
     };
-    take(align(left(a, paired_a), left(b, paired_b)));
+    // What is left of two lanes that were matched stays alone: to pair it would cross the pairs between.
+    for (const auto& [i, j] : likely_lanes(lanes_a, lanes_b)) {
+      take(align(left(lanes_a[i], paired_a), left(lanes_b[j], paired_b)));
+    }
     return pairs;
   }
 
@@ -199,6 +274,7 @@ class PlaceAligner {
       }
     };
     const Places steady = rising(of_main_lanes(partner, swap));
+    settle_ties(swap ? b_ : a_, swap ? a_ : b_, steady, partner, back);
     auto anchor = steady.begin();
     put_alone_before(steady.empty() ? other : partner[*anchor]);
     for (std::uint32_t i = 0; i < leading; ++i) {

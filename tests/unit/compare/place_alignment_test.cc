@@ -76,6 +76,25 @@ TEST_CASE("a branch that starts at another time takes no neighbours along") {
         "ncclx=ncclx gemma=gemma =norm mm=mm nccly=nccly");
 }
 
+TEST_CASE("what stands alone on both sides of a pair of streams is not paired across what lies between") {
+  Sequences sequences;
+  const std::vector<std::string> a = {"ncclx1", "normq0", "gemm0", "mm0", "nccly1"};
+  const std::vector<std::string> b = {"gemm0", "mm0", "ncclx1", "normz0", "nccly1"};
+  CHECK(sequences.aligned(a, b).find("normq= ") != std::string::npos);
+  CHECK(sequences.aligned(b, a).find("=normq") != std::string::npos);
+}
+
+TEST_CASE("of equal kernels of a branch, the one at its place among the others has the partner") {
+  Sequences sequences;
+  const std::vector<std::string> a = {"copyx2", "gemm0", "ncclr1", "norm0", "mm0", "ncclr1"};
+  const std::vector<std::string> early = {"gemm0", "ncclr1", "norm0", "mm0", "copyx2"};
+  const std::vector<std::string> late = {"gemm0", "norm0", "mm0", "copyx2", "ncclr1"};
+  CHECK(sequences.aligned(a, late) == "gemm=gemm ncclr= norm=norm mm=mm copyx=copyx ncclr=ncclr");
+  CHECK(sequences.aligned(a, early) == "gemm=gemm ncclr=ncclr norm=norm mm=mm ncclr= copyx=copyx");
+  CHECK(sequences.aligned(late, a) == "gemm=gemm =ncclr norm=norm mm=mm copyx=copyx ncclr=ncclr");
+  CHECK(sequences.aligned(early, a) == "gemm=gemm ncclr=ncclr norm=norm mm=mm =ncclr copyx=copyx");
+}
+
 TEST_CASE("what one side runs on a stream of its own finds its partner across streams") {
   Sequences sequences;
   CHECK(sequences.aligned({"gemm0", "nccl0", "norm0"}, {"gemm0", "norm0", "nccl1"}) == "gemm=gemm nccl=nccl norm=norm");
