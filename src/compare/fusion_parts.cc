@@ -33,6 +33,12 @@ bool within(const Parts& parts, const Parts& all, const ClassFamilies& families)
   return some;
 }
 
+// Classes whose kernels are called once for each of several tensors, which one kernel may take together.
+bool calls_may_merge(std::string_view op) {
+  constexpr std::array<std::string_view, 4> kClasses = {"norm", "rotary", "quantise", "kv_cache"};
+  return std::find(kClasses.begin(), kClasses.end(), op) != kClasses.end();
+}
+
 // What the kernel at `at` does besides its partner's work, where its class names that.
 class NamedParts {
  public:
@@ -79,13 +85,22 @@ class NamedParts {
       if (view_.aside(at, place) || (beside && taken_[place])) continue;
       if ((alone.n > 0 && view_.fusing(place).n > 0) || taken_[place]) break;
       const Parts own = view_.known(alone) ? parts_of(view_.op(alone)) : Parts{};
-      if (within(own, missing, view_.families())) {
+      if (within(own, missing, view_.families()) || called_again(at, place, step)) {
         members.push_back(place);
         supplied.insert(own.begin(), own.end());
       } else if (!beside && ++skipped > kMostSkipped) {
         break;
       }
     }
+  }
+
+  // Whether it is one more call of the partner's kernel right beside it: queries and keys, normed one after the other.
+  [[nodiscard]] bool called_again(std::size_t at, std::size_t place, int step) const {
+    const PairSide& partner = view_.other(at);
+    const PairSide& alone = view_.other(place);
+    if (partner.n == 0 || alone.n == 0 || alone.name != partner.name) return false;
+    const std::size_t beside = step < 0 ? view_.before(at, at) : view_.after(at, at);
+    return place == beside && calls_may_merge(view_.op(partner));
   }
 
   // A residual add right before the norm: it is nowhere else, though the fused kernel's name is silent about it.
@@ -147,12 +162,6 @@ std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t 
     return members;
   }
   return {};
-}
-
-// Classes whose kernels are called once for each of several tensors, which one kernel may take together.
-bool calls_may_merge(std::string_view op) {
-  constexpr std::array<std::string_view, 4> kClasses = {"norm", "rotary", "quantise", "kv_cache"};
-  return std::find(kClasses.begin(), kClasses.end(), op) != kClasses.end();
 }
 
 // Other side's kernels right beside the pair that stand alone, as long as `fits`; with its partner.

@@ -258,6 +258,19 @@ TEST_CASE("fusion: attention in two kernels against one, and one kernel for two 
   CHECK(Made().segment({{"rms:norm", "rms:norm"}, {"rms:norm", ""}}).findings().empty());
 }
 
+TEST_CASE("fusion: a kernel that is called once more beside the partner is part of it, too") {
+  const Made::Pairs pairs = {{"gemm:dense_gemm", "gemm:dense_gemm"},
+                             {"rms:norm", ""},
+                             {"rms:norm", "fused:norm+rotary"},
+                             {"rope:rotary", ""},
+                             {"attention:attention", "attention:attention"}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = rms + rms + rope"});
+  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = rms + rms + rope"});
+  // Another norm, or a call elsewhere, is not.
+  const Made::Pairs other = {{"other:norm", ""}, {"rms:norm", "fused:norm+rotary"}, {"rope:rotary", ""}};
+  CHECK(Made().segment(other).findings() == Findings{"candidate: fused = rms + rope"});
+}
+
 TEST_CASE("fusion: findings of little confidence are counted, not shown, and account for nothing") {
   Vocabulary words;
   GroupAlignment alignment;
