@@ -51,6 +51,7 @@ tracedb_python_test(reliability.hostile_index reliability/hostile_index_test.py 
 tracedb_python_test(reliability.batch reliability/batch_test.py 600)
 tracedb_python_test(reliability.process reliability/process_test.py 600)
 tracedb_python_test(reliability.damage reliability/damage_test.py 900)
+tracedb_python_test(reliability.salvage reliability/salvage_test.py 900)
 tracedb_python_test(reliability.housekeeping reliability/housekeeping_test.py 600)
 tracedb_python_test(reliability.time_limit reliability/time_limit_test.py 600)
 tracedb_python_test(reliability.refresh reliability/refresh_test.py 600)

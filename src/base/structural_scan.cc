@@ -118,6 +118,15 @@ class ScalarScan {
 
 }  // namespace
 
+ElementEnd element_end(std::string_view piece, ScanState& state) {
+  for (std::size_t i = 0; i < piece.size(); ++i) {
+    const ScanResult result = scan_structure_scalar(piece.substr(i, 1), state);
+    const bool broken = result.suspicion == Suspicion::kBroken;
+    if (broken || result.end != ScanResult::kNone || result.last_comma != ScanResult::kNone) return {i, broken};
+  }
+  return {piece.size(), false};
+}
+
 ScanResult scan_structure_scalar(std::string_view piece, ScanState& state) {
   return state.depth < 0 ? ScanResult{} : ScalarScan(piece, state).run();
 }

@@ -45,6 +45,14 @@ struct ScanResult {
 // Scans `piece`, updating `state`. After `end` was found, state.depth is -1 and the rest of the piece is not scanned.
 ScanResult scan_structure(std::string_view piece, ScanState& state);
 
+struct ElementEnd {
+  std::size_t at;  // of its comma, of the bracket that closes the array, or where it turns out to be broken
+  bool broken;
+};
+// Where the element that `state` is in the middle of ends; the size of the piece, all of it scanned, if it does not.
+// Byte by byte. Large elements are followed to their end only where state.length is so negative that none is large.
+ElementEnd element_end(std::string_view piece, ScanState& state);
+
 ScanResult scan_structure_scalar(std::string_view piece, ScanState& state);
 // Returns false and does nothing where the CPU lacks the instructions.
 bool scan_structure_simd(std::string_view piece, ScanState& state, ScanResult& result);

@@ -142,6 +142,38 @@ std::size_t sound_length(std::string_view text) {
   return text.starts_with('{') && check.shape == Shape::kWhole && check.has_phase ? check.end : 1;
 }
 
+bool is_value(std::string_view text) {
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  return check.shape == Shape::kWhole && check.end == text.size();
+}
+
+// The next event behind `at`, or what looks like one.
+EventSearch next_event(std::string_view text, std::size_t at) { return find_event_or_part(text, at, at, More::kNo); }
+
+// Where the event, or the text that is none, at `at` ends: where the next event begins.
+std::size_t piece_end(std::string_view text, std::size_t at) {
+  constexpr int kMostLists = 3;
+  const EventSearch first = next_event(text, at + sound_length(text.substr(at)));
+  EventSearch next = first;
+  // In lists of objects among the arguments of a broken event others seem to begin: it may be mended as a whole.
+  for (int lists = 0; lists < kMostLists && next.end == 0; ++lists) {
+    const std::size_t end = std::min(next.at, text.size());
+    const std::string mended = repaired_event(trim_separators(text.substr(at, end - at)));
+    const ShapeCheck check = check_shape(mended, kAnyDepth);
+    if (check.shape == Shape::kWhole && check.end == mended.size()) return end;
+    if (check.shape != Shape::kCut || mended.empty() || !next.found()) break;
+    next = next_event(text, next.at + 1);
+  }
+  return std::min(first.at, text.size());
+}
+
+// How many events there may have been in text in which they cannot be told apart.
+std::size_t phases(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = find_phase(text); at != std::string_view::npos; at = find_phase(text, at + 1)) ++count;
+  return count;
+}
+
 }  // namespace
 
 struct ChunkParser::Json {
@@ -217,8 +249,7 @@ void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, 
 void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const EventSearch next = find_event(text, at + sound_length(text.substr(at)), More::kNo);
-    const std::size_t end = std::min(next.at, text.size());
+    const std::size_t end = piece_end(text, at);
     const std::string_view piece = text.substr(at, end - at);
     const std::string_view trimmed = trim_separators(piece);
     const std::uint64_t position = offset + static_cast<std::uint64_t>(trimmed.data() - text.data());
@@ -231,7 +262,7 @@ void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatc
   }
 }
 
-// `text` holds one event at most.
+// `text` holds one event at most, or what is left of some that cannot be told apart.
 void ChunkParser::salvage_piece(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   const auto position = static_cast<std::int64_t>(offset);
   const ShapeCheck check = check_shape(text, kAnyDepth);
@@ -242,17 +273,14 @@ void ChunkParser::salvage_piece(std::string_view text, std::uint64_t offset, Eve
     return;
   }
   const std::string mended = repaired_event(text);
-  const ShapeCheck mended_check = check_shape(mended, kAnyDepth);
-  if (mended_check.shape == Shape::kWhole && mended_check.end == mended.size() && try_element(mended, offset, batch)) {
+  if (is_value(mended) && try_element(mended, offset, batch)) {
     batch.issues.add(IssueKind::kRepairedText, position, text);
     return;
   }
-  if (text.starts_with('{') || text.find("\"ph\"") != std::string_view::npos) {
-    batch.issues.add(IssueKind::kMalformedEvent, position, text);
-    events_.skip(SkipReason::kMalformed, batch);
-  } else {
-    batch.issues.add(IssueKind::kStrayText, position, text);
-  }
+  const std::size_t events = std::max(phases(text), std::size_t{text.starts_with('{') ? 1U : 0U});
+  batch.issues.add(IssueKind::kMalformedEvent, position, text, events);
+  for (std::size_t i = 0; i < events; ++i) events_.skip(SkipReason::kMalformed, batch);
+  if (events == 0) batch.issues.add(IssueKind::kStrayText, position, text);
 }
 
 // As it is, or repaired.

@@ -68,9 +68,9 @@ std::string_view vendor_of_calls(const TraceStore& store) {
 }
 
 std::vector<std::string_view> described(const TraceHeader& header) {
-  const std::string* list = find_header(header, "deviceProperties");
+  const HeaderMember* list = find_header(header, "deviceProperties");
   if (list == nullptr) list = find_header(header, "computeProperties");
-  return list == nullptr ? std::vector<std::string_view>{} : json_elements(*list);
+  return list == nullptr ? std::vector<std::string_view>{} : json_elements(list->text);
 }
 
 // The object of a device of the one model that the trace lists; empty where it lists several, or names none.
@@ -86,16 +86,10 @@ std::string_view only_model(const std::vector<std::string_view>& devices) {
 
 }  // namespace
 
-const std::string* find_header(const TraceHeader& header, std::string_view key) {
-  const auto found =
-      std::find_if(header.rbegin(), header.rend(), [key](const auto& entry) { return entry.first == key; });
-  return found == header.rend() ? nullptr : &found->second;
-}
-
 std::string vendor_of(const TraceStore& store, const TraceHeader& header) {
   for (const VendorWord& entry : kHeaderWords) {
-    for (const auto& [key, value] : header) {
-      if (key.starts_with(entry.word)) return std::string(entry.vendor);
+    for (const HeaderMember& member : header) {
+      if (member.key.starts_with(entry.word)) return std::string(entry.vendor);
     }
   }
   for (const std::string_view properties : described(header)) {

@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "ingest/trace_header.h"
 #include "ingest/trace_store.h"
 
 namespace tracedb {
-
-using TraceHeader = std::vector<std::pair<std::string, std::string>>;  // top-level key -> JSON text
 
 struct DeviceRow {
   TrackKey key;  // profiler's device number (or text)
@@ -25,7 +23,5 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& he
 
 // nvidia, amd, intel, ascend or unknown: by the header's versions and device names, else by the names of runtime calls.
 std::string vendor_of(const TraceStore& store, const TraceHeader& header);
-
-const std::string* find_header(const TraceHeader& header, std::string_view key);  // nullptr: absent; the last one wins
 
 }  // namespace tracedb

@@ -22,13 +22,21 @@ bool is_hole(std::string_view text, std::size_t at) {
   return text.substr(at).starts_with(kHole);
 }
 
-// Whether a quote before `next` may be the end of a string: what follows belongs to no text. A colon or another quote
-// further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a row are
-// text (operator"" _x), the first of them for certain.
-bool may_end_string(std::string_view text, std::size_t next) {
+std::size_t skip_space(std::string_view text, std::size_t i) {
+  while (i < text.size() && is_space(text[i])) ++i;
+  return i;
+}
+
+// Whether a quote before `next` may be the end of a member's value: what follows belongs to no text. A colon or another
+// quote further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a
+// row are text (operator"" _x), the first of them for certain; so is a comma with no member behind it.
+bool may_end_value(std::string_view text, std::size_t next) {
   if (next < text.size() && text[next] == '"') return false;
-  while (next < text.size() && is_space(text[next])) ++next;
-  return next == text.size() || std::string_view(",:\"]}").find(text[next]) != std::string_view::npos;
+  next = skip_space(text, next);
+  if (next == text.size()) return true;
+  if (text[next] != ',') return std::string_view(":\"]}").find(text[next]) != std::string_view::npos;
+  const std::size_t member = skip_space(text, next + 1);
+  return member == text.size() || text[member] == '"';
 }
 
 }  // namespace
@@ -51,7 +59,7 @@ std::string repaired_event(std::string_view original) {
       in_string = true;
       is_value = before == ':';
     } else if (in_string && c == '"') {
-      if (is_value && !may_end_string(text, i + 1)) {
+      if (is_value && !may_end_value(text, i + 1)) {
         out.append("\\\"");
         continue;
       }

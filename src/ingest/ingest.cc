@@ -68,8 +68,8 @@ struct Rank {
 };
 
 std::optional<Rank> rank_of(const TraceHeader& header, const fs::path& trace) {
-  if (const std::string* info = find_header(header, "distributedInfo")) {
-    for (const JsonMember& member : json_members(*info)) {
+  if (const HeaderMember* info = find_header(header, "distributedInfo")) {
+    for (const JsonMember& member : json_members(info->text)) {
       if (member.key != "rank") continue;
       const std::optional<std::int64_t> rank = parse_int64(number_text(member.value));
       if (rank && *rank >= 0) return Rank{*rank, "distributedInfo"};
@@ -200,7 +200,7 @@ class Ingest {
 
   void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<Rank>& rank,
                   std::int64_t base_time) {
-    for (const auto& [key, text] : header) writer.meta("trace." + key, minify(text));
+    for (const HeaderMember& member : header) writer.meta("trace." + member.key, minify(member.text));
     writer.meta("tool_version", kVersion);
     writer.meta("schema_version", kSchemaVersion);
     writer.meta("ingest_options", options_text(options_));
@@ -246,12 +246,12 @@ class Ingest {
   // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch. Without a usable
   // base, as the trace counts.
   std::int64_t base_time(const TraceHeader& header) {
-    const std::string* text = find_header(header, "baseTimeNanoseconds");
-    if (text == nullptr) return store_.first_ts;
-    const std::optional<std::int64_t> base = parse_integral(number_text(*text));
+    const HeaderMember* member = find_header(header, "baseTimeNanoseconds");
+    if (member == nullptr) return store_.first_ts;
+    const std::optional<std::int64_t> base = parse_integral(number_text(member->text));
     std::int64_t time = 0;
     if (base && !__builtin_add_overflow(store_.first_ts, *base, &time)) return time;
-    store_.issues.add(IssueKind::kBadBaseTime, -1, *text);
+    store_.issues.add(IssueKind::kBadBaseTime, member->offset, member->text);
     return store_.first_ts;
   }
 

@@ -14,31 +14,18 @@ namespace {
 constexpr std::size_t kSkipPiece = 4096;
 constexpr std::size_t kSample = 200;
 
-struct ElementEnd {
-  std::size_t at;  // of its comma, of the bracket that closes the array, or where it turns out to be broken
-  bool broken;
-};
-
-// Where the element that `state` is in the middle of ends; the size of the piece if it does not.
-ElementEnd element_end(std::string_view piece, ScanState state) {
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    const ScanResult result = scan_structure_scalar(piece.substr(i, 1), state);
-    const bool broken = result.suspicion == Suspicion::kBroken;
-    if (broken || result.end != ScanResult::kNone || result.last_comma != ScanResult::kNone) return {i, broken};
-  }
-  return {piece.size(), false};
-}
-
 bool all_space(std::string_view text) { return trim_json_space(text).empty(); }
 
 bool is_broken(std::string_view element) {
-  return check_shape(element, kAnyDepth).shape == Shape::kBroken || is_list_of_events(element);
+  const ShapeCheck check = check_shape(element, kAnyDepth);
+  const bool comma_missing = check.shape == Shape::kWhole && behind_event(element, check.end) == Behind::kOther;
+  return check.shape == Shape::kBroken || comma_missing || is_list_of_events(element);
 }
 
 // Of an element that does not end: events inside it are none of its members, a bracket is missing before them.
 bool holds_event(std::string_view element) {
   const std::size_t begin = element.find('{');
-  return begin != std::string_view::npos && find_event(element, begin + 1, More::kNo).at != EventSearch::kNone;
+  return begin != std::string_view::npos && find_event(element, begin + 1, More::kNo).found();
 }
 
 }  // namespace
@@ -55,6 +42,7 @@ bool JsonChunks::next(Chunk& chunk) {
     if (where_ != Where::kEvents) scan_to_events();
     if (where_ == Where::kEvents && next_chunk(chunk)) return true;
   }
+  require_something();
   // What follows the events is counted too, so that bytes() does not depend on how much was read at once.
   do {
     at_ = window_.size();
@@ -198,7 +186,6 @@ void JsonChunks::pass_over_oversized(Chunk& chunk, std::size_t used) {
     const std::string_view piece(chunk.buffer.data(), count);
     const ElementEnd end = element_end(piece, scan_);
     if (end.at == count) {
-      scan_structure(piece, scan_);
       base_ += count;
       continue;
     }

@@ -4,19 +4,23 @@
 //
 // Where the text is broken so that elements can no longer be told apart (a quote or a bracket too many or too few),
 // everything from the broken element to the next whole event comes as one damaged chunk, and cutting starts afresh.
+// Where the top level is broken (garbage before the document, a value that is no JSON), reading goes back to where that
+// began, and on at the first event behind it; members of the header that stand whole before the events are kept.
 //
 // Memory: one chunk, whatever the size of the trace; an event larger than the limit is passed over and counted.
 // One thread at a time (the ingest pipeline calls next() under a lock).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/byte_source.h"
 #include "base/structural_scan.h"
+#include "ingest/json_shape.h"
+#include "ingest/trace_header.h"
 #include "trace/issue.h"
 
 namespace tracedb {
@@ -47,11 +51,11 @@ class JsonChunks {
   JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits = {});
 
   // The next chunk into `chunk` (its buffer is reused); false at the end of the trace. Throws Error{kInput} when the
-  // file is no JSON trace at all.
+  // file is no JSON trace at all, and nothing like an event is in it.
   bool next(Chunk& chunk);
 
   // After next() returned false:
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& header() const { return header_; }
+  [[nodiscard]] const TraceHeader& header() const { return header_; }
   [[nodiscard]] const IssueLog& issues() const { return issues_; }
   [[nodiscard]] bool complete() const { return complete_; }  // false: the end is missing
   // A whole document with members, none of which a trace has: JSON of another kind.
@@ -63,21 +67,28 @@ class JsonChunks {
  private:
   enum class Where : std::uint8_t { kStart, kTopLevel, kEvents, kEnd };
 
-  // Header scanning, byte by byte over window_.
+  // Of the top level.
   void scan_to_events();
   void scan_start();
+  void begin_document();
+  bool is_event_without_list();
   void scan_top_level();
   void scan_value(const std::string& key);
-  enum class Value : std::uint8_t { kWhole, kCut, kBroken };
-  Value value_text(std::string& out);
-  void skip_broken_header(std::int64_t offset, std::string_view text);
+  bool begins_misnamed_events(const std::string& key);
+  ShapeCheck value_ahead();
+  bool may_end_at(std::size_t end);
+  void pass_over_large_value(const std::string& key);
+  // How much of the trace an event is looked for in before its list begins: never what tells that one is too large.
+  [[nodiscard]] std::size_t longest_look() const { return std::min(kLongestEvent, limits_.event / 2); }
   [[nodiscard]] bool peek(char& c);
   [[nodiscard]] std::string_view ahead(std::size_t size);
+  std::size_t solid_ahead(std::size_t from);
   bool skip_space(std::string_view also = {});
   bool refill();
   void truncated(std::string_view where);
   void begin_events();
-  [[noreturn]] void not_a_trace();  // says what it is instead
+  void require_something() const;
+  [[noreturn]] void not_a_trace() const;  // says what it is instead
   [[noreturn]] void refuse(const KnownFormat& format) const;
 
   // Event cutting.
@@ -93,13 +104,17 @@ class JsonChunks {
   void pass_over_oversized(Chunk& chunk, std::size_t used);
 
   // Behind damage.
+  enum class Astray : std::uint8_t { kNo, kBeforeDocument, kInHeader, kInCutHeader, kBehindDocument };
   bool resync(Chunk& chunk, std::size_t used);
+  [[nodiscard]] EventSearch search(std::string_view text, std::size_t from, Astray astray) const;
   bool finish_damaged(Chunk& chunk, std::size_t used, bool dropped);
   bool emit_damaged(Chunk& chunk, std::size_t end);
   bool pass_stray_bracket();
-  enum class Astray : std::uint8_t { kNo, kInHeader, kBehindDocument };
-  void look_for_events(Astray where);
-  bool finish_astray(std::string_view rest, Astray astray);
+  void look_for_events(Astray where, std::string_view value = {});
+  bool begin_astray_events(const Chunk& chunk, std::size_t used, const EventSearch& found, Astray astray, bool dropped);
+  bool finish_astray(std::string_view rest, Astray astray, bool dropped);
+  std::size_t take_header(std::string_view text, std::uint64_t offset);
+  void keep_member(std::string key, std::string_view text, std::uint64_t offset);
 
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }
 
@@ -116,19 +131,24 @@ class JsonChunks {
   bool comma_pending_ = false;   // the chunk before ended at a comma: an element must follow
   bool broken_ = false;          // the element at at_ is broken
   Astray astray_ = Astray::kNo;  // and belongs to no event
+  std::int64_t lost_at_ = 0;     // where that begins
+  std::string lost_value_;       // the member it is the value of, or another place, for the message
+  std::string lost_text_;        // how it begins
   bool source_ended_ = false;
   bool complete_ = true;
   bool saw_events_ = false;
   bool names_trace_ = false;   // there was a top-level member as traces have
   std::uint64_t members_ = 0;  // of the top level, but for arrays of events
   unsigned documents_ = 0;
-  std::vector<char> window_;  // bytes read but not consumed: from at_ on
+  bool garbage_ = false;                    // stands before the first one
+  const KnownFormat* resembles_ = nullptr;  // what that looks like
+  std::vector<char> window_;                // bytes read but not consumed: from at_ on
   std::size_t at_ = 0;
   std::uint64_t base_ = 0;  // position of window_[0] in the decompressed trace
   ScanState scan_;
   std::size_t scanned_ = 0;  // bytes of the window behind at_ the scan has seen already
   std::uint64_t oversized_ = 0;
-  std::vector<std::pair<std::string, std::string>> header_;
+  TraceHeader header_;
   IssueLog issues_;
 };
 

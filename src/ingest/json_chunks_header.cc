@@ -1,20 +1,19 @@
 // The top level of a trace, around the array of events.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
-#include "base/error.h"
+#include "base/closest_name.h"
 #include "ingest/json_chunks.h"
 #include "ingest/json_text.h"
-#include "ingest/known_formats.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kSample = 200;
-constexpr std::size_t kNamedHead = 4096;  // of JSON, in which its first names stand
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kFirstLook = 4096;  // of a value: nearly all end within
+const std::string kEventsKey = "traceEvents";
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -26,6 +25,8 @@ bool is_of_trace(std::string_view key) {
       "trace_id",        "otherData",           "stackFrames",      "systemTraceEvents", "samples"};
   return std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
 }
+
+bool is_scalar(char first) { return first != '{' && first != '[' && first != '"'; }
 
 }  // namespace
 
@@ -62,39 +63,11 @@ bool JsonChunks::skip_space(std::string_view also) {
   return false;
 }
 
-void JsonChunks::scan_to_events() {
-  while (where_ == Where::kStart) scan_start();
-  while (where_ == Where::kTopLevel) scan_top_level();
-}
-
-// Between documents: the first one must be JSON; what follows a complete one is read only if it is another trace.
-void JsonChunks::scan_start() {
-  if (position() == 0 && ahead(kByteOrderMark.size()) == kByteOrderMark) {
-    issues_.add(IssueKind::kByteOrderMark, 0, {});
-    at_ = kByteOrderMark.size();
-  }
-  if (!skip_space()) {
-    if (documents_ == 0) not_a_trace();
-    where_ = Where::kEnd;
-    return;
-  }
-  const char c = window_[at_];
-  if (documents_++ > 0) {
-    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
-    if (c != '{' && c != '[') return look_for_events(Astray::kBehindDocument);
-  } else if (c == '{' || c == '[') {
-    if (const KnownFormat* format = known_format(ahead(std::min(kNamedHead, chunk_size_)), path_)) refuse(*format);
-  }
-  if (c == '[') {
-    ++at_;
-    in_object_ = false;
-    begin_events();
-  } else if (c == '{') {
-    ++at_;
-    in_object_ = true;
-    where_ = Where::kTopLevel;
-  } else {
-    not_a_trace();
+// How far ahead the first byte at `from` or behind it is that is no white space; kNone: the trace ends before it.
+std::size_t JsonChunks::solid_ahead(std::size_t from) {
+  for (std::size_t i = from;; ++i) {
+    if (ahead(i + 1).size() <= i) return EventSearch::kNone;
+    if (!is_space(window_[at_ + i])) return i;
   }
 }
 
@@ -115,105 +88,114 @@ void JsonChunks::scan_top_level() {
     where_ = Where::kStart;
     return;
   }
-  std::string key;
-  if (window_[at_] != '"') {
-    if (!saw_events_ && header_.empty()) not_a_trace();
-    return skip_broken_header(static_cast<std::int64_t>(position()), ahead(kSample));
-  }
-  const auto offset = static_cast<std::int64_t>(position());
-  switch (value_text(key)) {
-    case Value::kCut:
-      return truncated("in the header");
-    case Value::kBroken:
-      return skip_broken_header(offset, key);
-    case Value::kWhole:
-      break;
-  }
-  if (!skip_space()) return truncated("in the header");
-  if (window_[at_] != ':') return skip_broken_header(offset, key);
-  ++at_;
-  if (!skip_space()) return truncated("in the header");
-  scan_value(unescape(raw_string(key)).text);
+  if (window_[at_] != '"') return look_for_events(Astray::kInHeader);
+  const ShapeCheck key = value_ahead();
+  if (key.shape == Shape::kBroken) return look_for_events(Astray::kInHeader);
+  const std::size_t colon = key.shape == Shape::kWhole ? solid_ahead(key.end) : EventSearch::kNone;
+  if (colon == EventSearch::kNone) return look_for_events(Astray::kInCutHeader, "in the header");
+  if (window_[at_ + colon] != ':') return look_for_events(Astray::kInHeader);
+  const std::size_t value = solid_ahead(colon + 1);
+  if (value == EventSearch::kNone) return look_for_events(Astray::kInCutHeader, "in the header");
+  const Unescaped name = storable_text(raw_string({window_.data() + at_, key.end}));
+  issues_.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(position()), name.text, name.replaced);
+  at_ += value;
+  scan_value(name.text);
 }
 
+// Of the member `key`. Where it turns out to be broken, events are looked for in it too.
 void JsonChunks::scan_value(const std::string& key) {
   names_trace_ = names_trace_ || is_of_trace(key);
-  if (key == "traceEvents" && window_[at_] == '[') {
+  if ((key == kEventsKey && window_[at_] == '[') || begins_misnamed_events(key)) {
     ++at_;
-    begin_events();
-    return;
+    return begin_events();
   }
-  const auto offset = static_cast<std::int64_t>(position());
   ++members_;
-  std::string text;
-  const Value value = value_text(text);
-  if (value == Value::kCut) return truncated(key);
-  if (value == Value::kBroken) return skip_broken_header(offset, text);
-  if (key == "traceEvents") {
-    issues_.add(IssueKind::kEventsNotAnArray, offset, text);
-  } else if (text.empty()) {
-    issues_.add(IssueKind::kOversizedHeader, offset, key);
+  const ShapeCheck value = value_ahead();
+  if (value.end > limits_.header_value) return pass_over_large_value(key);
+  if (value.shape == Shape::kCut) return look_for_events(Astray::kInCutHeader, key);
+  const bool is_event = key == kEventsKey && value.has_phase;
+  if (value.shape == Shape::kBroken || is_event || !may_end_at(value.end)) return look_for_events(Astray::kInHeader);
+  const std::string text(window_.data() + at_, value.end);
+  const bool last = solid_ahead(value.end) == EventSearch::kNone;  // a bracket is missing, perhaps one of its own
+  if (last && find_event(text, 0, More::kNo).found()) return look_for_events(Astray::kInCutHeader, key);
+  if (key == kEventsKey) {
+    issues_.add(IssueKind::kEventsNotAnArray, static_cast<std::int64_t>(position()), text);
   } else {
-    header_.emplace_back(key, std::move(text));
+    keep_member(key, text, position());
+  }
+  at_ += value.end;
+}
+
+// `offset` is that of the value.
+void JsonChunks::keep_member(std::string key, std::string_view text, std::uint64_t offset) {
+  Unescaped value = storable_json(text);
+  issues_.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(offset), text, value.replaced);
+  header_.push_back({std::move(key), std::move(value.text), static_cast<std::int64_t>(offset)});
+}
+
+// A list of events under a key that is nearly the right one.
+bool JsonChunks::begins_misnamed_events(const std::string& key) {
+  if (window_[at_] != '[' || key == kEventsKey || closest_name(key, std::span(&kEventsKey, 1)).empty()) return false;
+  if (!is_list_of_events(ahead(longest_look()))) return false;
+  issues_.add(IssueKind::kMisnamedEvents, static_cast<std::int64_t>(position()), key);
+  names_trace_ = true;
+  return true;
+}
+
+// Of the value at at_: kCut is one that goes on behind the end of the trace, or, with an `end` beyond the limit, behind
+// what is kept of a value.
+ShapeCheck JsonChunks::value_ahead() {
+  for (std::size_t size = kFirstLook;; size *= 2) {
+    const std::size_t wanted = std::min(size, limits_.header_value + 1);
+    const std::string_view text = ahead(wanted);
+    ShapeCheck check = check_shape(text, kAnyDepth);
+    if (check.shape == Shape::kWhole && check.end == text.size() && is_scalar(text.front())) check.shape = Shape::kCut;
+    if (check.shape != Shape::kCut || text.size() < wanted || wanted > limits_.header_value) return check;
   }
 }
 
-// Consumes one JSON value and leaves its text in `out`, or nothing if it is larger than the limit. Broken: as in the
-// scan for elements, at a byte no well-formed value has there; `out` is the text up to it.
-JsonChunks::Value JsonChunks::value_text(std::string& out) {
-  std::string open;
-  bool in_string = false;
-  bool escaped = false;
-  char before = '\0';  // a quote that closed a string, else nothing
-  std::size_t size = 0;
-  const auto finished = [&] {
-    if (size > limits_.header_value) out.clear();
-    return Value::kWhole;
-  };
-  for (char c = 0; peek(c); ++at_) {
-    const bool opens = !in_string && (c == '{' || c == '[');
-    const bool closes = !in_string && (c == '}' || c == ']');
-    if (open.empty() && size > 0 && !in_string && (closes || c == ',' || is_space(c))) return finished();
-    if (before == '"' && !is_space(c) && !closes && c != ',' && c != ':') return Value::kBroken;
-    if (closes && (open.empty() || open.back() != (c == '}' ? '{' : '['))) return Value::kBroken;
-    if (++size <= limits_.header_value) out += c;
-    const bool quote = c == '"' && !escaped;
-    escaped = in_string && !escaped && c == '\\';
-    if (quote) in_string = !in_string;
-    before = quote && !in_string ? '"' : '\0';
-    if (opens && open.size() == limits_.header_value) return Value::kBroken;
-    if (opens) open += c;
-    if (closes) open.pop_back();
-    if (!open.empty() || in_string || !(closes || quote)) continue;
-    ++at_;
-    return finished();
-  }
-  return Value::kCut;
+// Whether a value of the top level may end before `end`: behind it is a comma (which may be missing) or the end.
+bool JsonChunks::may_end_at(std::size_t end) {
+  const std::size_t next = solid_ahead(end);
+  if (next == EventSearch::kNone) return true;
+  const char c = window_[at_ + next];
+  return c == ',' || c == '}' || (c == '"' && next > end);
 }
 
-// Behind a broken top-level value nothing is known until the events begin, or go on.
-void JsonChunks::skip_broken_header(std::int64_t offset, std::string_view text) {
-  issues_.add(IssueKind::kMalformedHeader, offset, text);
-  look_for_events(Astray::kInHeader);
+// Of a value that is too large to keep, which tells little: a whole event in it tells that a bracket is missing.
+void JsonChunks::pass_over_large_value(const std::string& key) {
+  const std::uint64_t begin = position();
+  const std::string sample(ahead(kSample));
+  ScanState state;
+  state.length = std::numeric_limits<std::int64_t>::min() / 2;  // that it is large is known
+  std::size_t scanned = 0;                                      // of what is ahead
+  std::size_t searched = 0;
+  while (true) {
+    const std::string_view text(window_.data() + at_, window_.size() - at_);
+    const std::size_t end = scanned + element_end(text.substr(scanned), state).at;
+    const More more = end < text.size() || source_ended_ ? More::kNo : More::kMayCome;
+    const EventSearch found = find_event(text.substr(0, end), searched, more);
+    if (found.found()) {
+      issues_.add(IssueKind::kMalformedHeader, static_cast<std::int64_t>(begin), sample);
+      at_ += found.at;
+      return begin_events();
+    }
+    scanned = end;
+    searched = found.resume;
+    if (end < text.size()) break;
+    at_ += searched;
+    scanned -= searched;
+    searched = 0;
+    if (!refill()) return truncated(key);
+  }
+  issues_.add(IssueKind::kOversizedHeader, static_cast<std::int64_t>(begin), key);
+  at_ += scanned;
 }
 
 void JsonChunks::truncated(std::string_view where) {
   issues_.add(IssueKind::kTruncated, static_cast<std::int64_t>(position()), where);
   complete_ = false;
   where_ = Where::kEnd;
-}
-
-void JsonChunks::refuse(const KnownFormat& format) const {
-  throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, refusal(format)));
-}
-
-void JsonChunks::not_a_trace() {
-  if (base_ == 0) at_ = 0;  // white space may be what a format begins with
-  const std::string_view head = ahead(kFormatHead);
-  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw Error(ErrorCode::kInput, fmt::format("{}: empty file", path_));
-  if (const KnownFormat* format = known_format(head, path_)) refuse(*format);
-  throw Error(ErrorCode::kInput, fmt::format("{}: not JSON", path_));
 }
 
 }  // namespace tracedb

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ingest/header_rest.h"
 #include "ingest/json_chunks.h"
 #include "ingest/json_shape.h"
 #include "ingest/json_text.h"
@@ -12,12 +13,12 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kSample = 200;
+constexpr std::size_t kDamagedPiece = std::size_t{64} << 10U;
 
 }  // namespace
 
 // The first element of the chunk is broken.
 bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
-  const std::size_t longest = std::min(kLongestEvent, limits_.event);
   const Astray astray = std::exchange(astray_, Astray::kNo);
   std::size_t from = astray == Astray::kNo ? 1 : 0;
   bool dropped = false;  // the beginning was too much to keep
@@ -26,15 +27,19 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
   read_size_ = std::min(kShortRead, chunk_size_);
   while (true) {
     const std::string_view rest(chunk.buffer.data() + 1, used);
-    const EventSearch found = find_event(rest, from, source_ended_ ? More::kNo : More::kMayCome, longest);
-    if (found.at != EventSearch::kNone) {
+    const EventSearch found = search(rest, from, astray);
+    if (found.found()) {
+      if (astray != Astray::kNo) return begin_astray_events(chunk, used, found, astray, dropped);
       keep(chunk, found.at, used);
-      saw_events_ = true;
-      return astray == Astray::kNo && !dropped && emit_damaged(chunk, found.at);
+      broken_ = found.end == 0;
+      if (!dropped && trim_json_space(rest.substr(0, found.at)).ends_with('}')) {
+        issues_.add(IssueKind::kMissingComma, static_cast<std::int64_t>(chunk.offset + found.at), {});
+      }
+      return !dropped && emit_damaged(chunk, found.at);
     }
     from = found.resume;
     if (source_ended_) {
-      return astray == Astray::kNo ? finish_damaged(chunk, used, dropped) : finish_astray(rest, astray);
+      return astray == Astray::kNo ? finish_damaged(chunk, used, dropped) : finish_astray(rest, astray, dropped);
     }
     if (used > limits_.event) {
       if (!dropped && astray == Astray::kNo) {
@@ -50,6 +55,22 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
     }
     used += read_more(chunk, used);
   }
+}
+
+// Where cutting may go on: at the next whole event. A piece of damage that is longer than needed to mend an event ends
+// at the next one that is broken too, or of those that no commas tell apart.
+EventSearch JsonChunks::search(std::string_view text, std::size_t from, Astray astray) const {
+  const std::size_t longest = std::min(kLongestEvent, limits_.event);
+  const std::size_t piece = astray == Astray::kNo ? std::min(kDamagedPiece, limits_.event / 2) : 0;
+  const More more = source_ended_ ? More::kNo : More::kMayCome;
+  EventSearch found = find_event_or_part(text, from, piece, more, longest);
+  while (found.at < piece) {
+    const Behind behind = behind_event(text, found.end);
+    if (behind == Behind::kEndOfText && more == More::kMayCome) return {EventSearch::kNone, found.at, 0};
+    if (behind != Behind::kOther) break;
+    found = find_event_or_part(text, found.end, piece, more, longest);
+  }
+  return found;
 }
 
 // No event follows: the array ends somewhere in what is left, or its end is missing.
@@ -75,20 +96,56 @@ bool JsonChunks::emit_damaged(Chunk& chunk, std::size_t end) {
   return true;
 }
 
-// In text that belongs nowhere and has its issue: events may follow.
-void JsonChunks::look_for_events(Astray where) {
+// At at_ the text belongs nowhere: events may follow. `value` is the member it is the value of, for the message.
+void JsonChunks::look_for_events(Astray where, std::string_view value) {
+  lost_at_ = static_cast<std::int64_t>(position());
+  lost_text_ = ahead(kSample);
+  lost_value_ = value;
+  if (where == Astray::kBeforeDocument) issues_.add(IssueKind::kLeadingData, lost_at_, lost_text_);
+  if (where == Astray::kInHeader) issues_.add(IssueKind::kMalformedHeader, lost_at_, lost_text_);
   where_ = Where::kEvents;
   broken_ = true;
   astray_ = where;
 }
 
-// None did. A broken value of the top level may still be followed by its end.
-bool JsonChunks::finish_astray(std::string_view rest, Astray astray) {
-  base_ += rest.size();
-  const bool ended = saw_events_ && trim_json_space(rest).ends_with('}');
-  if (astray == Astray::kInHeader && !ended) truncated("in the header");
-  where_ = Where::kEnd;
+// One does. What is whole of the header before it is kept.
+bool JsonChunks::begin_astray_events(const Chunk& chunk, std::size_t used, const EventSearch& found, Astray astray,
+                                     bool dropped) {
+  const std::string_view before(chunk.buffer.data() + 1, dropped ? 0 : found.at);
+  const std::size_t list = take_header(before, chunk.offset);
+  const std::size_t begin = list == std::string_view::npos ? find_phase(before) : list;
+  const bool part_before = begin < before.size() && !trim_json_space(before.substr(begin)).empty();
+  if (astray == Astray::kInCutHeader) issues_.add(IssueKind::kMalformedHeader, lost_at_, lost_text_);
+  if (astray == Astray::kBeforeDocument) in_object_ = list != std::string_view::npos;
+  saw_events_ = true;
+  broken_ = part_before || found.end == 0;
+  keep(chunk, part_before ? begin : found.at, used);
   return false;
+}
+
+// None does. A broken value of the top level may still be followed by its end.
+bool JsonChunks::finish_astray(std::string_view rest, Astray astray, bool dropped) {
+  if (!dropped) take_header(rest, base_);
+  base_ += rest.size();
+  where_ = Where::kEnd;
+  const bool ended = saw_events_ && trim_json_space(rest).ends_with('}');
+  if (astray == Astray::kInHeader && !saw_events_ && members_ == 0) not_a_trace();
+  if (astray == Astray::kInCutHeader) truncated(lost_value_);
+  if (astray == Astray::kInHeader && !ended) truncated("in the header");
+  return false;
+}
+
+// The members of the header that `text`, which begins at `offset`, ends with. Returns where in it the list of events
+// begins; npos: nowhere.
+std::size_t JsonChunks::take_header(std::string_view text, std::uint64_t offset) {
+  HeaderRest rest = rest_of_header(text);
+  names_trace_ = names_trace_ || rest.events != std::string_view::npos;
+  for (HeaderMember& member : rest.members) {
+    if (find_header(header_, member.key) != nullptr || member.text.size() > limits_.header_value) continue;
+    keep_member(std::move(member.key), member.text, offset + static_cast<std::uint64_t>(member.offset));
+    ++members_;
+  }
+  return rest.events;
 }
 
 // Behind a bracket that seems to close the array: whether the events go on after all. Passes over it if so.

@@ -159,6 +159,52 @@ constexpr std::size_t kDeepestEvent = 32;
 
 bool is_event(const ShapeCheck& check) { return check.shape == Shape::kWhole && check.has_phase; }
 
+// How far behind the beginning of a broken event its phase is looked for, and how long the first key may be.
+constexpr std::size_t kPhaseWithin = 4096;
+constexpr std::size_t kLongestKey = 64;
+
+enum class Answer : std::uint8_t { kNo, kYes, kCut };
+
+// Whether an object begins at `at`, '{', that is no member's value: its first member has a name.
+Answer element_begins(std::string_view text, std::size_t at) {
+  const std::size_t before = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", at - 1);
+  if (before != std::string_view::npos && text[before] == ':') return Answer::kNo;
+  const std::size_t quote = skip_space(text, at + 1);
+  if (quote == text.size()) return Answer::kCut;
+  if (text[quote] != '"') return Answer::kNo;
+  const std::string_view key = text.substr(quote + 1, kLongestKey + 1);
+  const std::size_t end = key.find('"');
+  if (end == std::string_view::npos) return key.size() > kLongestKey ? Answer::kNo : Answer::kCut;
+  const std::size_t colon = skip_space(text, quote + 1 + end + 1);
+  if (colon == text.size()) return Answer::kCut;
+  return text[colon] == ':' ? Answer::kYes : Answer::kNo;
+}
+
+// Whether one begins in [from, to) that is not whole, or is an event.
+Answer other_begins(std::string_view text, std::size_t from, std::size_t to) {
+  for (std::size_t at = text.find('{', from); at < to; at = text.find('{', at)) {
+    const Answer element = element_begins(text, at);
+    if (element == Answer::kCut) return element;
+    const ShapeCheck check = element == Answer::kYes ? check_shape(text.substr(at), kDeepestEvent) : ShapeCheck{};
+    const bool is_value = check.shape == Shape::kWhole && !check.has_phase;
+    if (element == Answer::kYes && !is_value) return check.shape == Shape::kCut ? Answer::kCut : Answer::kYes;
+    at += std::max<std::size_t>(check.end, 1);
+  }
+  return Answer::kNo;
+}
+
+// Whether at `at`, '{', an event begins, be it broken.
+Answer event_begins(std::string_view text, std::size_t at) {
+  const Answer element = element_begins(text, at);
+  if (element != Answer::kYes) return element;
+  const std::string_view piece = text.substr(0, at + kPhaseWithin);
+  const std::size_t phase = find_phase(piece, at);
+  const Answer other = other_begins(piece, at + 1, phase);
+  if (other == Answer::kYes) return Answer::kNo;
+  if (other == Answer::kNo && phase != std::string_view::npos) return Answer::kYes;
+  return piece.size() < at + kPhaseWithin ? Answer::kCut : Answer::kNo;
+}
+
 }  // namespace
 
 ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
@@ -172,15 +218,39 @@ bool is_list_of_events(std::string_view element) {
 }
 
 EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
+  return find_event_or_part(text, from, EventSearch::kNone, more, longest);
+}
+
+EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
+                               std::size_t longest) {
   for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
     const std::string_view candidate = text.substr(at, longest);
     const ShapeCheck check = check_shape(candidate, kDeepestEvent);
-    if (is_event(check)) return {at, at};
-    if (check.shape == Shape::kCut && candidate.size() < longest && more == More::kMayCome) {
-      return {EventSearch::kNone, at};
+    if (is_event(check)) return {at, at, at + check.end};
+    bool open = check.shape == Shape::kCut && candidate.size() < longest;
+    if (at >= broken_from && check.shape != Shape::kWhole && !(open && more == More::kMayCome)) {
+      const Answer begins = event_begins(text, at);
+      if (begins == Answer::kYes) return {at, at, 0};
+      open = begins == Answer::kCut;
     }
+    if (open && more == More::kMayCome) return {EventSearch::kNone, at, 0};
   }
-  return {EventSearch::kNone, std::max(from, text.size())};
+  return {EventSearch::kNone, std::max(from, text.size()), 0};
+}
+
+std::size_t find_phase(std::string_view text, std::size_t from) {
+  constexpr std::string_view kKey = "\"ph\"";
+  for (std::size_t at = text.find(kKey, from); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
+    const std::size_t colon = skip_space(text, at + kKey.size());
+    if (colon < text.size() && text[colon] == ':') return at;
+  }
+  return std::string_view::npos;
+}
+
+Behind behind_event(std::string_view text, std::size_t end) {
+  const std::size_t next = skip_space(text, end);
+  if (next == text.size()) return Behind::kEndOfText;
+  return text[next] == ',' || text[next] == ']' ? Behind::kSeparator : Behind::kOther;
 }
 
 std::size_t find_array_end(std::string_view text, Container top_level) {

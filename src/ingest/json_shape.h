@@ -32,6 +32,8 @@ struct EventSearch {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t at = kNone;  // where the event begins
   std::size_t resume = 0;  // nothing found: where to go on once there is more text
+  std::size_t end = 0;     // behind the event; 0: it is broken
+  [[nodiscard]] bool found() const { return at != kNone; }
 };
 
 // Larger objects are not looked for: how far ahead one is followed that may be none.
@@ -42,6 +44,18 @@ enum class More : bool { kNo, kMayCome };
 // The first event at `from` or behind it: a whole object, at most `longest` bytes, that has a phase, whatever stands
 // around it. With More::kMayCome an object that `text` cuts off is left for the next call.
 EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
+
+// The same, but from `broken_from` on broken events count too: each broken object that is no member's value and gives a
+// phase before another one begins. As good as can be told: in a list of objects among its arguments an event seems to begin.
+EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
+                               std::size_t longest = kLongestEvent);
+
+// The first member "ph" at `from` or behind it, whatever stands around it; npos: none.
+std::size_t find_phase(std::string_view text, std::size_t from = 0);
+
+// What stands behind a whole event, white space aside: a comma, the end of the array, or something that cannot.
+enum class Behind : std::uint8_t { kSeparator, kOther, kEndOfText };
+Behind behind_event(std::string_view text, std::size_t end);
 
 // Whether `element`, with its white space, is the beginning of a list of events: a bracket too many before events.
 bool is_list_of_events(std::string_view element);

@@ -159,6 +159,35 @@ Unescaped unescape(std::string_view raw) {
   return out;
 }
 
+Unescaped storable_text(std::string_view raw) {
+  const ValidText valid = valid_utf8(raw);
+  Unescaped out = unescape(valid.text);
+  out.replaced += valid.replaced;
+  return out;
+}
+
+Unescaped storable_json(std::string_view json) {
+  const ValidText valid = valid_utf8(json);
+  const std::string_view text = valid.text;
+  Unescaped out{{}, valid.replaced};
+  out.text.reserve(text.size());
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::string_view escape = text.substr(i, text[i] == '\\' ? 2 : 1);
+    i += escape.size();
+    Unescaped character;
+    const std::size_t digits = escape == "\\u" ? append_unicode_escape(text.substr(i), character) : 0;
+    if (character.replaced > 0) {
+      out.text += character.text;
+      ++out.replaced;
+    } else {
+      out.text.append(escape).append(text.substr(i, digits));
+    }
+    i += digits;
+  }
+  return out;
+}
+
 std::string_view number_text(std::string_view token) {
   return is_json_string(token) ? trim_json_space(raw_string(token)) : token;
 }

@@ -23,6 +23,11 @@ struct Unescaped {
 };
 Unescaped unescape(std::string_view raw);
 
+// The same of text that may be no UTF-8: what is not becomes U+FFFD too, and is counted.
+Unescaped storable_text(std::string_view raw);
+// JSON as it is stored: what is no UTF-8, and escapes of NUL and of lone surrogates, are U+FFFD. Other escapes stay.
+Unescaped storable_json(std::string_view json);
+
 // Number tokens, and strings that hold nothing but a number ("12.5", "stream": "7").
 std::string_view number_text(std::string_view token);
 

@@ -132,12 +132,12 @@ constexpr std::array kFormats = {
     KnownFormat{"compressed by lz4", is_lz4, kByContent, kDecompress, true},
     KnownFormat{"compressed twice", is_compressed_again, kByContent, "decompress it once", true},
     KnownFormat{"a Python pickle", is_pickle, kByContent,
-                "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here", true},
+                "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here", true, false},
     KnownFormat{"a Perfetto trace (protobuf)", is_perfetto, kByContent,
-                "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it", true},
+                "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it", true, false},
     KnownFormat{"a git-lfs pointer, not the file itself", is_git_lfs, kByContent, "run 'git lfs pull'", false},
-    KnownFormat{"an HTML or XML page, not a trace", is_markup, kByContent, "download the file itself", false},
-    KnownFormat{"a CSV table", is_kernel_table, kByContent, "give the trace it was made from", false},
+    KnownFormat{"an HTML or XML page, not a trace", is_markup, kByContent, "download the file itself", false, false},
+    KnownFormat{"a CSV table", is_kernel_table, kByContent, "give the trace it was made from", false, false},
 };
 
 bool has_extension(const KnownFormat& format, std::string_view name) {
@@ -157,7 +157,16 @@ std::string read_head(const std::filesystem::path& file) {
   return head;
 }
 
-// As the reader sees it: events under "traceEvents", or in a bare array.
+// Two whole events with a comma between them: one alone is also the sample of an issue, in a report.
+bool holds_two_events(std::string_view text) {
+  const EventSearch first = find_event(text, 0, More::kNo);
+  if (!first.found() || behind_event(text, first.end) != Behind::kSeparator) return false;
+  const EventSearch second = find_event(text, first.end, More::kNo);
+  return second.found() &&
+         text.substr(first.end, second.at - first.end).find_first_not_of(", \t\r\n") == std::string::npos;
+}
+
+// As the reader sees it: events under "traceEvents", in a bare array, or behind damage.
 bool begins_as_trace(std::string_view head) {
   const std::unique_ptr<ByteSource> source = memory_byte_source(head);
   JsonChunks chunks(*source, "", kFormatHead);
@@ -165,7 +174,9 @@ bool begins_as_trace(std::string_view head) {
   bool found = false;
   static_cast<void>(failure_of([&] {
     if (!chunks.next(chunk)) return;
-    found = without_space(head).starts_with('{') || find_event(chunk.elements(), 0, More::kNo).at != EventSearch::kNone;
+    const std::string_view begin = without_space(head);
+    if (begin.starts_with('[')) found = find_event(chunk.elements(), 0, More::kNo).found();
+    if (!begin.starts_with('[') && !begin.starts_with('{')) found = holds_two_events(head);
   }));
   return found || chunks.names_trace();
 }
@@ -186,7 +197,11 @@ void refuse_known_format(const std::filesystem::path& file) {
   const KnownFormat* format = nullptr;
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return;
-  static_cast<void>(failure_of([&] { format = known_format(read_head(file), file); }));  // the reader tells of failures
+  static_cast<void>(failure_of([&] {  // the reader tells of failures
+    const std::string head = read_head(file);
+    format = known_format(head, file);
+    if (format != nullptr && !format->certain && begins_as_trace(head)) format = nullptr;
+  }));
   if (format == nullptr) return;
   throw Error(ErrorCode::kInput, fmt::format("{}: {}", printable_path(file), refusal(*format)));
 }
@@ -212,7 +227,7 @@ std::string recording_in(const std::filesystem::path& file) {
     const std::string head = read_head(file);
     const KnownFormat* format = known_format(head, file);
     if (format != nullptr && format->irreplaceable) found = format->name;
-    if (format == nullptr && begins_as_trace(head)) found = "a trace";
+    if ((format == nullptr || !format->certain) && begins_as_trace(head)) found = "a trace";
   });
   if (failure && failure->code() == ErrorCode::kResource) throw Error(*failure);  // it may hold a trace all the same
   return found;

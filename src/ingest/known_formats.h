@@ -13,15 +13,12 @@
 namespace tracedb {
 
 struct KnownFormat {
-  std::string_view
-      name;  // Throws Error{kInput}, with the format's name and advice, for an SQLite file that is no index of ours.
-  void require_no_other_database(const std::filesystem::path& file);
-
-  // "an RPD database of rocmProfileData"
+  std::string_view name;                         // "an RPD database of rocmProfileData"
   bool (*sniff)(std::string_view head);          // of the content, decompressed if it is gzip or zstd
   std::span<const std::string_view> extensions;  // of files whose content says too little; else empty
   std::string_view advice;                       // what reads it, or what to do
   bool irreplaceable;                            // a recording, or an archive that may hold one
+  bool certain = true;  // false: a trace whose beginning is damaged may look like it, so that events in it decide
 };
 
 // The formats in the order they are tried: particular ones before the general ones they are built on.

@@ -12,9 +12,11 @@ namespace tracedb {
 enum class IssueKind {
   kNoEvents,
   kTruncated,
+  kLeadingData,
   kTrailingData,
   kDuplicateEventsArray,
   kEventsNotAnArray,
+  kMisnamedEvents,
   kCompressedTruncated,
   kCompressedChecksum,
   kCompressedCorrupt,

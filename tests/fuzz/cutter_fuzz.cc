@@ -80,7 +80,7 @@ Outcome cut(std::string_view text, std::size_t chunk_size, std::size_t piece, co
     return out;
   }
   issues.merge(chunks.issues());
-  for (const auto& [key, value] : chunks.header()) out.rest += fmt::format("{}={}\n", key, value);
+  for (const auto& [key, value, offset] : chunks.header()) out.rest += fmt::format("{}={}\n", key, value);
   out.rest += fmt::format("{}complete {}, {} oversized, {} bytes\n", issue_lines(issues), chunks.complete(),
                           chunks.oversized_events(), chunks.bytes());
   out.loses_nothing = std::all_of(issues.issues().begin(), issues.issues().end(), [](const Issue& issue) {

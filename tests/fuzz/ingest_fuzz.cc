@@ -47,7 +47,7 @@ Outcome read(std::string_view content, const IngestOptions& options) {
     source->drain();
     out.text = fmt::format("complete {}, {} bytes, damage {}\n", chunks.complete(), chunks.bytes(),
                            static_cast<int>(source->damage()));
-    for (const auto& [key, value] : chunks.header()) out.text += fmt::format("{}={}\n", key, value);
+    for (const auto& [key, value, offset] : chunks.header()) out.text += fmt::format("{}={}\n", key, value);
     out.text += dictionaries(store);
     std::uint64_t unaccounted = 0;
     for (const auto& [key, kind] : store.kinds) {

@@ -87,6 +87,9 @@ def damages(text):
         "zeros": raw[:middle] + b"\0" * 200 + raw[middle + 200:], "colon": raw.replace(b'"name":', b'"name"', 2),
         "open_string": raw.replace(b'"cat":"cpu_op"', b'"cat":"cpu_op', 1), "lfs": b"version https://git-lfs\n",
         "base": raw.replace(b":1700000000000000000", b":9223372036854775807"), "html": b"<html>",
+        "garbage": b"\0]" + raw, "no_start": raw[40:], "quotes": raw.replace(b'"name":"', b'"name":"q"'),
+        "no_bracket": raw.replace(b'"warpSize":64}]', b'"warpSize":64}'), "no_commas": raw.replace(b"}},{", b"}} {"),
+        "misnamed": raw.replace(b"traceEvents", b"traceEvent5"), "bad_header": raw.replace(b'"rank":3', b'"ra\xffnk":\xfe3'),
         "empty": b"", "space": b" \n", "nothing": b"{}", "no_events": b'{"traceEvents":[]}',
     }
 

@@ -15,6 +15,8 @@
 namespace tracedb {
 namespace {
 
+using namespace std::string_view_literals;
+
 // Everything JsonChunks says about a document, as text that can be compared.
 struct Cut {
   std::vector<std::string> elements;  // those that are not empty
@@ -56,7 +58,7 @@ Cut cut_document(std::string_view text, std::size_t chunk_size, const JsonLimits
     split(chunk, cut, issues);
   }
   issues.merge(chunks.issues());
-  for (const auto& [key, value] : chunks.header()) cut.header += key + "=" + value + ";";
+  for (const auto& [key, value, offset] : chunks.header()) cut.header += key + "=" + value + ";";
   for (std::size_t kind = 0; kind <= static_cast<std::size_t>(IssueKind::kKernelWithoutStep); ++kind) {
     for (const Issue& issue : issues.issues()) {
       if (static_cast<std::size_t>(issue.kind) != kind) continue;
@@ -255,6 +257,35 @@ TEST_CASE("a top-level value larger than the limit is left out") {
     CHECK(cut.elements == std::vector<std::string>{"3"});
     CHECK(cut.issues == "oversized_header 1 @13 'big';");
   }
+}
+
+TEST_CASE("header text that is no UTF-8 is replaced and counted, where it stands") {
+  const Cut cut =
+      cut_all_ways("{\"a\xFF\": [\"b\xC3(\", \"\\u0000\\ud800\\ud83d\\ude00\\u12\\n\"], \"traceEvents\": []}");
+  CHECK(cut.header ==
+        "a\xEF\xBF\xBD=[\"b\xEF\xBF\xBD(\", \"\xEF\xBF\xBD\xEF\xBF\xBD\\ud83d\\ude00\xEF\xBF\xBD"
+        "12\\n\"];");
+  CHECK(cut.issues.starts_with("replaced_character 5 @1 '"));
+}
+
+TEST_CASE("a top-level value beyond the limit that lacks a bracket hides no events") {
+  const JsonLimits limits{4000, 100};
+  const std::string event = R"({"ph":"X","name":"a"})";
+  const Cut cut = cut_all_ways("{\"big\":[" + list(std::vector<std::string>(100, "{}"), ",") + ",\"traceEvents\":[" +
+                                   event + "," + event + "],\"b\":1}",
+                               limits);
+  CHECK(cut.elements == std::vector<std::string>{event, event});
+  CHECK(cut.issues.starts_with("malformed_header 1 @7 '[{},"));
+  CHECK(cut.header == "b=1;");
+}
+
+TEST_CASE("garbage before a document that holds no event is no trace") {
+  for (const std::string_view text :
+       {"x{\"traceEvents\":[]}"sv, "x[1,2]"sv, "\0\0{\"a\":1}"sv, "]{\"a\":{\"ph\":1}}"sv}) {
+    CHECK(refusal(text, 64) == "trace.json: not JSON");
+  }
+  CHECK(refusal("<p>{\"a\":1}</p>", 64).find("HTML") != std::string::npos);
+  CHECK(refusal("<p>{\"ph\":\"X\"}", 64) == "accepted");
 }
 
 TEST_CASE("what is no JSON trace is refused in one line") {

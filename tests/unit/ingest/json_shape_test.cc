@@ -88,6 +88,28 @@ TEST_CASE("events are found whatever stands around them") {
   CHECK(find_event("{\"ph\":\"X\"}", 0, More::kNo, 9).at == EventSearch::kNone);
 }
 
+TEST_CASE("broken events are found where they seem to begin") {
+  const auto at = [](std::string_view text, std::size_t from = 0, std::size_t broken_from = 0) {
+    return find_event_or_part(text, from, broken_from, More::kNo).at;
+  };
+  CHECK(at("[{\"ph\":\"X\",\"name\":\"a\"b\"}") == 1);
+  CHECK(at("[{\"name\":\"a\"b\", \"ph\" : \"X\"}") == 1);
+  CHECK(at("[{\"id\":0,\"name\":\"A\"b\"}, {\"ph\":\"X\" 5}") == 24);
+  CHECK(at("\"args\": {\"a\" 1, \"ph\":\"X\"}") == EventSearch::kNone);
+  CHECK(at("[{\"ph\":\"X\" 1}, {\"ph\":\"Y\"}", 0, 5) == 15);
+  CHECK(at("[{\"name\":\"" + std::string(5000, 'x') + "\"y\",\"ph\":\"X\"}") == EventSearch::kNone);
+  const EventSearch cut = find_event_or_part("{\"name\":\"x\"y\", ", 0, 0, More::kMayCome);
+  CHECK_FALSE(cut.found());
+  CHECK(cut.resume == 0);
+}
+
+TEST_CASE("what stands behind an event") {
+  CHECK(behind_event("{} , ", 2) == Behind::kSeparator);
+  CHECK(behind_event("{}\n]", 2) == Behind::kSeparator);
+  CHECK(behind_event("{} {", 2) == Behind::kOther);
+  CHECK(behind_event("{}  ", 2) == Behind::kEndOfText);
+}
+
 TEST_CASE("a million brackets that could each be the end") {
   std::string text;
   for (int i = 0; i < 1'000'000; ++i) text += R"(],"a":[1)";

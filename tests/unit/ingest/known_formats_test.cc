@@ -67,6 +67,15 @@ TEST_CASE("traces and plain text are none of them") {
   }
 }
 
+TEST_CASE("a damaged beginning may look like another format, which is not certain then") {
+  for (const std::string& head :
+       {"\n\x01{\"traceEvents\":"s, "<\"schemaVersion\": 1"s, "a,\"b\",Kernel,1,2"s, "\x80\x04"s + "x"}) {
+    const KnownFormat* format = known_format(head, "trace.json");
+    REQUIRE(format != nullptr);
+    CHECK_FALSE(format->certain);
+  }
+}
+
 TEST_CASE("every format has a name and advice, each once") {
   std::set<std::string_view> names;
   for (const KnownFormat& format : known_formats()) {
@@ -85,6 +94,8 @@ TEST_CASE("recordings are found by content, reports are none") {
   CHECK(holds("{\"traceEvents\": []}") == "a trace");
   CHECK(holds("{\"deviceProperties\": [") == "a trace");
   CHECK(holds("[{\"name\": \"a\", \"ph\": \"X\"}, {\"na") == "a trace");
+  CHECK(holds("\n\x01{\"ph\": \"X\"}, {\"ph\": \"X\"}") == "a trace");
+  CHECK(holds("kind,sample\nmalformed,{\"ph\": \"X\"}\n").empty());
   CHECK(holds("PK\x03\x04") == "a zip archive");
   CHECK(holds("{\"schema\": \"tracedb.kernels/1\", \"rows\": [{\"ph\": \"X\"}]}").empty());
   CHECK(holds("{\"path\":\"a.json\"}\n{\"path\":\"b.json\"}\n").empty());
