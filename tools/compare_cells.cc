@@ -112,13 +112,13 @@ std::vector<Column> change_row_columns() {
           {"metric", "Metric", Unit::kText},
           {"baseline_steps", "n", Unit::kCount},
           {"candidate_steps", "n'", Unit::kCount},
-          {"baseline", "Baseline Med", Unit::kTime},
-          {"candidate", "Candidate Med", Unit::kTime},
-          {"change", "Change", Unit::kTime},
+          {"baseline", "Baseline Med", Unit::kTime, Rest::kNone, Fit::kKept},
+          {"candidate", "Candidate Med", Unit::kTime, Rest::kNone, Fit::kKept},
+          {"change", "Change", Unit::kTime, Rest::kNone, Fit::kKept},
           {"ratio", "Ratio (<1 better)", Unit::kRatio},
           {"low", "95 % from", Unit::kTime},
           {"high", "to", Unit::kTime},
-          {"verdict", "Verdict", Unit::kText}};
+          {"verdict", "Verdict", Unit::kText, Rest::kNone, Fit::kWrapped}};
 }
 
 Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people) {

@@ -38,10 +38,10 @@ void put_change_first(Report& report) {
 class Summary {
  public:
   explicit Summary(const SectionInput& in) : in_(in) {
-    out_.columns = {{"item", "Item", Unit::kText, Rest::kLabel},
-                    {"baseline", "Baseline", Unit::kText},
-                    {"candidate", "Candidate", Unit::kText},
-                    {"verdict", "Verdict", Unit::kText},
+    out_.columns = {{"item", "Item", Unit::kText, Rest::kLabel, Fit::kWrapped},
+                    {"baseline", "Baseline", Unit::kText, Rest::kNone, Fit::kWrapped},
+                    {"candidate", "Candidate", Unit::kText, Rest::kNone, Fit::kWrapped},
+                    {"verdict", "Verdict", Unit::kText, Rest::kNone, Fit::kWrapped},
                     {"change_pct", "Change (%)", Unit::kPercent},
                     {"low_pct", "95 % from", Unit::kPercent},
                     {"high_pct", "to", Unit::kPercent}};

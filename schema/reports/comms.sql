@@ -2,21 +2,21 @@
 -- type and size, and one for each short name of kernels that the trace does not describe. Times include waiting for the
 -- other ranks, so bandwidths are lower bounds. Busy: several at once count once, for the one that started first; Exposed:
 -- of it, without computation on the device. comm_compute: fused with a norm, a GEMM or the like. Bytes: the larger of input and output, of one. GB/s: 10^9 bytes per second.
--- column: time_pct     | Time (%)    | percent | sum
--- column: total_time   | Total Time  | ns      | sum
--- column: instances    | Instances   | count   | sum
+-- column: time_pct     | Time (%)    | percent | sum | kept
+-- column: total_time   | Total Time  | ns      | sum | kept
+-- column: instances    | Instances   | count   | sum | kept
 -- column: avg          | Avg         | ns      | mean
 -- column: med          | Med         | ns      |
 -- column: min          | Min         | ns      | min
 -- column: max          | Max         | ns      | max
 -- column: p99          | P99         | ns      |
 -- column: busy         | Busy        | ns      | sum
--- column: exposed      | Exposed     | ns      | sum
+-- column: exposed      | Exposed     | ns      | sum | kept
 -- column: exposed_pct  | Exposed (%) | percent |
 -- column: bytes        | Bytes       | bytes   |
 -- column: total_bytes  | Total Bytes | bytes   | sum
 -- column: alg_gb_per_s | Alg GB/s    | GB/s    |
--- column: bus_gb_per_s | Bus GB/s    | GB/s    |
+-- column: bus_gb_per_s | Bus GB/s    | GB/s    | | kept
 -- column: ranks        | Ranks       |         |
 -- column: dtype        | Type        | text    |
 -- column: group        | Group       | text    |

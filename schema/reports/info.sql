@@ -3,7 +3,7 @@
 -- over the kernels beside it (tools/cmd_info.cc).
 -- column: section | Section | text |
 -- column: item    | Item    | text |
--- column: value   | Value   |      |
+-- column: value   | Value   |      | | wrapped
 -- column: unit    | Unit    | text |
 WITH
 m AS (SELECT key, value FROM meta),

@@ -1,15 +1,15 @@
 -- Steps by kind, and a row for the kernels in none. temp.phase_row: one row for each; :busy: time in which any ran.
 -- column: time_pct     | Time (%)         | percent | sum
--- column: total_time   | Total Time       | ns      | sum
+-- column: total_time   | Total Time       | ns      | sum | kept
 -- column: instances    | Kernels          | count   | sum
--- column: steps        | Steps            | count   | sum
+-- column: steps        | Steps            | count   | sum | kept
 -- column: requests     | Med Requests     |         |
 -- column: tokens       | Tokens           | count   | sum
 -- column: busy         | Busy             | ns      |
 -- column: busy_share_pct | Busy Share (%)  | percent |
--- column: gpu_span     | Med GPU Span     | ns      |
+-- column: gpu_span     | Med GPU Span     | ns      | | kept
 -- column: host         | Med Host         | ns      |
--- column: period       | Med Period       | ns      |
+-- column: period       | Med Period       | ns      | | kept
 -- column: launch_lag   | Med Launch Lag   | ns      |
 -- column: tokens_per_s | Tokens/s         |         |
 -- column: phase        | Phase            | text    | label

@@ -6,11 +6,11 @@
 -- column: generation_requests | Gen Reqs    | count |
 -- column: generation_tokens   | Gen Tokens  | count | sum
 -- column: kernels             | Kernels     | count | sum
--- column: total_time          | Kernel Time | ns    | sum
--- column: gpu_span            | GPU Span    | ns    |
+-- column: total_time          | Kernel Time | ns    | sum | kept
+-- column: gpu_span            | GPU Span    | ns    | | kept
 -- column: gpu_busy            | GPU Busy    | ns    |
 -- column: host                | Host        | ns    |
--- column: period              | Period      | ns    |
+-- column: period              | Period      | ns    | | kept
 -- column: launch_lag          | Launch Lag  | ns    |
 -- column: tokens_per_s        | Tokens/s    |       |
 -- column: steady              | Steady      | count | sum

@@ -4,8 +4,8 @@
 -- column: code       | Code       | text    |
 -- column: share_pct  | Share (%)  | percent |
 -- column: count      | Count      | count   | sum
--- column: finding    | Finding    | text    |
--- column: suggestion | Suggestion | text    |
+-- column: finding    | Finding    | text    | | wrapped
+-- column: suggestion | Suggestion | text    | | wrapped
 WITH
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time whose operation the rules do not know',

@@ -51,6 +51,11 @@ bool BufferedTable::is_numeric(std::size_t column) const {
   });
 }
 
+bool BufferedTable::is_empty(std::size_t column) const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [column](const Row& row) { return std::holds_alternative<std::monostate>(row[column]); });
+}
+
 void BufferedTable::end(std::span<const std::string>) {
   Text text;
   text.rows.resize(rows_.size());
@@ -59,6 +64,8 @@ void BufferedTable::end(std::span<const std::string>) {
     text.heads.push_back(escape(head_text(columns_[c], unit)));
     text.right_aligned.push_back(is_numeric(c));
     text.optional.push_back(is_numeric(c) && columns_[c].unit != Unit::kAny);
+    text.fit.push_back(columns_[c].fit);
+    text.empty.push_back(is_empty(c));
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       text.rows[r].push_back(escape(human_text(rows_[r][c], columns_[c].unit, unit)));
     }

@@ -22,6 +22,8 @@ class BufferedTable : public TableRenderer {
     std::vector<std::string> heads;
     std::vector<bool> right_aligned;  // columns of numbers
     std::vector<bool> optional;       // figures of a report: may be left out where there is no room
+    std::vector<bool> empty;          // nothing is known in any row
+    std::vector<Fit> fit;
     std::vector<std::vector<std::string>> rows;
   };
   virtual std::string escape(const std::string& text) const = 0;
@@ -34,6 +36,7 @@ class BufferedTable : public TableRenderer {
   [[nodiscard]] TimeUnit column_unit(std::size_t column) const;
   [[nodiscard]] TimeUnit shared_unit() const;
   [[nodiscard]] bool is_numeric(std::size_t column) const;
+  [[nodiscard]] bool is_empty(std::size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

@@ -126,4 +126,24 @@ std::string shorten_middle(const std::string& valid_text, std::size_t width) {
   return out;
 }
 
+std::vector<std::string> wrap_text(std::string_view valid_text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  if (code_points(valid_text) <= width) return {std::string(valid_text)};
+  while (!valid_text.empty()) {
+    const std::size_t end = std::min(valid_text.find(' '), valid_text.size());
+    const std::string word = shorten_middle(std::string(valid_text.substr(0, end)), width);
+    valid_text.remove_prefix(std::min(end + 1, valid_text.size()));
+    std::string& line = lines.back();
+    const std::size_t used = code_points(line);
+    if (used == 0) {
+      line = word;
+    } else if (used + 1 + code_points(word) <= width) {
+      line += ' ' + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
+
 }  // namespace tracedb

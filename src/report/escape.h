@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -26,5 +27,8 @@ std::size_t code_points(std::string_view valid_text);
 
 // At most `width` code points, the middle replaced by an ellipsis: both ends of a kernel name tell something.
 std::string shorten_middle(const std::string& valid_text, std::size_t width);
+
+// Lines of at most `width` code points, broken at spaces; a word that is longer loses its middle. At least one line.
+std::vector<std::string> wrap_text(std::string_view valid_text, std::size_t width);
 
 }  // namespace tracedb

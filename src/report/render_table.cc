@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kNarrowest = 12;   // no text is shortened below this
 constexpr std::size_t kReadable = 32;    // before a text gets narrower than this, figures are left out
-constexpr std::size_t kKeptColumns = 3;  // but not these: share, total, count
+constexpr std::size_t kKeptColumns = 3;  // but not these: share, total, count; where no column says that it is kept
 
 class RenderedTable final : public BufferedTable {
  public:
@@ -22,24 +22,26 @@ class RenderedTable final : public BufferedTable {
 
   void print(const Text& whole) override {
     Text text = whole;
-    const std::string left_out = leave_out_figures(text);
+    const std::string left_out = make_room(text);
     const std::vector<std::size_t> widths = fit(text);
-    line(text.heads, widths, text.right_aligned);
+    line(text.heads, widths, text);
     std::vector<std::string> rules;
     rules.reserve(widths.size());
     for (const std::size_t width : widths) rules.emplace_back(width, '-');
-    line(rules, widths, text.right_aligned);
-    for (const auto& row : text.rows) line(row, widths, text.right_aligned);
+    line(rules, widths, text);
+    for (const auto& row : text.rows) line(row, widths, text);
     if (!left_out.empty()) out_ << "(no room for " << left_out << "; --wide shows all)\n";
+  }
+
+  static std::size_t natural_width(const Text& text, std::size_t column) {
+    std::size_t width = code_points(text.heads[column]);
+    for (const auto& row : text.rows) width = std::max(width, code_points(row[column]));
+    return width;
   }
 
   static std::vector<std::size_t> natural_widths(const Text& text) {
     std::vector<std::size_t> widths;
-    for (std::size_t c = 0; c < text.heads.size(); ++c) {
-      std::size_t width = code_points(text.heads[c]);
-      for (const auto& row : text.rows) width = std::max(width, code_points(row[c]));
-      widths.push_back(width);
-    }
+    for (std::size_t c = 0; c < text.heads.size(); ++c) widths.push_back(natural_width(text, c));
     return widths;
   }
 
@@ -47,37 +49,77 @@ class RenderedTable final : public BufferedTable {
     return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
   }
 
-  // On a terminal so narrow that names would be unreadable, figures go, the last first. Returns their heads.
-  [[nodiscard]] std::string leave_out_figures(Text& text) const {
-    if (options_.width == 0 || text.heads.empty()) return {};
-    std::vector<std::size_t> widths = natural_widths(text);
-    for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (!text.right_aligned[c]) widths[c] = std::min(widths[c], kReadable);
-    }
-    std::string heads;
-    for (std::size_t c = widths.size(); c-- > kKeptColumns && line_width(widths) > options_.width;) {
-      if (!text.optional[c]) continue;
-      heads.insert(0, text.heads[c] + (heads.empty() ? "" : ", "));
-      const auto at = static_cast<std::ptrdiff_t>(c);
-      widths.erase(widths.begin() + at);
-      text.heads.erase(text.heads.begin() + at);
-      text.right_aligned.erase(text.right_aligned.begin() + at);
-      text.optional.erase(text.optional.begin() + at);
-      for (auto& row : text.rows) row.erase(row.begin() + at);
-    }
-    return heads;
+  static void erase_column(Text& text, std::size_t column) {
+    const auto erase = [&](auto& of) { of.erase(of.begin() + static_cast<std::ptrdiff_t>(column)); };
+    erase(text.heads);
+    erase(text.right_aligned);
+    erase(text.optional);
+    erase(text.empty);
+    erase(text.fit);
+    for (auto& row : text.rows) erase(row);
   }
 
-  // Natural widths; on a terminal the widest text columns give way until the line fits.
+  // The widths at which texts are shortened to `shortest`, where they are longer.
+  static std::size_t least_width(const Text& text, std::size_t shortest) {
+    std::vector<std::size_t> widths = natural_widths(text);
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (!text.right_aligned[c]) widths[c] = std::min(widths[c], shortest);
+    }
+    return line_width(widths);
+  }
+
+  // On a terminal so narrow that names would be unreadable, columns go: those that say nothing, then figures, the last
+  // first, then numbers of things. Returns their heads, in the order of the table.
+  [[nodiscard]] std::string make_room(Text& text) const {
+    if (options_.width == 0 || text.rows.empty()) return {};
+    const std::vector<std::string> heads = text.heads;
+    const bool marked = std::find(text.fit.begin(), text.fit.end(), Fit::kKept) != text.fit.end();
+    const auto usual = [&](std::size_t c) { return text.optional[c] && text.fit[c] != Fit::kKept; };
+    const auto number = [&](std::size_t c) { return text.right_aligned[c] && !text.optional[c] && c > 0; };
+    leave_out(text, kReadable, [&](std::size_t c) { return text.empty[c] && c > 0; });
+    leave_out(text, kReadable, [&](std::size_t c) { return usual(c) && (c >= kKeptColumns || (marked && c > 0)); });
+    if (marked) leave_out(text, kReadable, number);
+    leave_out(text, kReadable, [&](std::size_t c) { return text.optional[c] && c >= kKeptColumns; });
+    leave_out(text, kNarrowest, number);
+    std::string gone;
+    std::size_t kept = 0;
+    for (const std::string& head : heads) {
+      if (kept < text.heads.size() && text.heads[kept] == head) {
+        ++kept;
+      } else {
+        gone += (gone.empty() ? "" : ", ") + head;
+      }
+    }
+    return gone;
+  }
+
+  template <class May>
+  void leave_out(Text& text, std::size_t shortest, May may) const {
+    for (std::size_t c = text.heads.size(); c-- > 0 && least_width(text, shortest) > options_.width;) {
+      if (may(c)) erase_column(text, c);
+    }
+  }
+
+  // Natural widths; on a terminal the widest text columns give way until the line fits: prose first, which loses
+  // nothing.
   [[nodiscard]] std::vector<std::size_t> fit(const Text& text) const {
     std::vector<std::size_t> widths = natural_widths(text);
     if (options_.width == 0 || widths.empty()) return widths;
+    const auto is_prose = [&](std::size_t c) { return text.fit[c] == Fit::kWrapped; };
+    shrink(widths, kReadable, is_prose);
+    shrink(widths, kNarrowest, [&](std::size_t c) { return !text.right_aligned[c]; });
+    return widths;
+  }
+
+  // Down to `shortest`, the widest first.
+  template <class May>
+  void shrink(std::vector<std::size_t>& widths, std::size_t shortest, May may) const {
     std::size_t total = line_width(widths);
     while (total > options_.width) {
       std::size_t widest = widths.size();
-      std::size_t second = kNarrowest;
+      std::size_t second = shortest;
       for (std::size_t c = 0; c < widths.size(); ++c) {
-        if (text.right_aligned[c] || widths[c] <= kNarrowest) continue;
+        if (!may(c) || widths[c] <= shortest) continue;
         const bool wider = widest == widths.size() || widths[c] > widths[widest];
         if (widest != widths.size()) second = std::max(second, std::min(widths[c], widths[widest]));
         if (wider) widest = c;
@@ -89,7 +131,6 @@ class RenderedTable final : public BufferedTable {
       widths[widest] -= excess;
       total -= excess;
     }
-    return widths;
   }
 
   // Verdicts carry a mark, so that they can be told without colours; with them, worse is red and better green.
@@ -100,18 +141,33 @@ class RenderedTable final : public BufferedTable {
     return cell;
   }
 
-  void line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
-            const std::vector<bool>& right_aligned) {
+  // A row, in as many lines as its prose needs.
+  void line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Text& text) {
+    std::vector<std::vector<std::string>> parts;
+    std::size_t lines = 1;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const bool wrapped = text.fit[c] == Fit::kWrapped;
+      parts.push_back(wrapped ? wrap_text(cells[c], widths[c]) : std::vector{shorten_middle(cells[c], widths[c])});
+      lines = std::max(lines, parts.back().size());
+    }
+    for (std::size_t i = 0; i < lines; ++i) {
+      std::vector<std::string> row;
+      for (const auto& part : parts) row.push_back(i < part.size() ? part[i] : std::string());
+      out_ << aligned(row, widths, text.right_aligned) << '\n';
+    }
+  }
+
+  [[nodiscard]] std::string aligned(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                                    const std::vector<bool>& right_aligned) const {
     std::string text;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       if (c > 0) text.append(kGap, ' ');
-      const std::string cell = shorten_middle(cells[c], widths[c]);
-      const std::size_t length = code_points(cell);
+      const std::size_t length = code_points(cells[c]);
       const std::string padding(widths[c] > length ? widths[c] - length : 0, ' ');
-      text += (right_aligned[c] ? padding : "") + colored(cell) + (right_aligned[c] ? "" : padding);
+      text += (right_aligned[c] ? padding : "") + colored(cells[c]) + (right_aligned[c] ? "" : padding);
     }
     text.erase(text.find_last_not_of(' ') + 1);
-    out_ << text << '\n';
+    return text;
   }
 };
 

@@ -3,8 +3,8 @@
 //   -- column: total_time | Total Time | ns | sum
 //
 // key | head | unit (text, count, ns, bytes, percent, ratio, GB/s or empty) | what [others] shows (label, sum, min,
-// max, mean or empty), in the order of the SELECT. A mean is that of the rows it stands for, weighted by
-// total_time / mean of each: the instances whose duration is known.
+// max, mean or empty) | what a narrow terminal does with it (kept, wrapped or nothing), in the order of the SELECT. A
+// mean is that of the rows it stands for, weighted by total_time / mean of each: the instances whose duration is known.
 #pragma once
 
 #include <cstddef>

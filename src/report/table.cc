@@ -29,6 +29,8 @@ constexpr std::pair<std::string_view, Rest> kRests[] = {
     {"", Rest::kNone},   {"label", Rest::kLabel}, {"sum", Rest::kSum},
     {"min", Rest::kMin}, {"max", Rest::kMax},     {"mean", Rest::kMean},
 };
+constexpr std::pair<std::string_view, Fit> kFits[] = {
+    {"", Fit::kUsual}, {"kept", Fit::kKept}, {"wrapped", Fit::kWrapped}};
 constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
     {"auto", TimeUnit::kAuto}, {"ns", TimeUnit::kNs}, {"us", TimeUnit::kUs}, {"ms", TimeUnit::kMs}, {"s", TimeUnit::kS},
 };
@@ -38,6 +40,7 @@ constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
 std::string_view to_string(Unit unit) { return name_of(kUnits, unit); }
 std::optional<Unit> unit_from(std::string_view text) { return look_up(kUnits, text); }
 std::optional<Rest> rest_from(std::string_view text) { return look_up(kRests, text); }
+std::optional<Fit> fit_from(std::string_view text) { return look_up(kFits, text); }
 std::optional<TimeUnit> time_unit_from(std::string_view text) { return look_up(kTimeUnits, text); }
 std::string_view to_string(TimeUnit unit) { return name_of(kTimeUnits, unit); }
 

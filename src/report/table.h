@@ -23,6 +23,11 @@ std::optional<Unit> unit_from(std::string_view text);
 enum class Rest { kNone, kLabel, kSum, kMin, kMax, kMean };
 std::optional<Rest> rest_from(std::string_view text);
 
+// What a column does on a terminal that has no room for all: a figure goes; kKept goes when no other is left to go; the
+// text of kWrapped, which is prose, goes on in the next line where a name loses its middle.
+enum class Fit { kUsual, kKept, kWrapped };
+std::optional<Fit> fit_from(std::string_view text);  // "", "kept", "wrapped"
+
 // How texts about a change begin in tables for people.
 inline constexpr std::string_view kWorseMark = "▲ ", kBetterMark = "▼ ";
 
@@ -31,6 +36,7 @@ struct Column {
   std::string head;  // for people, in the words of Nsight Systems: Total Time
   Unit unit = Unit::kAny;
   Rest rest = Rest::kNone;
+  Fit fit = Fit::kUsual;
 };
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: unknown

@@ -44,4 +44,14 @@ TEST_CASE("shorten_middle keeps both ends") {
   CHECK(code_points(shorten_middle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4)) == 4);
 }
 
+TEST_CASE("wrapped text: broken at spaces, words that are longer lose their middle") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrap_text("", 5) == Lines{""});
+  CHECK(wrap_text("one two", 7) == Lines{"one two"});
+  CHECK(wrap_text("one two", 6) == Lines{"one", "two"});
+  CHECK(wrap_text("a bc def", 4) == Lines{"a bc", "def"});
+  CHECK(wrap_text("über den Fluß", 8) == Lines{"über den", "Fluß"});
+  CHECK(wrap_text("a abcdefgh b", 5) == Lines{"a", "ab…gh", "b"});
+}
+
 }  // namespace tracedb

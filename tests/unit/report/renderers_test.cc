@@ -85,6 +85,57 @@ TEST_CASE("table: a narrow terminal loses figures before names become unreadable
   CHECK(at_width(10).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
 }
 
+namespace {
+
+std::string table_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  std::ostringstream out;
+  RenderOptions options;
+  options.width = width;
+  const auto renderer = find_renderer("table")->make(out, options);
+  renderer->begin({"x", {}}, columns);
+  for (const Row& row : rows) renderer->row(row);
+  renderer->end({});
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("table: on a narrow terminal columns without a value go first, those that are kept last") {
+  const std::int64_t n = 1;
+  const std::vector<Column> columns = {{"step", "Step"},
+                                       {"requests", "Requests", Unit::kCount},
+                                       {"tokens", "Tokens", Unit::kCount},
+                                       {"rows", "Rows", Unit::kCount},
+                                       {"span", "Span", Unit::kTime, Rest::kNone, Fit::kKept},
+                                       {"name", "Name", Unit::kText}};
+  const std::vector<Row> rows = {Row{n, Cell(), n, n, n, "decode"}, Row{n, Cell(), n, n, n, "prefill"}};
+  CHECK(table_at(50, columns, rows).find("no room") == std::string::npos);
+  CHECK(table_at(45, columns, rows).find("\n(no room for Requests; --wide") != std::string::npos);
+  CHECK(table_at(32, columns, rows).find("\n(no room for Requests, Rows; --wide") != std::string::npos);
+  CHECK(table_at(25, columns, rows).find("\n(no room for Requests, Tokens, Rows; --wide") != std::string::npos);
+  // A table without rows has nothing to make room for.
+  CHECK(table_at(25, columns, {}).find("no room") == std::string::npos);
+}
+
+TEST_CASE("table: where names are at their narrowest, ids give way") {
+  std::vector<Column> columns(3, {"name", "Name", Unit::kText});
+  columns.insert(columns.begin() + 1, {"id", "Kernel Id"});
+  const std::string text =
+      table_at(40, columns, {Row{std::string(40, 'a'), std::int64_t{7}, std::string(40, 'b'), std::string(40, 'c')}});
+  CHECK(text.find("\n(no room for Kernel Id; --wide shows all)\n") != std::string::npos);
+  CHECK(text.find("aaaaaa…aaaaa  bbbbbb…bbbbb  cccccc…ccccc\n") != std::string::npos);
+}
+
+TEST_CASE("table: prose goes on in the next line, names lose their middle") {
+  const std::vector<Column> columns = {{"name", "Name", Unit::kText},
+                                       {"text", "Text", Unit::kText, Rest::kNone, Fit::kWrapped}};
+  const Row row = {"kernel", "in 57 % of the period the device waits for a host"};
+  CHECK(table_at(0, columns, {row}).find("kernel  in 57 % of the period the device waits for a host\n") !=
+        std::string::npos);
+  CHECK(table_at(40, columns, {row}).find("\nkernel  in 57 % of the period the device\n        waits for a host\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("table: the sides of a comparison share one unit") {
   const std::vector<Column> columns = {{"baseline", "Baseline", Unit::kTime, Rest::kSum},
                                        {"candidate", "Candidate", Unit::kTime, Rest::kSum}};
