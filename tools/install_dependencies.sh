@@ -1,10 +1,15 @@
 #!/bin/sh
 # Installs the Debian 12 packages that building and testing tracedb needs: only those that are missing, quietly.
-# Runs as root or through sudo. Packages named as arguments are installed instead of the default list.
+# Runs as root or through sudo.
+#
+#   tools/install_dependencies.sh               everything, tests included
+#   tools/install_dependencies.sh --programs    what the programs alone need
+#   tools/install_dependencies.sh PACKAGE...    these instead
 set -eu
 
 required="g++ cmake ninja-build pkg-config libsqlite3-dev libsimdjson-dev libxxhash-dev libboost-program-options-dev
-  libfmt-dev zlib1g-dev libzstd-dev doctest-dev python3 sqlite3"
+  libfmt-dev zlib1g-dev libzstd-dev"
+for_tests="doctest-dev python3 sqlite3"
 optional="libisal-dev"  # faster gzip; zlib does the work on architectures without it
 
 installed() {
@@ -34,10 +39,18 @@ if ! command -v apt-get >/dev/null 2>&1; then
   echo "install_dependencies: no apt-get here; install these packages of Debian 12 or their like: $required $optional" >&2
   exit 1
 fi
-if [ $# -gt 0 ]; then
-  required="$*"
-  optional=""
-fi
+case "${1-}" in
+  "") required="$required $for_tests" ;;
+  --programs) ;;
+  -*)
+    echo "install_dependencies: unknown option $1; usage: install_dependencies.sh [--programs | PACKAGE...]" >&2
+    exit 2
+    ;;
+  *)
+    required="$*"
+    optional=""
+    ;;
+esac
 
 missing=""
 for package in $required $optional; do

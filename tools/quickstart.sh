@@ -1,9 +1,6 @@
 #!/bin/sh
-# From nothing to a first answer: installs packages, builds, makes a synthetic pair of traces (or takes the traces
-# named as arguments), indexes them and shows what is inside.
-#
-#   tools/quickstart.sh                          synthetic MI300X and H100 traces
-#   tools/quickstart.sh BASELINE [CANDIDATE]...  your own traces
+# From nothing to a first answer: installs packages, builds the programs, makes a synthetic pair of traces (or takes the
+# traces named as arguments), indexes them and shows what is inside.
 set -eu
 
 script=$(readlink -f "$0")
@@ -11,15 +8,81 @@ root=$(dirname "$(dirname "$script")")
 bin=$root/build/release/bin
 log=$root/build/quickstart.log
 
+usage() {
+  cat <<'END'
+usage: tools/quickstart.sh                          synthetic MI300X and H100 traces
+       tools/quickstart.sh BASELINE [CANDIDATE]...  your own traces: PyTorch/Kineto JSON, plain, .gz or .zst
+END
+}
+
+# Before anything is installed or built: a mistyped name should not cost minutes.
+check_arguments() {
+  for argument in "$@"; do
+    case $argument in
+      -h | --help)
+        usage
+        exit 0
+        ;;
+      -*) refuse 2 "unknown option $argument" ;;
+    esac
+    [ -e "$argument" ] || refuse 3 "$argument: no such file"
+    [ ! -d "$argument" ] ||
+      refuse 3 "$argument: is a folder; name a trace in it, or run 'trace-ingest $argument' once the programs are built"
+    [ -r "$argument" ] || refuse 3 "$argument: permission denied"
+    [ ! -f "$argument" ] || [ -s "$argument" ] || refuse 3 "$argument: is empty"
+  done
+}
+
+refuse() {
+  echo "quickstart: $2" >&2
+  [ "$1" -ne 2 ] || usage >&2
+  exit "$1"
+}
+
+# The output of the build on standard input: ninja's "[39/240] Building ..." as one line that is redrawn on a terminal,
+# else as about ten lines in all. Everything is in the log.
+show_progress() {
+  shown=-1
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    count=${line%%]*}
+    count=${count#\[}
+    done=${count%/*}
+    total=${count#*/}
+    case $line in
+      \[[0-9]*/[0-9]*\]*) ;;
+      *) continue ;;
+    esac
+    if [ -t 2 ]; then
+      printf '\r[%s] %-60.60s' "$count" "${line##*/}" >&2
+    elif [ $((done * 10 / total)) -ne "$shown" ]; then
+      shown=$((done * 10 / total))
+      printf '[%s]\n' "$count" >&2
+    fi
+  done
+  [ ! -t 2 ] || printf '\r%-76s\r' '' >&2
+}
+
+compile() {
+  cd "$root" || return
+  # A folder that is configured already, perhaps with tests, stays as it is.
+  if [ ! -e build/release/build.ninja ]; then
+    cmake --preset programs || return
+  fi
+  cmake --build build/release -j "$(nproc)" --target programs
+}
+
 build() {
   mkdir -p "$root/build"
-  echo "Building (log: $log) ..." >&2
-  if ! (cd "$root" && cmake --preset release &&
-    cmake --build --preset release -j "$(nproc)" --target trace-ingest trace-query make-trace) >"$log" 2>&1; then
-    cat "$log" >&2
-    echo "quickstart: the build failed" >&2
+  rm -f "$log" "$log.ok"
+  echo "Building the programs; log: $log" >&2
+  { compile && touch "$log.ok"; } 2>&1 | show_progress
+  if [ ! -e "$log.ok" ]; then
+    tail -n 40 "$log" >&2
+    echo "quickstart: the build failed; the whole log is $log" >&2
     exit 1
   fi
+  rm -f "$log.ok"
 }
 
 # Shown without the folder of the programs: this is what a user with them on PATH types.
@@ -28,7 +91,8 @@ show() {
   "$@"
 }
 
-"$root/tools/install_dependencies.sh"
+check_arguments "$@"
+"$root/tools/install_dependencies.sh" --programs
 build
 PATH=$bin:$PATH
 
@@ -46,7 +110,15 @@ for trace in "$@"; do
   show trace-query info "$trace"
   show trace-query kernels --limit 10 "$trace"
 done
-if [ $# -ge 2 ] && trace-query compare --help >/dev/null 2>&1; then
+if [ $# -ge 2 ]; then
   show trace-query compare "$1" "$2"
 fi
-printf '\nThe programs are in %s; the README has more questions to ask.\n' "$bin"
+cat <<END
+
+Where to go next:
+  export PATH=$bin:\$PATH
+  cd $PWD
+  trace-query timeline $1     # busy, idle and why
+  trace-query layers $1       # kernel time by layer
+  trace-query --help          # every command; README.md explains them
+END
