@@ -45,7 +45,7 @@ producer(name) AS (
          AND EXISTS (SELECT 1 FROM slice) THEN 'another producer' END),
 issues(code, severity, share, count, finding, suggestion) AS (
   SELECT kind, severity, NULL, count, coalesce('at byte ' || offset || ': ', '') || coalesce(sample, ''),
-         'trace-query issues; README, "Issues"'
+         'trace-query issues lists them all'
   FROM issue WHERE severity <> 'info'),
 found AS (
   SELECT r.code, r.severity, m.share, m.count, r.finding, r.suggestion

@@ -1,4 +1,5 @@
-"""Runs what the documentation says: the marked blocks of README.md and the examples of `trace-query schema`.
+"""Runs what the documentation says: the marked blocks of the manual and the examples of `trace-query schema`. A link
+from one page of it to another must lead somewhere.
 
 A block is marked by a line `<!-- executed -->` right above it. ```sh blocks run, in order, in one folder that holds the
 synthetic traces mi300x.json and h100.json; ```sql blocks run on the index of the first one, statement by statement,
@@ -18,6 +19,8 @@ from trace_cases import (BIN, ROOT, Cases, Skip, equal, ingest, make_trace, open
                          scratch_folder)
 
 BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+PAGES = ("README.md", "schema/METRICS.md", "schema/README.md", "src/README.md", "tests/README.md", ".github/CONTRIBUTING.md")
 MINIMUM_QUERIES = 10
 
 
@@ -58,6 +61,26 @@ def check_query(statement, index, least_rows):
     equal(shell.stdout.count("\n{") + shell.stdout.startswith("[{"), len(rows), "rows of the sqlite3 shell")
 
 
+def check_links(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    lost = [target for target in LINK.findall(text) if not (ROOT / page).parent.joinpath(target).exists()]
+    require(not lost, f"leads nowhere: {', '.join(lost)}")
+
+
+def check_page(cases, page, folder, index):
+    """Runs the blocks of one page. Returns the number of its queries."""
+    cases.run(f"{page}: links", check_links, page)
+    queries = 0
+    for number, (language, text) in enumerate(BLOCK.findall((ROOT / page).read_text(encoding="utf-8")), 1):
+        if language == "sh":
+            cases.run(f"{page} block {number}", check_shell_block, text, folder)
+            continue
+        for statement in statements(text):
+            queries += 1
+            cases.run(f"{page} query: {title(statement)}", check_query, statement, index, 1)
+    return queries
+
+
 def main():
     cases = Cases()
     with scratch_folder() as folder:
@@ -65,16 +88,10 @@ def main():
         cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
         index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
         if index:
-            blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
             queries = 0
-            for number, (language, text) in enumerate(blocks, 1):
-                if language == "sh":
-                    cases.run(f"README block {number}", check_shell_block, text, folder)
-                    continue
-                for statement in statements(text):
-                    queries += 1
-                    cases.run(f"README query: {title(statement)}", check_query, statement, index, 1)
-            cases.run("README has ten queries", require, queries >= MINIMUM_QUERIES, f"only {queries}")
+            for page in PAGES:
+                queries += check_page(cases, page, folder, index)
+            cases.run("the manual has ten queries", require, queries >= MINIMUM_QUERIES, f"only {queries}")
             examples = cases.run("schema --examples", run, "trace-query", "schema", "--examples")
             for statement in statements(examples.stdout) if examples else []:
                 cases.run(f"example: {title(statement)}", check_query, statement, index, 0)

@@ -1,5 +1,5 @@
 """What a Kineto trace says, worked out slowly and independently of our programs: counts, and which launch, operator,
-python stack and step a kernel belongs to. Written from the README's definitions; plain searches, no clever structure.
+python stack and step a kernel belongs to. Written from the definitions in schema/README.md; plain searches, no clever structure.
 """
 import bisect
 import re

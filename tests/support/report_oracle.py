@@ -1,6 +1,6 @@
 """What reports must say, worked out slowly from the JSON of a trace: plain loops over its events, written from the
-definitions in the README. Two opinions are taken from the index, and tested elsewhere: the kind of a kernel or call by
-its name, and its short name."""
+definitions in schema/METRICS.md. Two opinions are taken from the index, and tested elsewhere: the kind of a kernel or
+call by its name, and its short name."""
 import re
 from collections import defaultdict
 

@@ -1,5 +1,5 @@
 """Busy, idle and exposed time, delays and gaps worked out slowly from the tables of an index: sorted intervals and plain
-loops, written from the definitions in the README and independent of the reports."""
+loops, written from the definitions in schema/METRICS.md and independent of the reports."""
 from collections import defaultdict
 
 KERNEL_WORK = {"compute": "computation", "comm": "comm", "copy_kernel": "copy", "comm_compute": "comm"}
