@@ -83,7 +83,7 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
   std::vector<Row> rows;
   rules.apply(index);
   const ModelFacts model = model_facts(index, kernel_traits(index));
-  rows.push_back(fact("model", "architecture", std::string(to_string(model.architecture)), "text"));
+  rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
   const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
   const bool has_columns = loaded.events.kernels.has("launch_id") && loaded.events.kernels.has("name_id");

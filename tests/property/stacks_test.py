@@ -79,12 +79,21 @@ def check_rhythm(truth, labels, rows):
         require(right >= CLOSE * sum(counts.values()), f"{stack}, found as {name}: {right} of {sum(counts.values())}")
 
 
+def architecture(index):
+    rows = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    (value,) = [row["value"] for row in rows if row["item"] == "architecture"]
+    return value
+
+
 def check(folder, options, modules):
     index, truth, labels, rows = build(folder, (*options, "--python-stacks", modules))
     if modules == "on":
         check_modules(truth, labels, rows)
     else:
         check_rhythm(truth, labels, rows)
+    said = architecture(index)
+    diffuses = modules == "on" and "diffusion" in options
+    equal("diffusion" in said, diffuses, f"architecture {said}")
     text = run("trace-query", "phases", "-q", "--json", index).stdout
     phases = {row["phase"] for row in json.loads(text)["rows"]}
     require(not phases & {"decode", "prefill", "mixed"}, f"phases of a model that serves no tokens: {phases}")
