@@ -115,7 +115,7 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
     out.add("ranks", "warning", "both",
             fmt::format("the number of ranks differs: {} and {}", text(a.facts.world_size), text(b.facts.world_size)));
   }
-  if (devices_of(a) != devices_of(b)) {
+  if (!a.runs.empty() && !b.runs.empty() && devices_of(a) != devices_of(b)) {
     out.add("devices", "info", "both",
             fmt::format("{} and {} devices: figures are per step and device", devices_of(a), devices_of(b)));
   }

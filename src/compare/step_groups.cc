@@ -141,7 +141,9 @@ class Matcher {
       return group;
     };
     const bool neither = baseline_.steps.steps.empty() && candidate_.steps.steps.empty();
-    const std::string doubt = neither ? "" : "only one side has steps: whole traces are compared";
+    const char* side = candidate_.steps.steps.empty() ? "baseline" : "candidate";
+    const std::string doubt =
+        neither ? "" : fmt::format("only the {} has steps: each is compared with the whole of the other trace", side);
     add("trace", take(baseline_), take(candidate_), doubt);
     if (!out_.groups.empty()) out_.groups.back().whole_trace = true;
   }

@@ -170,6 +170,8 @@ def too_long(pair):
     aligned = [row for row in sections["summary"] if row["item"].endswith(": aligned")]
     equal([(row["baseline"], row["candidate"]) for row in aligned], [("unknown", "unknown")], "aligned")
     require("too many to lay side by side" in json.dumps(sections["warnings"]), "no warning")
+    require("only the candidate has steps: each is compared with the whole of the other trace" in json.dumps(sections),
+            "not said that whole steps are compared with a trace")
     require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")
 
 
