@@ -179,8 +179,29 @@ class Finder {
       for (const Piece& piece : pieces_) {
         if (kind_of(piece) == phase.kind && !piece.dropped) renumber(piece, phase.stacks);
       }
+      doubt_passes(phase);
     }
     out_.stacks = std::move(table.stacks);
+  }
+
+  // Modules and marks tell a second stack from a second pass over one, the rhythm of the kernels does not.
+  void doubt_passes(const PhaseLayers& phase) {
+    if (std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kRhythm) == phase.sources.end()) return;
+    for (const LayerStack& stack : phase.stacks) {
+      if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
+      const std::string note = fmt::format(
+          "{} passes over {} layers by rhythm: {} stacks of like layers would look the same",
+          stack.passes, stack.count, stack.passes);
+      if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
+    }
+  }
+
+  [[nodiscard]] bool is_found_by_rhythm(const PhaseLayers& phase, const LayerStack& stack) const {
+    const auto place = static_cast<std::size_t>(&stack - phase.stacks.data());
+    return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+      return kind_of(piece) == phase.kind && place < piece.stacks.size() &&
+             piece.stacks[place].source == LayerSource::kRhythm;
+    });
   }
 
   // To the numbers of the trace's stacks; what is in no stack that was kept has no layer.

@@ -85,6 +85,20 @@ def architecture(index):
     return value
 
 
+def check_twins(folder):
+    """Two stacks of like layers: without modules they look like two passes over one, and that is said."""
+    path = make_trace(folder / "trace.json", "--model", "diffusion", "--layers", 6, "--second-layers", 9, "--passes", 3,
+                      "--python-stacks", "off", "--steps", 2)
+    done = run("trace-query", "layers", ingest(path, folder / "index.tracedb"))
+    for layers in (6, 9):
+        said = f"3 passes over {layers} layers by rhythm: 3 stacks of like layers would look the same"
+        require(said in done.stderr, done.stderr)
+    path = make_trace(folder / "other.json", "--model", "diffusion", "--layers", 6, "--second-layers", 9, "--passes", 3,
+                      "--python-stacks", "on", "--steps", 2)
+    done = run("trace-query", "layers", ingest(path, folder / "other.tracedb"))
+    require("by rhythm" not in done.stderr, done.stderr)
+
+
 def check(folder, options, modules):
     index, truth, labels, rows = build(folder, (*options, "--python-stacks", modules))
     if modules == "on":
@@ -105,6 +119,8 @@ def main():
         with scratch_folder() as folder:
             cases.run(f"{name}, {vendor}, modules {modules}", check, folder,
                       (*options, "--steps", 4, "--vendor", vendor), modules)
+    with scratch_folder() as folder:
+        cases.run("passes that may be stacks", check_twins, folder)
     cases.finish()
 
 
