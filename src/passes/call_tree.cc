@@ -1,6 +1,7 @@
 #include "passes/call_tree.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -123,6 +124,28 @@ std::vector<CallNode> from_inside(std::span<const StackEntry> stacks, std::span<
   return tree.finish();
 }
 
+bool is_idle(const CallNode& node) { return node.self == 0 && node.self_count == 0; }
+
+// Frames that are alike and got one parent by what is left out between them, such as the forward() of every layer: each
+// gets the outermost frame left out before it, which differs, and stays itself only where it ran something.
+void tell_apart(std::span<const CallNode> tree, std::vector<bool>& keep) {
+  std::vector<std::uint32_t> top(tree.size());  // of what is left out right before a node; itself where nothing is
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> alike;  // by parent that stays, frame
+  for (std::uint32_t id = 0; id < tree.size(); ++id) {
+    const std::uint32_t parent = tree[id].parent;
+    top[id] = parent == kNoNode || keep[parent] ? id : top[parent];
+    if (keep[id]) alike[{tree[top[id]].parent, tree[id].frame}].push_back(id);
+  }
+  for (const auto& [place, nodes] : alike) {
+    if (nodes.size() < 2) continue;
+    for (const std::uint32_t id : nodes) {
+      if (top[id] == id) continue;
+      keep[top[id]] = true;
+      if (is_idle(tree[id])) keep[id] = false;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<CallNode> call_tree(std::span<const StackEntry> stacks, std::span<const PathTime> times, TreeSide side) {
@@ -164,11 +187,15 @@ std::vector<CallNode> without_chains(std::span<const CallNode> tree, TreeSide si
   for (const CallNode& node : tree) {
     if (node.parent != kNoNode) ++children[node.parent];
   }
+  std::vector<bool> keep(tree.size());
+  for (std::uint32_t id = 0; id < tree.size(); ++id) {
+    const bool launched = side == TreeSide::kInside && tree[id].depth == 0;
+    keep[id] = launched || !is_idle(tree[id]) || children[id] != 1;
+  }
+  tell_apart(tree, keep);
   std::vector<std::uint32_t> kept;
   for (std::uint32_t id = 0; id < tree.size(); ++id) {
-    const bool passes_on = tree[id].self == 0 && tree[id].self_count == 0 && children[id] == 1;
-    const bool launched = side == TreeSide::kInside && tree[id].depth == 0;
-    if (!passes_on || launched) kept.push_back(id);
+    if (keep[id]) kept.push_back(id);
   }
   return rearranged(tree, kept);
 }

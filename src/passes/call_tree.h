@@ -48,7 +48,8 @@ std::vector<CallNode> call_tree(std::span<const StackEntry> stacks, std::span<co
 std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span<const PathTime> times);
 
 // Leaves out nodes that only pass on to a single child what they have: nothing is decided there. Seen from the inside,
-// the frames that launched stay.
+// the frames that launched stay. What would be siblings with one frame is told apart by the outermost node left out
+// between them and their parent.
 std::vector<CallNode> without_chains(std::span<const CallNode> tree, TreeSide side);
 
 // The order in which a reader sees a tree cut to `most` nodes: the largest ones, still parents before children; behind

@@ -53,6 +53,20 @@ TEST_CASE("frames that only pass on are left out, where nothing is lost by it") 
   CHECK(text(without_chains(inside, TreeSide::kInside)) == "4 3/0 x1; .1 3/3 x1; 5 2/0 x1; .1 2/2 x1; ");
 }
 
+TEST_CASE("siblings alike are told apart by what is left out before them") {
+  // 1 -> {2 -> 9 -> {4, 5}, 3 -> 9 -> {4, 5}}: without 2 and 3, the two 9 could not be told apart.
+  const std::vector<StackEntry> stacks = {{0, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 9},
+                                          {3, 9}, {4, 4}, {4, 5}, {5, 4}, {5, 5}};
+  std::vector<PathTime> times(stacks.size());
+  for (std::size_t id = 6; id < stacks.size(); ++id) times[id] = {static_cast<std::int64_t>(20 - id), 1};
+  const auto tree = [&] { return without_chains(call_tree(stacks, times, TreeSide::kOutside), TreeSide::kOutside); };
+  CHECK(text(tree()) == "1 50/0 x4; .2 27/0 x2; ..4 14/14 x1; ..5 13/13 x1; .3 23/0 x2; ..4 12/12 x1; ..5 11/11 x1; ");
+  // One that ran something itself stays, below the frame that tells it from the other.
+  times[4] = {1, 1};
+  CHECK(text(tree()) ==
+        "1 51/0 x5; .2 28/0 x3; ..9 28/1 x3; ...4 14/14 x1; ...5 13/13 x1; .3 23/0 x2; ..4 12/12 x1; ..5 11/11 x1; ");
+}
+
 TEST_CASE("frames that are passed over vanish from every path") {
   std::vector<StackEntry> stacks = kStacks;
   stacks[2].frame = kNoFrame;
