@@ -40,7 +40,20 @@ std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) 
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-bool is_zstd(std::string_view bytes) { return bytes.starts_with("\x28\xb5\x2f\xfd"); }
+bool is_gzip_header(std::string_view bytes) {
+  if (!bytes.starts_with("\x1f\x8b\x08") || bytes.size() < StreamDecoder::kHeaderSize) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const bool known_flags = (byte(3) & 0xE0U) == 0;
+  const bool known_level = byte(8) == 0 || byte(8) == 2 || byte(8) == 4;
+  const bool known_system = byte(9) <= 13 || byte(9) == 255;
+  return known_flags && known_level && known_system;
+}
+
+bool is_zstd(std::string_view bytes) {
+  const bool skippable = bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xF0U) == 0x50 &&
+                         bytes.substr(1).starts_with("\x2a\x4d\x18");
+  return skippable || bytes.starts_with("\x28\xb5\x2f\xfd");
+}
 
 std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
   return utf8_byte_source(

@@ -20,7 +20,7 @@ namespace tracedb {
 
 enum class Compression { kNone, kGzip, kZstd };
 
-// What became of the compressed stream; anything but kNone is reported as an issue of the trace.
+// What became of the compressed stream, the worst of it; anything but kNone is reported as an issue of the trace.
 enum class StreamDamage { kNone, kTruncated, kBadChecksum, kCorrupt, kTrailingBytes };
 
 enum class TextEncoding { kUtf8, kUtf16LittleEndian, kUtf16BigEndian };
@@ -36,10 +36,13 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   // Fills up to `capacity` bytes; 0 only at the end. Throws Error{kInput} when the operating system reports a read
-  // error. Damage of a compressed stream is not thrown: the bytes before it are delivered, then 0, and damage() tells.
+  // error. Damage of a compressed stream is not thrown: the bytes before it are delivered, then those of the members
+  // (gzip) or frames (zstd) behind it, and damage() tells.
   virtual std::size_t read(char* destination, std::size_t capacity) = 0;
 
   [[nodiscard]] virtual StreamDamage damage() const { return StreamDamage::kNone; }
+  // How many bytes were delivered when that was noticed.
+  [[nodiscard]] virtual std::uint64_t damaged_at() const { return 0; }
   [[nodiscard]] virtual Compression compression() const { return Compression::kNone; }
   [[nodiscard]] virtual TextEncoding encoding() const { return TextEncoding::kUtf8; }
   [[nodiscard]] virtual Replacements replacements() const { return {}; }

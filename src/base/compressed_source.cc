@@ -38,6 +38,7 @@ class CompressedSource : public ByteSource {
   }
 
   [[nodiscard]] StreamDamage damage() const override { return damage_; }
+  [[nodiscard]] std::uint64_t damaged_at() const override { return damaged_at_; }
   [[nodiscard]] Compression compression() const override { return compression_; }
   [[nodiscard]] std::uint64_t consumed() const override { return input_->consumed(); }
   [[nodiscard]] ContentHash hash() const override { return input_->hash(); }
@@ -81,26 +82,50 @@ class CompressedSource : public ByteSource {
     if (pending_.empty()) return finish(StreamDamage::kNone);
     const std::string_view next(pending_.data(), std::min(pending_.size(), kLookahead));
     if (!decoder_->begins_member(next)) {
-      return finish(any_member_ ? StreamDamage::kTrailingBytes : StreamDamage::kCorrupt);
+      return seek_member(any_member_ ? StreamDamage::kTrailingBytes : StreamDamage::kCorrupt);
     }
+    enter_member();
+  }
+
+  void enter_member() {
     if (any_member_) decoder_->reset();
     any_member_ = true;
     between_members_ = false;
+    advanced_ = false;
+  }
+
+  // Behind damage: to the next place where a member begins, if there is one.
+  void seek_member(StreamDamage damage) {
+    note(damage);
+    constexpr std::size_t kHeader = StreamDecoder::kHeaderSize;
+    if (!between_members_ && !advanced_ && !pending_.empty()) pending_ = pending_.subspan(1);
+    while (true) {
+      std::size_t at = 0;
+      while (at + kHeader <= pending_.size() && !decoder_->surely_begins_member({pending_.data() + at, kHeader})) ++at;
+      const bool found = at + kHeader <= pending_.size();
+      pending_ = pending_.subspan(at);
+      if (found) return enter_member();
+      if (ended_) return finish(damage);
+      refill();
+    }
   }
 
   void decode_some(std::span<char>& out) {
     if (pending_.empty() && !ended_) refill();
     const std::size_t in_before = pending_.size();
     const std::size_t out_before = out.size();
-    switch (decoder_->decode(pending_, out)) {
+    const DecodeStatus status = decoder_->decode(pending_, out);
+    advanced_ = advanced_ || pending_.size() != in_before;
+    delivered_ += out_before - out.size();
+    switch (status) {
       case DecodeStatus::kMemberEnd:
         between_members_ = true;
         break;
       case DecodeStatus::kBadChecksum:
-        finish(StreamDamage::kBadChecksum);
+        seek_member(StreamDamage::kBadChecksum);
         break;
       case DecodeStatus::kCorrupt:
-        finish(StreamDamage::kCorrupt);
+        seek_member(StreamDamage::kCorrupt);
         break;
       case DecodeStatus::kWindowTooLarge:
         throw Error(ErrorCode::kInput, fmt::format("{}: zstd window over 128 MiB: decompress it first with zstd -d "
@@ -109,14 +134,27 @@ class CompressedSource : public ByteSource {
       case DecodeStatus::kMore:
         // With room for output, a decoder stands still only for want of input.
         if (pending_.size() == in_before && out.size() == out_before) {
-          finish(pending_.empty() ? StreamDamage::kTruncated : StreamDamage::kCorrupt);
+          if (pending_.empty()) return finish(StreamDamage::kTruncated);
+          seek_member(StreamDamage::kCorrupt);
         }
         break;
     }
   }
 
-  void finish(StreamDamage damage) {
+  // The worst is told, the first of its kind.
+  void note(StreamDamage damage) {
+    constexpr auto rank = [](StreamDamage of) {
+      constexpr StreamDamage kOrder[] = {StreamDamage::kNone, StreamDamage::kTrailingBytes, StreamDamage::kBadChecksum,
+                                         StreamDamage::kTruncated, StreamDamage::kCorrupt};
+      return std::find(std::begin(kOrder), std::end(kOrder), of) - std::begin(kOrder);
+    };
+    if (rank(damage) <= rank(damage_)) return;
     damage_ = damage;
+    damaged_at_ = delivered_;
+  }
+
+  void finish(StreamDamage damage) {
+    note(damage);
     finished_ = true;
   }
 
@@ -129,7 +167,10 @@ class CompressedSource : public ByteSource {
   std::unique_ptr<char[]> block_ = std::make_unique_for_overwrite<char[]>(kBlockSize);
   std::span<const char> ready_;  // the part of the block that was not delivered yet
   StreamDamage damage_ = StreamDamage::kNone;
-  bool ended_ = false;  // of the file
+  std::uint64_t delivered_ = 0;  // by the decoder
+  std::uint64_t damaged_at_ = 0;
+  bool ended_ = false;     // of the file
+  bool advanced_ = false;  // some of the member was read
   bool any_member_ = false;
   bool between_members_ = true;
   bool finished_ = false;

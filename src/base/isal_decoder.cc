@@ -18,6 +18,7 @@ class IsalGzipDecoder : public StreamDecoder {
 
   void reset() override { isal_inflate_reset(&state_); }
   [[nodiscard]] bool begins_member(std::string_view bytes) const override { return is_gzip(bytes); }
+  [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
     const auto in_size = static_cast<std::uint32_t>(std::min(in.size(), kLargestCall));

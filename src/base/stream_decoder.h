@@ -21,10 +21,15 @@ class StreamDecoder {
   virtual void reset() = 0;
   // Whether `bytes`, the next of the file (4 of them, fewer at its end), begin a member.
   [[nodiscard]] virtual bool begins_member(std::string_view bytes) const = 0;
+  // The same of bytes anywhere behind damage (kHeaderSize of them, fewer at the end): true but once in 2^30 or more for
+  // bytes that are none.
+  [[nodiscard]] virtual bool surely_begins_member(std::string_view bytes) const = 0;
+  static constexpr std::size_t kHeaderSize = 10;
 };
 
 bool is_gzip(std::string_view bytes);
-bool is_zstd(std::string_view bytes);
+bool is_gzip_header(std::string_view bytes);  // a whole one, with values that occur
+bool is_zstd(std::string_view bytes);         // a frame, or one to be skipped, which some programs write first
 
 std::unique_ptr<StreamDecoder> isal_gzip_decoder();  // nullptr when built without isa-l
 std::unique_ptr<StreamDecoder> zlib_gzip_decoder();

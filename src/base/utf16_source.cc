@@ -50,6 +50,10 @@ class Utf8Source : public ByteSource {
   }
 
   [[nodiscard]] StreamDamage damage() const override { return source_->damage(); }
+  // Within UTF-16 the place has no simple counterpart: what is converted so far is near.
+  [[nodiscard]] std::uint64_t damaged_at() const override {
+    return encoding_ == TextEncoding::kUtf8 ? source_->damaged_at() : converted_ + text_.size();
+  }
   [[nodiscard]] Compression compression() const override { return source_->compression(); }
   [[nodiscard]] TextEncoding encoding() const override { return encoding_; }
   [[nodiscard]] Replacements replacements() const override { return replacements_; }

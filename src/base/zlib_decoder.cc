@@ -23,6 +23,7 @@ class ZlibGzipDecoder : public StreamDecoder {
 
   void reset() override { inflateReset(&stream_); }
   [[nodiscard]] bool begins_member(std::string_view bytes) const override { return is_gzip(bytes); }
+  [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
     const auto in_size = static_cast<uInt>(std::min(in.size(), kLargestCall));

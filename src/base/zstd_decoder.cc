@@ -22,6 +22,7 @@ class ZstdDecoder : public StreamDecoder {
     wanted_ = kFrameHeaderStart;
   }
   [[nodiscard]] bool begins_member(std::string_view bytes) const override { return is_zstd(bytes); }
+  [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_zstd(bytes); }
 
   // One block at a call: on an error the library keeps back all output of the call.
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {

@@ -129,7 +129,7 @@ class Ingest {
 
   void note_source() {
     if (source_->damage() != StreamDamage::kNone) {
-      store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(chunks_.bytes()), {});
+      store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(source_->damaged_at()), {});
     }
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();

@@ -151,6 +151,63 @@ TEST_CASE("wrong checksums") {
   }
 }
 
+TEST_CASE("members behind damage are delivered") {
+  const std::string text = compressible_text(50'000);
+  const std::string last = compressible_text(70'000);
+  for (const Engine engine : engines()) {
+    const std::string sound = packed(engine, last);
+    std::string checksum = packed(engine, text);
+    const std::size_t at = checksum.size() - (engine == Engine::kZstd ? 2 : 7);
+    checksum[at] = static_cast<char>(checksum[at] ^ 0x10);
+    CHECK(unpack(engine, checksum + sound) == Outcome{text + last, StreamDamage::kBadChecksum});
+    CHECK(unpack(engine, checksum + checksum + sound) == Outcome{text + text + last, StreamDamage::kBadChecksum});
+    CHECK(unpack(engine, checksum + std::string(3'000'000, '\0') + sound + "junk") ==
+          Outcome{text + last, StreamDamage::kBadChecksum});
+    CHECK(unpack(engine, sound + std::string(512, '\0') + sound) == Outcome{last + last, StreamDamage::kTrailingBytes});
+    std::string corrupt = packed(engine, text);
+    for (std::size_t i = 0; i < 64; ++i) corrupt[corrupt.size() / 2 + i] = '\xff';
+    for (const std::size_t piece : {std::size_t{999}, std::size_t{1} << 20}) {
+      const Outcome outcome = unpack(engine, corrupt + sound, piece);
+      CHECK((outcome.damage == StreamDamage::kCorrupt || outcome.damage == StreamDamage::kBadChecksum));
+      CHECK(outcome.text.ends_with(last));
+    }
+    const Outcome cut = unpack(engine, checksum + sound.substr(0, sound.size() / 2));
+    CHECK(cut.damage == StreamDamage::kTruncated);
+    CHECK(cut.text.starts_with(text));
+  }
+}
+
+TEST_CASE("beginnings of members that are none") {
+  for (const Engine engine : engines()) {
+    std::string content = packed(engine, "[]");
+    for (int i = 0; i < 1000; ++i)
+      content += packed(engine, "x").substr(0, engine == Engine::kZstd ? 5 : 10) + "\xff\xff";
+    const Outcome outcome = unpack(engine, content + packed(engine, "{}"));
+    CHECK(outcome.damage != StreamDamage::kNone);
+    CHECK(outcome.text.starts_with("[]"));
+    CHECK(outcome.text.ends_with("{}"));
+  }
+}
+
+TEST_CASE("frames of zstd that are to be skipped") {
+  const auto skippable = [](unsigned kind, const std::string& content) {
+    std::string frame{static_cast<char>(0x50U + kind), '\x2a', '\x4d', '\x18'};
+    for (unsigned i = 0; i < 4; ++i) frame += static_cast<char>(content.size() >> 8U * i & 0xffU);
+    return frame + content;
+  };
+  const std::string text = compressible_text(50'000);
+  const std::string frame = zstd_text(text);
+  for (const unsigned kind : {0U, 15U}) {
+    const std::string skipped = skippable(kind, std::string(100'000, 'x')) + skippable(kind, "");
+    CHECK(is_zstd(skipped));
+    for (const std::string& content : {skipped + frame, skipped + frame + skipped, frame + skipped}) {
+      CHECK(unpack(Engine::kZstd, content) == Outcome{text, StreamDamage::kNone});
+    }
+    CHECK(unpack(Engine::kZstd, frame + skipped + frame) == Outcome{text + text, StreamDamage::kNone});
+    CHECK(unpack(Engine::kZstd, (skipped + frame).substr(0, 5'000)).damage == StreamDamage::kTruncated);
+  }
+}
+
 TEST_CASE("no flipped byte goes unnoticed, hangs or crashes") {
   const std::string text = compressible_text(3'000);
   for (const Engine engine : engines()) {
