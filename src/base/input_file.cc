@@ -111,8 +111,19 @@ InputFile::~InputFile() {
 std::size_t InputFile::read(char* destination, std::size_t capacity) {
   return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
     if (may_block_ && cancel_ != nullptr) wait_for_bytes();
-    return ::read(descriptor_, destination + done, wanted);
+    return or_pause(::read(descriptor_, destination + done, wanted));
   });
+}
+
+// Some regular files have nothing yet, as pipes do (in /proc): then, too, waiting must end with the flag. poll() does
+// not tell for all of them.
+ssize_t InputFile::or_pause(ssize_t got) const {
+  constexpr int kMilliseconds = 20;
+  if (got >= 0 || errno != EAGAIN) return got;
+  if (cancel_ != nullptr && cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+  ::poll(nullptr, 0, kMilliseconds);
+  errno = EAGAIN;
+  return got;
 }
 
 // Looks at the flag again and again: the signal behind it may have been delivered to another thread.
@@ -126,7 +137,7 @@ void InputFile::wait_for_bytes() const {
 
 std::size_t InputFile::read_at(std::uint64_t offset, char* destination, std::size_t capacity) const {
   return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
-    return ::pread(descriptor_, destination + done, wanted, static_cast<off_t>(offset + done));
+    return or_pause(::pread(descriptor_, destination + done, wanted, static_cast<off_t>(offset + done)));
   });
 }
 

@@ -4,6 +4,8 @@
 // Throws Error{kInput} in one line, "PATH: why: what to do". One thread at a time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,7 @@ std::string printable_path(const std::filesystem::path& path);
 
 class InputFile {
  public:
-  // A regular file or a FIFO, nothing else. Waiting for bytes of a FIFO ends with Error{kInterrupted} once `cancel`
+  // A regular file or a FIFO, nothing else. Waiting for bytes ends with Error{kInterrupted} once `cancel`
   // (may be null; must outlive the file) is true.
   explicit InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel = nullptr);
   static InputFile standard_input(const std::atomic<bool>* cancel = nullptr);
@@ -43,6 +45,7 @@ class InputFile {
   InputFile(int descriptor, std::string name, const std::atomic<bool>* cancel)
       : descriptor_(descriptor), cancel_(cancel), name_(std::move(name)) {}
   void wait_for_bytes() const;
+  [[nodiscard]] ssize_t or_pause(ssize_t got) const;
 
   int descriptor_;
   const std::atomic<bool>* cancel_;

@@ -1,5 +1,6 @@
 """What takes for ever is given up in time with --timeout, and a run says that it is alive: bytes, MB/s, events/s and the
 time left. No test here depends on how fast the machine is."""
+import errno
 import fcntl
 import os
 import re
@@ -9,6 +10,7 @@ import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from faults import require_shim, run_faulty  # noqa: E402
 from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file  # noqa: E402
 from trace_cases import Cases, equal, require, scratch_folder  # noqa: E402
 
@@ -50,6 +52,16 @@ def given_up(result, folder, what):
     require("not done after 1 s" in result.stderr, f"{what}: does not say why: {result.stderr}")
     equal(leftovers(folder), [], f"{what}: leftovers")
     equal(list(folder.glob("*.tracedb")), [], f"{what}: indexes")
+
+
+def regular_file_that_blocks():
+    """Some regular files have nothing yet when they are read, such as /proc/kmsg."""
+    require_shim()
+    with scratch_folder() as folder:
+        trace = trace_file(folder / "blocking.json")
+        result = run_faulty("-q", "--timeout", 1, trace, calls="read", path=trace.name, at=2, step=1, errno=errno.EAGAIN)
+        result.stderr = result.stderr.decode(errors="replace")
+        given_up(result, folder, "a regular file without bytes")
 
 
 def source_without_end(endless):
@@ -144,6 +156,7 @@ def main():
     cases = Cases()
     cases.run("source without an end", source_without_end, True)
     cases.run("source that falls silent", source_without_end, False)
+    cases.run("regular file that blocks", regular_file_that_blocks)
     for case in (nobody_writes, one_of_many, lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left,
                  usage):
         cases.run(case.__name__.replace("_", " "), case)
