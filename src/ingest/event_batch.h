@@ -109,6 +109,7 @@ struct EventBatch {
 
   std::vector<KindCount> kinds;
   std::int64_t first_ts = kUnset;  // smallest timestamp of a timed event
+  std::uint64_t end = 0;           // position in the trace behind what the batch was made of
   IssueLog issues;
 
   void clear();

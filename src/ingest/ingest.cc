@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -103,6 +104,7 @@ class Ingest {
  private:
   IngestResult build() {
     read_trace(chunks_, *source_, static_cast<std::uint64_t>(before_.size), options_, store_);
+    read_ = true;
     source_->drain();
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
@@ -124,7 +126,11 @@ class Ingest {
   [[nodiscard]] SpaceNeed need(std::uint64_t written) const {
     const auto size = static_cast<double>(before_.regular ? before_.size : 0);
     const auto consumed = static_cast<double>(source_->consumed());
-    return space_need(store_, written, size > consumed && consumed > 0 ? consumed / size : 1);
+    const double taken = size > consumed && consumed > 0 ? consumed / size : 1;
+    // More is read than the store has taken.
+    const double stored =
+        store_.read_to > 0 && !read_ ? static_cast<double>(store_.read_to) / static_cast<double>(chunks_.bytes()) : 1;
+    return space_need(store_, written, taken * std::min(stored, 1.0));
   }
 
   void note_source() {
@@ -277,6 +283,7 @@ class Ingest {
   std::vector<TextFlowId> text_flow_ids_;
   ArgumentSorter arguments_;
   IngestResult result_;
+  bool read_ = false;  // all of the trace, into the store
 };
 
 }  // namespace

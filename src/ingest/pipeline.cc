@@ -54,6 +54,7 @@ class Readers {
       }
       BatchPointer batch = pool_.take();
       parser.parse(chunk, *batch);
+      batch->end = chunk.offset + chunk.elements().size();
       if (!queue_.push(sequence, std::move(batch))) return;
     }
     if (running_.fetch_sub(1) == 1) {

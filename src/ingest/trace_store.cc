@@ -54,6 +54,7 @@ void TraceStore::add(EventBatch& batch) {
   add_counts(batch, ids);
   for (const MetadataRecord& record : batch.metadata) keep(record);
   issues.merge(batch.issues);
+  read_to = batch.end;
   if (batch.first_ts != kUnset && (first_ts == kUnset || batch.first_ts < first_ts)) first_ts = batch.first_ts;
 }
 

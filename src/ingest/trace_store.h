@@ -95,6 +95,7 @@ class TraceStore {
 
   Kinds kinds;
   std::int64_t first_ts = kUnset;
+  std::uint64_t read_to = 0;       // position in the trace behind what was added
   std::uint64_t uncorrelated = 0;  // device events without a correlation
   IssueLog issues;
 

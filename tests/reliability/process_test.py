@@ -283,19 +283,19 @@ def file_size_limit():
             no_room(run_any("-q", trace, preexec_fn=size_limit(limit)), folder, f"limit of {limit} bytes", size)
         spilling = run_any("-q", "--max-memory", "100K", trace, preexec_fn=size_limit(10_000))
         require("temporary file" in spilling.stderr, f"did not spill: {spilling.stderr}")
-        no_room(spilling, folder, "no room for spilled data", size)
+        no_room(spilling, folder, "no room for spilled data", size, 4)  # which needs room as well
         result = run_any("-q", trace, preexec_fn=size_limit(2 * size))
         equal(result.returncode, 0, f"exit code under twice the size ({result.stderr})")
 
 
-def no_room(result, folder, what, size):
+def no_room(result, folder, what, size, most=1.3):
     equal(result.returncode, 5, f"{what}: exit code ({result.stderr})")
     equal(len(result.stderr.splitlines()), 1, f"{what}: lines of {result.stderr!r}")
     equal(sorted(path.name for path in folder.iterdir() if path.suffix != ".json"), [], f"{what}: files")
     figures = re.search(r"; ([0-9.]+) MB were written, about ([0-9.]+) MB are needed", result.stderr)
     require(figures, f"{what}: does not say how much is needed: {result.stderr}")
     written, needed = (1e6 * float(figure) for figure in figures.groups())
-    require(written <= 1.1 * size and size / 2 < needed < 2 * size, f"{what}: {size} bytes are needed: {result.stderr}")
+    require(written <= 1.1 * size and 0.85 * size < needed < most * size, f"{what}: {size} bytes are needed: {result.stderr}")
 
 
 def full_disk():
