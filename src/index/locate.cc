@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,6 +57,16 @@ bool fits(const std::filesystem::path& index) {
   return directory.native().size() + 1 + index.filename().native().size() + kBuildSuffix <= kLongestDatabasePath;
 }
 
+// Whether the file at `index`, if there is one, may be replaced: in a folder like /tmp (sticky) only by its owner or
+// the folder's.
+bool is_replaceable(const std::filesystem::path& index) {
+  struct stat file {};
+  struct stat folder {};
+  if (::lstat(index.c_str(), &file) != 0 || ::stat(directory_of(index).c_str(), &folder) != 0) return true;
+  const uid_t user = ::geteuid();
+  return (folder.st_mode & S_ISVTX) == 0 || user == 0 || user == file.st_uid || user == folder.st_uid;
+}
+
 // The base name that an index in the cache bears: the whole one, or as much of it as fits, cut between characters.
 std::string cached_name(const std::filesystem::path& trace) {
   constexpr std::size_t kRoom =
@@ -108,8 +119,10 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
 
 std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
                                      const std::atomic<bool>* cancel) {
-  if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0 && fits(sidecar_path(trace))) {
-    return sidecar_path(trace);
+  const std::filesystem::path sidecar = sidecar_path(trace);
+  if (directory.empty() && ::access(directory_of(trace).c_str(), W_OK) == 0 && fits(sidecar) &&
+      is_replaceable(sidecar)) {
+    return sidecar;
   }
   const std::filesystem::path place = directory.empty() ? cache_directory() : directory;
   if (place.empty()) {

@@ -28,7 +28,7 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
                                                     const std::filesystem::path& cache);
 
 // Where a new index of `trace` goes: `directory` if one is given, else beside the trace, else (where that cannot be
-// written, or the name would be too long) the cache directory. A directory is made if need be, and one that was empty
+// written, an index of another user may not be replaced, or the name would be too long) the cache directory. A directory is made if need be, and one that was empty
 // is marked with a CACHEDIR.TAG, so that backups pass it over. Reads the whole trace for its hash unless the place is
 // beside it. Throws Error: kResource where there is no place, kInput where the trace cannot be read, kUsage for a pipe
 // whose index would have to be named by content, kInterrupted once `cancel` (may be null) is true.

@@ -229,6 +229,29 @@ def unreadable():
         nothing_left(traces, "unreadable")
 
 
+def stale_index_of_another_user():
+    """In a folder like /tmp it can neither be used nor replaced: the new one goes to the cache, and is found there."""
+    prefix = as_nobody()
+    if not prefix:
+        raise Skip("only root can be two users")
+    with scratch_folder() as folder:
+        traces, cache = folder / "traces", folder / "cache"
+        for path, mode in ((folder, 0o755), (traces, 0o1777), (cache, 0o777)):
+            path.mkdir(exist_ok=True)
+            path.chmod(mode)
+        trace = small_trace(traces / "t.json")
+        run("trace-ingest", "-q", trace)
+        sidecar = (traces / "t.json.tracedb").read_bytes()
+        edit_in_place(trace)
+        command = ["env", f"XDG_CACHE_HOME={cache}", *prefix, *ingest_command(trace)]
+        for word in (b"rows", b"valid"):
+            result = run_faulty(command=command)
+            equal(result.returncode, 0, f"exit code ({result.stderr})")
+            require(word in result.stderr, f"expected {word}: {result.stderr}")
+        equal((traces / "t.json.tracedb").read_bytes(), sidecar, "the other user's index")
+        equal(len(list(cache.rglob("*.tracedb"))), 1, "indexes in the cache")
+
+
 def edit_in_place(trace):
     """Another content of the same size, and the old time put back."""
     times = (trace.stat().st_atime_ns, trace.stat().st_mtime_ns)
@@ -263,7 +286,8 @@ def main():
     for name, make in (("plain", lambda trace: trace), ("gzip", lambda trace: compressed(trace, "gzip", ".gz"))):
         cases.run(f"reads fail: {name}", reads_fail, make)
     for case in (reads_are_short_or_interrupted, standard_input_fails, links_to_traces, planted_links, planted_things,
-                 temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable, clocks_lie):
+                 temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable,
+                 stale_index_of_another_user, clocks_lie):
         cases.run(case.__name__.replace("_", " "), case)
     cases.finish()
 
