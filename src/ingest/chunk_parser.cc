@@ -43,16 +43,23 @@ simdjson::error_code container_text(ondemand::value& value, std::string_view& ou
   return object.raw_json().get(out);
 }
 
-// Raw text of a value: scalars to the end of their token, containers whole. The parser's text of either runs on to the
-// next token: this is the one place that cuts off the white space behind a value.
+// The parser's text of a token runs on to the next one: this is the one place that cuts off the white space behind it.
+void trim_end(std::string_view& token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+}
+
+simdjson::error_code container_token(ondemand::value& value, std::string_view& out) {
+  if (const auto error = container_text(value, out)) return error;
+  trim_end(out);
+  return check_brackets(out);
+}
+
+// Raw text of a value: scalars to the end of their token, containers whole.
 simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
   out = value.raw_json_token();
-  const bool container = out.starts_with('[') || out.starts_with('{');
-  if (container) {
-    if (const auto error = container_text(value, out)) return error;
-  }
-  while (!out.empty() && static_cast<unsigned char>(out.back()) <= ' ') out.remove_suffix(1);
-  return container ? check_brackets(out) : simdjson::SUCCESS;
+  if (out.starts_with('[') || out.starts_with('{')) return container_token(value, out);
+  trim_end(out);
+  return simdjson::SUCCESS;
 }
 
 // Reads events into EventFields; remembers the order of keys from one event to the next.

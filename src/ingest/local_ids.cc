@@ -148,7 +148,7 @@ void LocalIds::forget(const EventBatch& batch) {
   streams_.forget_last(batch.streams.size());
   configs_.forget_last(batch.configs.size());
   shapes_.forget_last(batch.shapes.size());
-  last_thread_ = 0;
+  last_thread_ = last_stream_ = 0;
 }
 
 std::uint32_t LocalIds::other_thread(const RawEvent& event) {
@@ -169,11 +169,15 @@ std::uint32_t LocalIds::stream(const RawEvent& event) {
   const std::string_view stream = fields[event.gives(Field::kStream) ? Field::kStream : Field::kTid];
   const std::string_view pid = event[Field::kPid];
   const std::string_view tid = event[Field::kTid];
+  const std::array given{device, stream, pid, tid};
+  if (last_stream_ != 0 && std::equal(given.begin(), given.end(), last_stream_tokens_.begin())) return last_stream_;
   key_.assign(device).append("\n").append(stream).append("\n").append(pid).append("\n").append(tid);
   const Interner::Entry entry = streams_.intern(key_);
   if (entry.is_new) {
     event.batch.streams.push_back({{track_key(device), stream_key(stream)}, {track_key(pid), track_key(tid)}});
   }
+  last_stream_tokens_ = {std::string(device), std::string(stream), std::string(pid), std::string(tid)};
+  last_stream_ = entry.id;
   return entry.id;
 }
 

@@ -6,6 +6,7 @@
 // every event, not only where an id is new, so that the counts do not depend on how many workers there are. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -62,7 +63,8 @@ class LocalIds {
   std::vector<AboutText> texts_about_;  // by text id - 1
   std::string key_;                     // scratch
   std::string last_pid_, last_tid_;
-  std::uint32_t last_thread_ = 0;
+  std::array<std::string, 4> last_stream_tokens_;
+  std::uint32_t last_thread_ = 0, last_stream_ = 0;
 };
 
 }  // namespace tracedb
