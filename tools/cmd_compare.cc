@@ -13,7 +13,8 @@ void add_choices(CommandLine& line) {
   line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
   line.add("phase", OptionKind::kValue,
            "only steps of this kind, a GLOB: prefill, decode, mixed, train, other, unknown");
-  line.add("min-confidence", OptionKind::kValue, "only fusions found with so many percent confidence (default 30)");
+  line.add("min-confidence", OptionKind::kValue,
+           "only fusions found with at least this confidence, in percent (default 30)");
 }
 
 int run_section(const Command& command, std::span<const std::string> args) {
@@ -50,8 +51,7 @@ int run(std::span<const std::string> args) {
            "kernel_time of a step");
   line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
-  line.add("method", OptionKind::kValue,
-           "sequence (default), or wafer: what the tool wafer 0.1.28 says, as a cross-check");
+  line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
   if (!line.parse(args)) return 0;
   const std::string method = line.text("method").value_or("sequence");
   if (method == "wafer") {
@@ -76,7 +76,7 @@ const Command kCompareCommand = {
     "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
     run};
 
-const Command kAlignCommand = {"align", "which kernel of one trace does the work of which of another",
+const Command kAlignCommand = {"align", "pairs of kernels that do the same work in two traces",
                                "align [options] BASELINE CANDIDATE [CANDIDATE...]",
                                "  trace-query align mi300x.json.gz h100.json.gz --phase decode --limit 0",
                                [](std::span<const std::string> args) { return run_section(kAlignCommand, args); }};

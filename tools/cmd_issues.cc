@@ -34,7 +34,7 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kIssuesCommand = {"issues", "what was wrong with the trace, counted", "issues [options] TRACE|INDEX...",
+const Command kIssuesCommand = {"issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
                                 "  trace-query issues trace.json.gz", run};
 
 }  // namespace tracedb

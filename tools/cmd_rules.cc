@@ -127,7 +127,7 @@ int run(std::span<const std::string> args) {
   CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
   line.add("class", OptionKind::kValue, "show: only names of this class");
-  line.add("platform", OptionKind::kValue, "explain: the vendor that rules may ask for (amd, nvidia)");
+  line.add("platform", OptionKind::kValue, "explain: the vendor to assume (amd, nvidia), for rules that depend on it");
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& words = line.positional();
   const std::vector<std::string> actions = {"show", "list", "check", "explain"};
@@ -148,12 +148,13 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kRulesCommand = {"rules", "which class each kernel name has and which rule says so; check and list rules",
+const Command kRulesCommand = {"rules",
+                               "the class of each kernel name and the rule that chose it; check and list rules",
                                "rules show|check|list|explain [options] [TRACE|INDEX|FILE.rules|NAME...]",
                                "  trace-query rules show trace.json.gz --class other\n"
                                "  trace-query rules explain 'void vllm::rms_norm_kernel<c10::Half>(c10::Half*)'\n"
                                "  trace-query rules check mine.rules trace.json.gz\n"
-                               "A file of rules that begins with its own and ends with 'include default' extends ours.",
+                               "End your own file with 'include default' to put its rules before the built-in ones.",
                                run};
 
 }  // namespace tracedb

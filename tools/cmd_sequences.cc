@@ -100,8 +100,8 @@ int run(std::span<const std::string> args) {
   CommandLine line(kSequencesCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
                                        OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("length", OptionKind::kValue, "kernels in a sequence: 2 to 64 (default 3)");
-  line.add("by", OptionKind::kValue, "name: by short name (default); op: by class under the rules in force");
-  line.add("least", OptionKind::kValue, "only what was seen at least so often (default 2)");
+  line.add("by", OptionKind::kValue, "name: by short name (default); op: by operation class");
+  line.add("least", OptionKind::kValue, "only sequences seen at least this often (default 2)");
   if (!line.parse(args)) return 0;
   const Question question = question_of(line);
   const RulesInForce rules(line);
@@ -124,7 +124,7 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kSequencesCommand = {"sequences", "kernels that follow each other again and again",
+const Command kSequencesCommand = {"sequences", "sequences of kernels that repeat",
                                    "sequences [options] TRACE|INDEX...",
                                    "  trace-query sequences trace.json.gz --length 4\n"
                                    "  trace-query sequences trace.json.gz --by op --phase decode",

@@ -232,7 +232,7 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kSqlCommand = {
-    "sql", "ad-hoc SQL over one index, read-only; 'trace-query schema' tells what there is to ask",
+    "sql", "read-only SQL on one index; 'trace-query schema' lists tables and columns",
     "sql [options] TRACE|INDEX \"SQL\" | -f FILE | -",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
     "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"

@@ -25,7 +25,7 @@ View view_asked(const CommandLine& line) {
   const std::string wanted = line.text("view").value_or("tree");
   const auto found = std::find(kViews.begin(), kViews.end(), wanted);
   if (found == kViews.end()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--view {}: there are tree, callers, flat and collapsed{}", wanted,
+    throw Error(ErrorCode::kUsage, fmt::format("--view {}: use tree, callers, flat and collapsed{}", wanted,
                                                did_you_mean(wanted, kViews)));
   }
   return static_cast<View>(found - kViews.begin());
@@ -86,9 +86,9 @@ std::vector<std::string> why_empty(const Index& index, const StackTimes& times, 
       std::any_of(times.times.begin() + 1, times.times.end(), [](const auto& t) { return t.count > 0; });
   if (stacks) return {};
   if (index.database().query_int64("SELECT id FROM stack LIMIT 1")) {
-    return {"no kernel of these has a python stack: their launches are outside the trace, or outside python"};
+    return {"none of these kernels has a Python stack: their launches are outside the trace, or outside Python"};
   }
-  return {"the trace has no python stacks: profile with with_stack=True, and ingest without --no-stacks"};
+  return {"the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks"};
 }
 
 std::vector<std::string> warnings_of(const Index& index, const LoadedStacks& stacks, const Selection& selection) {
@@ -118,7 +118,7 @@ int run(std::span<const std::string> args) {
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
   line.add("modules", OptionKind::kFlag, "only nn.Module frames");
-  line.add("all-frames", OptionKind::kFlag, "also frames that only pass on to one other");
+  line.add("all-frames", OptionKind::kFlag, "also frames that only call one other frame");
   if (!line.parse(args)) return 0;
   const View view = view_asked(line);
   const Selection selection = selection_of(line);

@@ -13,7 +13,7 @@ constexpr auto kGroups = {OptionGroup::kSteps,  OptionGroup::kRules,   OptionGro
 
 void add_steady(CommandLine& line) {
   line.add("steady", OptionKind::kFlag,
-           "only the longest run of steps whose requests in decode are within 5 % of the most");
+           "only the longest run of steps whose decode batch is within 5 % of the largest");
 }
 
 StepChoice choice_of(const CommandLine& line) { return line.has("steady") ? StepChoice::kSteady : StepChoice::kAll; }
@@ -24,7 +24,7 @@ void explain_empty(const CommandLine& line, const LoadedSteps& loaded, TraceRepo
   if (loaded.events.kernels.size() == 0 && loaded.set.steps.empty()) {
     result.warnings.emplace_back("the trace has no kernels");
   } else if (line.has("steady")) {
-    result.warnings.emplace_back("no step says how many requests it decodes: there is no steady state to be seen");
+    result.warnings.emplace_back("no step gives its number of decode requests: steady state is unknown");
   }
 }
 

@@ -20,9 +20,9 @@ struct Asked {
 };
 
 void add_options(CommandLine& line) {
-  line.add("per-stream", OptionKind::kFlag, "each stream by itself, not each device");
+  line.add("per-stream", OptionKind::kFlag, "a row for each stream instead of each device");
   line.add("kernel-wait", OptionKind::kValue,
-           "a gap below this time before something already launched is kernel_wait (default: 2us)");
+           "gaps below this time before work that was already launched are kernel_wait (default: 2us)");
 }
 
 Asked asked(const CommandLine& line) {
@@ -75,7 +75,7 @@ TraceReport timeline(const Index& index, const Asked& asked, const SelectedPlace
   if (result.report.rows.empty()) result.warnings = why_empty(index, asked.selection);
   if (index.database().query_int64("SELECT 1 FROM temp.timeline WHERE unselected > 0")) {
     result.warnings.emplace_back(
-        "idle is time without any of the selected work; 'unselected': how much of it other work ran");
+        "idle: none of the selected work ran; unselected: the part of idle during which other work ran");
   }
   add_extremes(result.report);
   return result;
@@ -124,7 +124,7 @@ TraceReport gaps(const Index& index, const Asked& asked, const SelectedPlaces& p
   }
   if (asked.by == LaneBy::kDevice) remove_column(result.report, "stream");
   if (all.count > 0) return result;
-  result.warnings = {has_device_work(index) ? "no device stood idle between two events that match the selection"
+  result.warnings = {has_device_work(index) ? "no device was idle between two events that match the selection"
                                             : kNoDeviceWork};
   return result;
 }

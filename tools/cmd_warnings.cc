@@ -34,7 +34,7 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kWarningsCommand = {"warnings",
-                                  "what makes answers about this trace less sure, how much of it, what to do",
+                                  "what makes answers about this trace less certain, how much it affects, what to do",
                                   "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", run};
 
 }  // namespace tracedb

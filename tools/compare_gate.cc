@@ -56,7 +56,7 @@ bool metric_exceeds(const Gate& gate, const KindChanges& changes, StepMetric met
     tell_caveat(changes.kind, to_string(metric), *change, note);
     return exceeds(gate, changes.kind, to_string(metric), *change, note);
   }
-  note(fmt::format("gate: {}, {}: not known of both sides", changes.kind, to_string(metric)));
+  note(fmt::format("gate: {}, {}: not known for both traces", changes.kind, to_string(metric)));
   return false;
 }
 
@@ -73,9 +73,9 @@ bool worse_exceeds(const Gate& gate, const KindChanges& changes, const Note& not
     tell_caveat(kind, to_string(StepMetric::kPeriod), *period, note);
   }
   const bool one_side = period != nullptr && (period->baseline_steps > 0) != (period->candidate_steps > 0);
-  if (one_side) note(fmt::format("gate: {}, period: known of one side only: judged by span", kind));
+  if (one_side) note(fmt::format("gate: {}, period: known for one trace only: judged by span", kind));
   if (is_known(span)) return exceeds(gate, kind, to_string(StepMetric::kSpan), *span, note) || by_period;
-  note(fmt::format("gate: {}, span: not known of both sides", kind));
+  note(fmt::format("gate: {}, span: not known for both traces", kind));
   return by_period;
 }
 

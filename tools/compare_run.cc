@@ -48,9 +48,8 @@ std::vector<const Section*> sections_asked(const CommandLine& line) {
   for (const std::string& name : everything ? std::vector<std::string>() : names) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
     if (found == all.end()) {
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("--section {}: there is no such section{}; 'compare --help' lists them", name,
-                              did_you_mean(name, section_names())));
+      throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
+                                                 did_you_mean(name, section_names())));
     }
     asked.push_back(&*found);
   }
@@ -79,8 +78,7 @@ std::optional<StepMetric> gate_metric(const CommandLine& line) {
   const auto text = line.text("gate-metric");
   if (!text || *text == "worse") return std::nullopt;
   if (const auto metric = step_metric_from(*text)) return metric;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--gate-metric {}: there are worse, span, busy, period and kernel_time", *text));
+  throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
 }
 
 Request request(const CommandLine& line) {
@@ -109,7 +107,7 @@ Request request(const CommandLine& line) {
     out.gate = {*percent, gate_metric(line)};
     out.options.rule.least_change = *percent / 100;
   } else if (line.knows("gate-metric") && line.has("gate-metric")) {
-    throw Error(ErrorCode::kUsage, "--gate-metric says nothing without --gate");
+    throw Error(ErrorCode::kUsage, "--gate-metric needs --gate");
   }
   const bool arranged = line.has("sort") || line.has("columns");
   if (arranged && out.sections.size() != 1) {
@@ -284,11 +282,11 @@ void check_file_options(const CommandLine& line) {
   for (const char* option : {"section", "by", "normalise"}) {
     if (!line.has(option)) continue;
     throw Error(ErrorCode::kUsage,
-                fmt::format("compare: --{} needs both traces: a baseline file has figures of steps alone", option));
+                fmt::format("compare: --{} needs both traces: a baseline file has only figures of steps", option));
   }
   for (const char* option : {"gate", "phase"}) {
     if (!line.has(option) || line.has("baseline-file")) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} says nothing of --save-baseline alone", option));
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} has no effect with --save-baseline alone", option));
   }
 }
 

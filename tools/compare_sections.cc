@@ -260,16 +260,15 @@ Report warnings(const SectionInput& in) {
 
 std::span<const Section> compare_sections() {
   static constexpr std::array<Section, 10> kSections = {{
-      {"summary", "devices, steps matched, what the figures rest on, verdict", summary_section},
-      {"warnings", "what stands between these figures and conclusions", warnings},
-      {"ledger", "the change of the step's period, or span, as an account that closes; --by says by what", ledger,
-       true},
-      {"fusion", "what one side does in one kernel and the other in several", fusion},
+      {"summary", "devices, matched steps, coverage, verdict", summary_section},
+      {"warnings", "differences between the traces that limit conclusions", warnings},
+      {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows", ledger, true},
+      {"fusion", "work that one trace does in one kernel and the other in several", fusion},
       {"operations", "time and count per step by class of kernel", operations, true},
       {"layers", "the same by layer", layers, true},
       {"kernels", "the same by kernel name", kernels, true},
       {"steps", "distributions over steps, with 95 % intervals", steps, true},
-      {"alignment", "which kernel of one side does the work of which of the other", alignment, false, false},
+      {"alignment", "pairs of kernels that do the same work in both traces", alignment, false, false},
       {"same-kernels", "kernels with the same name and launch configuration", same, true, false},
   }};
   return kSections;

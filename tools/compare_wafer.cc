@@ -181,8 +181,8 @@ std::vector<std::string> notes_of(const WaferResult& result) {
   add(result.candidate, result.comparison.second.kernels, "candidate");
   if (result.baseline.platform != wafer::Platform::kAmd || result.candidate.platform != wafer::Platform::kNvidia) {
     notes.emplace_back(
-        "as in that tool, alignment and fusion take the baseline for AMD and the candidate for NVIDIA, whatever they "
-        "are: a trace may differ from itself");
+        "as in that tool, alignment and fusion treat the baseline as AMD and the candidate as NVIDIA, even if they are "
+        "not: a trace may differ from itself");
   }
   return notes;
 }

@@ -101,7 +101,8 @@ class Collection {
     if (in_use_ > 0) std::cout << fmt::format("; {} in use", in_use_);
     if (failed_ > 0) std::cout << fmt::format("; {} could not be removed", failed_);
     std::cout << '\n';
-    if (alone_ > 0) std::cout << fmt::format("kept {} that no trace can rebuild; --orphans removes them\n", alone_);
+    if (alone_ > 0)
+      std::cout << fmt::format("kept {} that cannot be rebuilt from a trace; --orphans removes them\n", alone_);
   }
 
   [[nodiscard]] bool failed() const { return failed_ > 0; }
@@ -195,7 +196,7 @@ std::int64_t parse_age(const std::string& text) {
   const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
   const auto value = parse_double(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
   if (unit == std::string_view::npos || !value || *value < 0 || *value * kSeconds[unit] > 9e9) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no age; write e.g. 30d, 12h, 45m or 90s", text));
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not an age; write e.g. 30d, 12h, 45m or 90s", text));
   }
   return static_cast<std::int64_t>(*value * kSeconds[unit] * 1e9);
 }

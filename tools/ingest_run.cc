@@ -96,7 +96,7 @@ class Reporter : public BatchObserver {
     ticker_.reset();
     line_.clear();
     summary_.close();
-    if (result.interrupted) say("trace-ingest: interrupted; run it again to do the rest\n");
+    if (result.interrupted) say("trace-ingest: interrupted; run it again to continue\n");
     if (alone_ || words_ == Wordiness::kErrors) return;
     say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),
         result.count(TraceStatus::kValid), result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
@@ -220,7 +220,7 @@ int run_ingest(const IngestCommand& command) {
 std::chrono::nanoseconds parse_seconds(const std::string& text) {
   const auto value = parse_double(text);
   if (!value || *value <= 0 || *value > 1e9) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no number of seconds; write e.g. 600 or 0.5", text));
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of seconds; write e.g. 600 or 0.5", text));
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*value));
 }
@@ -236,7 +236,7 @@ std::size_t parse_size(const std::string& text) {
   }
   const auto value = parse_double(digits);
   if (!value || *value <= 0 || *value * factor > 1e15) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is no size; write e.g. 64K, 200M or 2G", text));
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a size; write e.g. 64K, 200M or 2G", text));
   }
   return static_cast<std::size_t>(*value * factor);
 }

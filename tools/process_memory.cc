@@ -19,7 +19,7 @@ void end_in_one_line_without_memory() {
     // (simdjson, when it looks for the best implementation). Any other is a mistake of ours.
     const std::type_info* exception = abi::__cxa_current_exception_type();
     if (exception != nullptr && *exception != typeid(std::bad_alloc)) kUsual();
-    constexpr std::string_view kLine = "out of memory; give --max-memory less, or run fewer --jobs\n";
+    constexpr std::string_view kLine = "out of memory; lower --max-memory or --jobs\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
     ::_exit(static_cast<int>(ErrorCode::kResource));
   });

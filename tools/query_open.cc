@@ -19,7 +19,7 @@ namespace {
 OpenedTrace with_notes(Index index) {
   OpenedTrace opened{std::move(index), {}};
   if (!opened.index.complete())
-    opened.notes.emplace_back("the trace is cut short: this is what came before the damage");
+    opened.notes.emplace_back("the trace is truncated: this is what came before the damage");
   return opened;
 }
 
@@ -31,7 +31,7 @@ OpenedTrace open_index(const std::filesystem::path& path) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: out of date: {}; run trace-ingest {}", path.string(), result.reason, source.string()));
   }
-  if (result.validity != Validity::kValid) opened.notes.push_back("not compared with its trace: " + result.reason);
+  if (result.validity != Validity::kValid) opened.notes.push_back("not checked against its trace: " + result.reason);
   return opened;
 }
 

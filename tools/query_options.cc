@@ -40,15 +40,15 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
       case OptionGroup::kOutput:
         add("format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
         for (const Renderer& renderer : renderers()) {
-          const std::string help = fmt::format("short for --format {}", renderer.name);
+          const std::string help = fmt::format("same as --format {}", renderer.name);
           add(std::string(renderer.name).c_str(), OptionKind::kFlag, help.c_str());
         }
         add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
         add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
-        add("wide", OptionKind::kFlag, "all columns and whole names, however narrow the terminal");
+        add("wide", OptionKind::kFlag, "all columns and full names, even on a narrow terminal");
         add("color", OptionKind::kValue,
             "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out");
-        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before texts a spreadsheet would compute");
+        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before text that a spreadsheet would evaluate");
         break;
       case OptionGroup::kRows:
         add("limit", OptionKind::kValue,
@@ -57,7 +57,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name");
         break;
       case OptionGroup::kSelection:
-        add("op", OptionKind::kValue, "only kernels of this class under the rules in force, a GLOB: 'norm*'");
+        add("op", OptionKind::kValue, "only kernels of this operation class, a GLOB: 'norm*'");
         add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
         [[fallthrough]];
       case OptionGroup::kPlaces:
@@ -83,13 +83,14 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         add("step-regex", OptionKind::kValue,
             "steps are the annotations that match this expression, instead of those the built-in grammar knows; its "
             "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
-            "(?<generation_requests>..) (?<generation_tokens>..), or by place kind, context and generation tokens");
+            "(?<generation_requests>..) (?<generation_tokens>..), or, unnamed, kind, context tokens and generation "
+            "tokens in this order");
         break;
       case OptionGroup::kCapture:
         add("capture", OptionKind::kValue,
-            "a trace of the same model without graphs, or of their capture: lends operators, python stacks and layers "
-            "to "
-            "kernels of graph replays");
+            "take operators, Python stacks and layers of graph replays from this trace: a run of the same model "
+            "without "
+            "graphs, or the one in which the graphs were captured");
         break;
       case OptionGroup::kExplain:
         add("explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer");

@@ -39,8 +39,7 @@ void add_steps(const std::string& text, Selection& selection) {
 void add_phase(const std::string& text, Selection& selection) {
   static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
-    fail("phase", text,
-         "there are prefill, decode, mixed, train, other, unknown and none" + did_you_mean(text, kKinds));
+    fail("phase", text, "use prefill, decode, mixed, train, other, unknown or none" + did_you_mean(text, kKinds));
   }
   selection.phase = text;
 }

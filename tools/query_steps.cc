@@ -47,7 +47,7 @@ std::string steps_recipe(const CommandLine& line) {
   if (const auto pattern = line.text("step-regex")) {
     return "steps: annotations that match " + *pattern + " (src/passes/pattern_steps.h)";
   }
-  return "steps: table step, marks inside one another counted once; where it is empty, inferred from the rhythm of the "
+  return "steps: table step, nested annotations counted once; where it is empty, inferred from the rhythm of the "
          "kernels (src/passes/step_set.h)";
 }
 

@@ -27,10 +27,10 @@ constexpr const char* kUsage =
     "Usage: trace-ingest [options] TRACE|FOLDER...\n"
     "       trace-ingest --stats|--gc [options] [FOLDER...]\n"
     "Converts profiler traces (PyTorch/Kineto JSON, plain or gzip or zstd) into SQLite indexes.\n"
-    "The index of x.json is x.json.tracedb beside it, or in the cache directory where that cannot be written.\n"
-    "A trace whose index is still valid is left alone. Folders are searched with all below them; '-' is standard "
+    "The index of x.json is x.json.tracedb next to it, or in the cache directory if that folder is not writable.\n"
+    "A trace whose index is still valid is skipped. Folders are searched with their subfolders; '-' is standard "
     "input.\n"
-    "A run that was cut short is continued by running it again.\n\n"
+    "Run it again to continue after an interruption.\n\n"
     "Examples: trace-ingest run1/rank0.pt.trace.json.gz\n"
     "          trace-ingest --jobs 4 --summary dumps.jsonl /dumps\n"
     "          trace-ingest --gc --max-size 20G --older-than 30d --dry-run\n\n";
@@ -41,20 +41,20 @@ po::options_description visible_options() {
   add("output,o", po::value<std::string>()->value_name("FILE"), "write the index to FILE (one trace only)");
   add("index-dir", po::value<std::string>()->value_name("DIR"), "write indexes into DIR");
   add("files-from", po::value<std::string>()->value_name("LIST"),
-      "more traces from LIST, one a line, or ended by NUL if there is one ('-': standard input)");
+      "read more trace names from LIST, one per line, or separated by NUL ('-': standard input)");
   add("include", po::value<std::vector<std::string>>()->value_name("GLOB"),
-      "files to take in folders, may be repeated (default *.json *.json.gz *.json.zst)");
-  add("jobs,j", po::value<std::string>()->value_name("N"), "traces at once (default: cores)");
-  add("keep-going", "go on with the other traces after a failure (default)");
-  add("fail-fast", "begin no other trace after a failure");
-  add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up a trace after so long");
+      "which files to ingest from folders, may be repeated (default *.json *.json.gz *.json.zst)");
+  add("jobs,j", po::value<std::string>()->value_name("N"), "number of traces to ingest at once (default: cores)");
+  add("keep-going", "continue with the other traces after a failure (default)");
+  add("fail-fast", "start no other trace after a failure");
+  add("timeout", po::value<std::string>()->value_name("SECONDS"), "give up on a trace after this time");
   add("summary", po::value<std::string>()->value_name("FILE"), "write one JSON line for each trace");
   add("force", "rebuild even if a valid index exists; replace files that are neither indexes nor traces");
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
-  add("threads", po::value<std::string>()->value_name("N"), "parse workers a trace (default: cores, at most 3)");
+  add("threads", po::value<std::string>()->value_name("N"), "parser threads per trace (default: cores, at most 3)");
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
-      "memory for sorting of the whole run, e.g. 200M (default 64M)");
-  add("no-stacks", "leave python calls out");
+      "sort memory of the whole run, e.g. 200M (default 64M)");
+  add("no-stacks", "leave out Python calls");
   add("keep-args", "keep the arguments of every event that has a row, as JSON");
   add("strict", "exit 4 if the trace had issues that lost data");
   add("progress", po::value<std::string>()->value_name("WHEN"), "auto, always or never (default auto)");
@@ -66,17 +66,18 @@ po::options_description visible_options() {
 }
 
 po::options_description housekeeping_options() {
-  po::options_description options("Housekeeping, in the folders given and all below, else in the cache directory");
+  po::options_description options("Housekeeping, in the given folders and their subfolders, or in the cache directory");
   auto add = options.add_options();
   add("stats", "count the indexes there: valid, stale, orphaned, foreign; leftovers of killed builds");
   add("gc",
-      "remove leftovers, stale indexes beside their traces, and in a cache directory those whose trace is gone; "
-      "nothing that is not provably an index of ours");
-  add("max-size", po::value<std::string>()->value_name("SIZE"), "and the oldest ones, until all take at most SIZE");
+      "remove leftovers, stale indexes next to their traces and, in a cache directory, indexes whose trace is gone; "
+      "never anything that is not certainly an index");
+  add("max-size", po::value<std::string>()->value_name("SIZE"),
+      "also the oldest ones, until the rest takes at most SIZE");
   add("older-than", po::value<std::string>()->value_name("AGE"),
-      "and those not built or confirmed by full hash for AGE, e.g. 30d or 12h");
-  add("orphans", "and those that no trace can rebuild, wherever they are");
-  add("dry-run", "only say what --gc would remove");
+      "also indexes neither built nor confirmed by full hash within AGE, e.g. 30d or 12h");
+  add("orphans", "also indexes that cannot be rebuilt because their trace is missing or replaced");
+  add("dry-run", "print what --gc would remove, and remove nothing");
   return options;
 }
 
@@ -230,7 +231,7 @@ int main(int argc, char** argv) {
   try {
     return run_and_explain(argc, argv);
   } catch (...) {  // memory, also that for the explanation
-    std::cerr << "trace-ingest: out of memory; give --max-memory less, or run fewer --jobs\n";
+    std::cerr << "trace-ingest: out of memory; lower --max-memory or --jobs\n";
     return static_cast<int>(tracedb::ErrorCode::kResource);
   }
 }

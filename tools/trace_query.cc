@@ -34,8 +34,8 @@ constexpr const Command* kCommands[] = {
 std::string help_text() {
   std::string text =
       "Usage: trace-query COMMAND [options] TRACE|INDEX...\n\n"
-      "Answers about profiler traces of GPUs and NPUs, from their indexes. A trace without a valid\n"
-      "index gets one first.\n\nCommands:\n";
+      "Answers questions about profiler traces of GPUs and NPUs from their indexes. A trace without a valid\n"
+      "index is ingested first.\n\nCommands:\n";
   for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
   return text +
          "\n'trace-query COMMAND --help' shows the options of a command.\n\n"

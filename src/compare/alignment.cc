@@ -67,8 +67,8 @@ class Aligner {
     out_.layers = std::max(count_layers(a), count_layers(b));
     if (!out_.by_layer) {
       if (out_.layers > 0) {
-        out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are laid side by side", group_.label,
-                                         count_layers(a), count_layers(b)));
+        out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are aligned", group_.label, count_layers(a),
+                                         count_layers(b)));
       }
       make_templates(true, a, b);
     }
@@ -110,16 +110,17 @@ class Aligner {
     const bool too_long = std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment;
     if (too_long && names_of(a) != names_of(b)) {
       out_.too_long = true;
-      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to lay side by side",
-                                       group_.label, a.kernels.size(), b.kernels.size()));
+      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to align", group_.label,
+                                       a.kernels.size(), b.kernels.size()));
       return;
     }
     paths_.back() = align_places(a.kernels, b.kernels, vocabulary_);
     out_.segments.back().pairs.resize(paths_.back().size());
     mark_companions(a, b);
     if (const std::size_t names = different_names(a, b); names > kMostLikeRoles) {
-      out_.notes.push_back(fmt::format("{}: {} different kernels in one sequence are too many to pair any but the same",
-                                       group_.label, names));
+      out_.notes.push_back(
+          fmt::format("{}: {} different kernels in one sequence are too many: only identical ones are paired",
+                      group_.label, names));
     }
   }
 

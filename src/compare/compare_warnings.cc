@@ -49,20 +49,20 @@ void about_side(const Side& side, const char* which, double unknown, Warnings& o
   }
   if (unknown > kUnclassified) {
     out.add("unclassified", "warning", which,
-            fmt::format("{:.1f} % of the kernel time is of kernels that the rules do not know: no fusion is found "
-                        "among them (trace-query rules show --class other)",
+            fmt::format("{:.1f} % of the kernel time is in kernels that no rule recognises: fusions among them are not "
+                        "found (trace-query rules show --class other)",
                         100 * unknown));
   }
   if (const NameOrder& order = side.facts.names_out_of_step; order.kernels > 0 && side.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,
-            fmt::format("{} kernels of graph replays, {:.1f} % of the kernel time, have the name of another kernel: "
-                        "trust steps and layers, not kernels and operations",
+            fmt::format("{} kernels of graph replays, {:.1f} % of the kernel time, carry the name of another kernel: "
+                        "steps and layers are reliable, kernels and operations are not",
                         order.kernels, 100 * static_cast<double>(order.time) / static_cast<double>(side.kernel_time)));
   }
   if (side.outside_time > 0 && side.kernel_time > 0) {
     const double share = static_cast<double>(side.outside_time) / static_cast<double>(side.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
-            fmt::format("{:.1f} % of the kernel time ({} kernels) is in no step and is left out", 100 * share,
+            fmt::format("{:.1f} % of the kernel time ({} kernels) is outside of steps and is left out", 100 * share,
                         side.outside_kernels));
   }
   if (side.steps.source == StepSource::kInferred) {
@@ -74,10 +74,11 @@ void about_side(const Side& side, const char* which, double unknown, Warnings& o
 
 void about_waits(const std::string& label, const Side& side, const char* which, const HostWaits& waits, Warnings& out) {
   if (!waits.bound()) return;
-  out.add("recording", "warning", which,
-          fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} "
-                      "recorded calls in {} gaps): part of that may be the profiler's; the span is judged beside it",
-                      label, 100 * waits.share(), to_string(side.recorded.recording), waits.calls, waits.gaps));
+  out.add(
+      "recording", "warning", which,
+      fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} "
+                  "recorded calls in {} gaps): part of that may be profiler overhead; see the span as well",
+                  label, 100 * waits.share(), to_string(side.recorded.recording), waits.calls, waits.gaps));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {
@@ -91,7 +92,7 @@ void about_group(const GroupComparison& group, Warnings& out) {
   const double shared = std::min(group.baseline_coverage, group.candidate_coverage);
   if (shared < kLowShare) {
     out.add("low_coverage", "warning", "both",
-            fmt::format("{}: only {:.0f} % and {:.0f} % of the time is of operations that both sides have", label,
+            fmt::format("{}: only {:.0f} % and {:.0f} % of the time is in operations that both traces have", label,
                         100 * group.baseline_coverage, 100 * group.candidate_coverage));
   }
   for (const std::string& note : group.alignment.notes) out.add("layers", "warning", "both", note);
@@ -121,12 +122,12 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
   }
   if (a.facts.graph_launches != b.facts.graph_launches) {
     out.add("graphs", "info", a.facts.graph_launches ? "baseline" : "candidate",
-            "this side replays graphs, the other launches kernels one by one: idle times differ for that reason");
+            "replays graphs while the other trace launches kernels one by one, which changes idle times");
   }
   if (a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
-    out.add(
-        "model_shape", "warning", "both",
-        fmt::format("{} and {} layers: not the same model, or not recognised alike", a.layers.layers, b.layers.layers));
+    out.add("model_shape", "warning", "both",
+            fmt::format("{} and {} layers: different models, or layers recognised differently", a.layers.layers,
+                        b.layers.layers));
   }
   const bool periods =
       std::any_of(comparison.groups.begin(), comparison.groups.end(), [](const auto& g) { return g.has_period(); });
@@ -140,10 +141,10 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
                                     : fmt::format("{} of {} kernels", change.holding, change.kernels);
     out.add(
         "clocks", "warning", "both",
-        fmt::format("{}: {} that both sides launch alike, with {:.0f} % of the time of computation, take {:.3f} times "
-                    "as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
-                    change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile,
-                    change.high_quartile));
+        fmt::format(
+            "{}: {} launched identically in both traces, with {:.0f} % of the time of computation, take {:.3f} times "
+            "as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
+            change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile, change.high_quartile));
   }
 }
 

@@ -215,11 +215,11 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
     period.reason = "recorded differently";
   }
   if (baseline.bound() && candidate.bound()) {
-    period.caveat = fmt::format("both bound by the recording host, {} and {} calls a gap", calls_text(baseline),
+    period.caveat = fmt::format("both bound by the recording host, {} and {} calls per gap", calls_text(baseline),
                                 calls_text(candidate));
   } else if (baseline.bound() || candidate.bound()) {
     const bool first = baseline.bound();
-    period.caveat = fmt::format("{} bound by the recording host, {} calls a gap", first ? "baseline" : "candidate",
+    period.caveat = fmt::format("{} bound by the recording host, {} calls per gap", first ? "baseline" : "candidate",
                                 calls_text(first ? baseline : candidate));
   }
 }

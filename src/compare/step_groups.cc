@@ -192,8 +192,8 @@ class Matcher {
     for (const auto& [bucket, runs] : b) other_left += a.contains(bucket) ? 0 : runs.size();
     if (left + other_left > 0) {
       out_.notes.push_back(
-          fmt::format("{}: {} steps of the baseline and {} of the candidate have a batch size that the "
-                      "other side has not, and are left out",
+          fmt::format("{}: {} steps of the baseline and {} of the candidate have a batch size that the other trace "
+                      "lacks, and are left out",
                       name, left, other_left));
     }
   }
@@ -207,7 +207,7 @@ class Matcher {
     add(std::string(to_string(first == StepKind::kUnknown ? second : first)),
         group_side(baseline_, first, all_runs(a.begin()->second)),
         group_side(candidate_, second, all_runs(b.begin()->second)),
-        fmt::format("{} steps of the baseline are compared with {} steps of the candidate: no others are left",
+        fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
                     to_string(first), to_string(second)));
     a.clear();
     b.clear();

@@ -49,11 +49,11 @@ std::string advice(FileKind kind) {
     case FileKind::kNotSqlite:
       return "not an index; make one with trace-ingest";
     case FileKind::kOtherSqlite:
-      return "an SQLite database, but not an index of ours; make one from the trace with trace-ingest";
+      return "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest";
     case FileKind::kOtherVersion:
       return "an index of another version; ingest the trace again with trace-ingest";
     case FileKind::kTruncated:
-      return "the index is cut short; ingest the trace again with trace-ingest --force";
+      return "the index is truncated; ingest the trace again with trace-ingest --force";
     case FileKind::kIndex:
       break;
   }

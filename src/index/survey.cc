@@ -187,7 +187,7 @@ std::string_view to_string(IndexState state) {
 
 std::string_view describe(IndexState state) {
   constexpr std::array<std::string_view, kIndexStates> kMeanings = {"describe their traces",
-                                                                    "the trace has other bytes now",
+                                                                    "the content of the trace has changed",
                                                                     "the trace is gone",
                                                                     "the trace cannot be read or is not known",
                                                                     "ours, but damaged or of another version",

@@ -87,15 +87,15 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
                               const std::atomic<bool>* cancel) {
   struct stat status {};
   if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
-    return {Validity::kSourceMissing, 0, "the trace it was made from is not there"};
+    return {Validity::kSourceMissing, 0, "its trace is missing"};
   }
   if (!S_ISREG(status.st_mode) || access(source.c_str(), R_OK) != 0) {
-    return {Validity::kUnknown, 0, "the trace it was made from cannot be read"};
+    return {Validity::kUnknown, 0, "its trace cannot be read"};
   }
   const SourceStat now = source_stat(status);
   const auto size = index.meta_int64("source_size");
-  if (!size) return {Validity::kUnknown, 0, "the index does not say what it was made from"};
-  if (*size != now.size) return {Validity::kStale, 1, "the trace has another size now"};
+  if (!size) return {Validity::kUnknown, 0, "the index does not record its trace"};
+  if (*size != now.size) return {Validity::kStale, 1, "the size of the trace has changed"};
   const bool matches = stat_matches(index, now);
   if (effort != Effort::kFullHash && matches) return {Validity::kValid, 1, "same size, time and inode"};
   const std::optional<timespec> looked_at = matches || effort == Effort::kLook ? std::nullopt : look(index);

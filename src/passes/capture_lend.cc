@@ -246,15 +246,15 @@ class Lender {
   void describe() {
     out_.share = total_ > 0 ? lent_ / total_ : 0;
     if (out_.kernels == 0) {
-      out_.notes.emplace_back("the capture lends nothing: no kernel here is of a graph replay");
+      out_.notes.emplace_back("the capture is not used: no kernel here belongs to a graph replay");
       return;
     }
     out_.notes.push_back(
-        fmt::format("the capture lends operators to {} of {} kernels of graph replays, {:.1f} % of their time",
+        fmt::format("the capture provides operators for {} of {} kernels of graph replays, {:.1f} % of their time",
                     out_.lent, out_.kernels, 100 * out_.share));
     if (unfit_ > 0) {
       out_.notes.push_back(
-          fmt::format("{} of {} graph replays fit nothing in the capture and get nothing: {:.0f} % of the kernels "
+          fmt::format("{} of {} graph replays match nothing in the capture and get no origin: {:.0f} % of the kernels "
                       "match at best; {:.0f} % "
                       "must, and no layer may be missing",
                       unfit_, parts_, 100 * best_unfit(), 100 * kLeastMatched));

@@ -233,7 +233,7 @@ class Finder {
     } else if (phase.layers == 0) {
       out_.notes.push_back(fmt::format("{}: no layers found", what));
     } else if (phase.agreeing < phase.steps) {
-      out_.notes.push_back(fmt::format("{}: {} of {} have another number of layers than {}, and get none", what,
+      out_.notes.push_back(fmt::format("{}: {} of {} have a number of layers other than {}, and get none", what,
                                        phase.steps - phase.agreeing, phase.steps, phase.layers));
     }
   }

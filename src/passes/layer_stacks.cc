@@ -121,8 +121,8 @@ LayerRange layer_range(std::string_view text, const LayerStacks& stacks) {
   const auto stack =
       std::find_if(stacks.begin(), stacks.end(), [&](const LayerStack& each) { return each.name == wanted; });
   if (stack == stacks.end()) {
-    fail(text, stacks.empty() ? "the trace has no layers that are known"
-                              : fmt::format("no stack of layers is called {}; there are {}", wanted, names_of(stacks)));
+    fail(text, stacks.empty() ? "the layers of the trace are unknown"
+                              : fmt::format("no stack of layers is named {}; known: {}", wanted, names_of(stacks)));
   }
   return within(*stack, range.value_or(LayerRange{0, kLast}));
 }

@@ -104,7 +104,7 @@ class Reader {
   void check() const {
     std::set<std::string> names;
     for (const Rule& rule : set_.rules) {
-      if (!names.insert(rule.name).second) fail_at(rule.source, fmt::format("a second rule named '{}'", rule.name));
+      if (!names.insert(rule.name).second) fail_at(rule.source, fmt::format("duplicate rule '{}'", rule.name));
       for (const std::string& part : split(rule.class_name, '+')) check_class(rule.source, part);
       for (const std::string& part : rule.parts) check_part(rule, part);
     }
@@ -149,7 +149,7 @@ class Reader {
       read_relation(words, set_.companions);
     } else {
       fail_at(place(),
-              fmt::format("'{}' is no statement; there are class, words, wrapper, part, rule, include, family, "
+              fmt::format("'{}' is not a statement; known: class, words, wrapper, part, rule, include, family, "
                           "unnamed and companion",
                           kind));
     }
@@ -212,7 +212,7 @@ class Reader {
     const std::string_view inner = word.substr(first, word.find_last_not_of("$*") + 1 - first);
     const bool by_letters = scope == Scope::kFunction || scope == Scope::kOwnName || scope == Scope::kArguments;
     if (by_letters && inner.find_first_of("*^$") != std::string_view::npos) {
-      fail_at(place(), fmt::format("'{}': '*', '^' and '$' stand at the ends of a word only", word));
+      fail_at(place(), fmt::format("'{}': '*', '^' and '$' are allowed only at the ends of a word", word));
     }
   }
 
@@ -242,7 +242,7 @@ class Reader {
     const bool counted = found != kScopeNames.end() && found->scope == Scope::kArgument;
     if (found == kScopeNames.end() || counted != number || (!counted && digits != name.size())) {
       fail_at(place(),
-              fmt::format("'{}:' is no scope; there are own, args, arg1 to arg9, raw, rawcase and platform", name));
+              fmt::format("'{}:' is not a scope; known: own, args, arg1 to arg9, raw, rawcase and platform", name));
     }
     term.scope = found->scope;
     if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');

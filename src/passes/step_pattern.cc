@@ -38,7 +38,7 @@ constexpr std::array<Field, 3> kByPlace = {Field::kKind, Field::kContextTokens, 
 Field field_named(std::string_view name, std::string_view pattern) {
   const auto found = std::find_if(kFields.begin(), kFields.end(), [&](const FieldName& f) { return f.name == name; });
   if (found != kFields.end()) return found->field;
-  fail(pattern, fmt::format("no group '{}'; there are kind, context_requests, context_tokens, generation_requests and "
+  fail(pattern, fmt::format("no group '{}'; known: kind, context_requests, context_tokens, generation_requests and "
                             "generation_tokens",
                             name));
 }

@@ -56,7 +56,7 @@ class IndexedSteps {
     set.of_kernel = mapped(events.kernels.ids("step_id"), by_id);
     set.of_memory = mapped(events.memory.ids("step_id"), by_id);
     if (frames > 0) {
-      set.notes.push_back(fmt::format("{} step marks stand around others that say more, and are no steps", frames));
+      set.notes.push_back(fmt::format("{} step annotations enclose more specific ones and are ignored", frames));
     }
     return set;
   }

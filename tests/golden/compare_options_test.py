@@ -78,7 +78,7 @@ def damaged_baseline(pair):
 
 
 def metric_without_gate(pair):
-    pair.refused("--gate-metric", "busy", says="--gate-metric says nothing without --gate")
+    pair.refused("--gate-metric", "busy", says="--gate-metric needs --gate")
 
 
 def no_such_phase(pair):
@@ -90,7 +90,7 @@ def no_such_phase(pair):
 def unknown_gate(pair):
     """One prefill step is followed by decode steps: prefill has no period, and no gate passes that in silence."""
     result = pair.compare("--section", "summary", "--gate", 1000, "--gate-metric", "period")
-    require("gate: prefill, period: not known of both sides" in result.stderr, result.stderr)
+    require("gate: prefill, period: not known for both traces" in result.stderr, result.stderr)
 
 
 def ledger_rows(pair, by):
@@ -169,7 +169,7 @@ def too_long(pair):
     equal(sections["alignment"], [], "pairs")
     aligned = [row for row in sections["summary"] if row["item"].endswith(": aligned")]
     equal([(row["baseline"], row["candidate"]) for row in aligned], [("unknown", "unknown")], "aligned")
-    require("too many to lay side by side" in json.dumps(sections["warnings"]), "no warning")
+    require("too many to align" in json.dumps(sections["warnings"]), "no warning")
     require("only the candidate has steps: each is compared with the whole of the other trace" in json.dumps(sections),
             "not said that whole steps are compared with a trace")
     require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")

@@ -281,7 +281,7 @@ def check_same_file():
         prefill, decode = kernels_of("prefill"), kernels_of("decode")
         require(prefill > 0 and decode > 0, f"{prefill} kernels in prefill, {decode} in decode")
         equal(prefill + decode, kernels_of("all"), "kernels of both phases")
-        require("take the baseline for AMD" in compare(index, index).stderr, "no note that sides are taken for vendors")
+        require("treat the baseline as AMD" in compare(index, index).stderr, "no note that sides are taken for vendors")
 
 
 def check_output():

@@ -86,7 +86,7 @@ def check_stacks(eager, replay):
 
 
 def check_misfits(folder, replay):
-    """A trace of something else lends nothing and says so."""
+    """A trace of something else provides nothing and says so."""
     plain = run("trace-query", "layers", "-q", "--csv", replay).stdout
     for name, options in {"a layer more": ("--layers", 7), "a layer less": ("--layers", 5),
                           "another vendor": ("--layers", 6, "--vendor", "nvidia"),
@@ -95,7 +95,7 @@ def check_misfits(folder, replay):
         other, _ = build(folder, "other", "--streams", 1, "--seed", 5, "--steps", 4, "--graphs", "off", *options) \
             if "--graphs" not in options else build(folder, "other", "--streams", 1, "--seed", 5, "--steps", 4, *options)
         said = notes("layers", replay, "--capture", other)
-        require("lends operators to 0 of" in said and "get nothing" in said, f"{name}: {said}")
+        require("operators for 0 of" in said and "get no origin" in said, f"{name}: {said}")
         equal(run("trace-query", "layers", "-q", "--csv", "--capture", other, replay).stdout, plain, name)
 
 
@@ -105,7 +105,7 @@ def check_wrong_use(folder, replay):
         for command in ("layers", "stacks"):
             equal(run("trace-query", command, *options, replay, check=False).returncode, code, f"{command} {options}")
     equal(run("trace-query", "kernels", "--capture", replay, replay, check=False).returncode, 2, "without --layer")
-    require("lends nothing" in notes("layers", build(folder, "plain", "--graphs", "off")[0], "--capture", replay), "note")
+    require("is not used" in notes("layers", build(folder, "plain", "--graphs", "off")[0], "--capture", replay), "note")
 
 
 def check_real(folder):

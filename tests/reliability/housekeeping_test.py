@@ -82,7 +82,7 @@ def collection():
         for records, word in ((planned, "would remove"), (done, "removed")):
             equal({name for name, record in records.items() if record["action"] == word}, removed, word)
         equal(contents(folder), {name: text for name, text in before.items() if name not in removed}, "files")
-        require("kept 1 that no trace can rebuild" in result.stdout, f"orphan not mentioned: {result.stdout}")
+        require("kept 1 that cannot be rebuilt from a trace" in result.stdout, f"orphan not mentioned: {result.stdout}")
         equal(len([line for line in result.stdout.splitlines() if ": removed (" in line]), 3, "lines of removed files")
         _, result = by_name(folder, "--gc", "--orphans", "--max-size", 1)
         left = {"valid.json", "stale.json", "source.trace", "text.tracedb", "sqlite.tracedb", "link.tracedb",

@@ -50,12 +50,12 @@ TEST_CASE("what is no usable index is refused with advice") {
   CHECK(refusal(directory.path()).find("is a directory") != std::string::npos);
   CHECK(refusal(directory.write("empty", "")).find("not an index") != std::string::npos);
   CHECK(refusal(directory.write("json", "{}")).find("not an index") != std::string::npos);
-  CHECK(refusal(directory.write("head", std::string_view("SQLite format 3\0", 16))).find("not an index of ours") !=
+  CHECK(refusal(directory.write("head", std::string_view("SQLite format 3\0", 16))).find("not a tracedb index") !=
         std::string::npos);
   write_small_index(path);
   SUBCASE("another application") {
     run_sql(path, "PRAGMA application_id = 1");
-    CHECK(refusal(path).find("not an index of ours") != std::string::npos);
+    CHECK(refusal(path).find("not a tracedb index") != std::string::npos);
   }
   SUBCASE("another version") {
     run_sql(path, "PRAGMA user_version = 99");

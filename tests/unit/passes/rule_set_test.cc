@@ -70,17 +70,17 @@ TEST_CASE("a line that begins with a blank goes on with the one before") {
 }
 
 TEST_CASE("wrong rules are told with their line") {
-  CHECK(has(failure("rule a b : c\nrules x"), "mine.rules:2: 'rules' is no statement"));
+  CHECK(has(failure("rule a b : c\nrules x"), "mine.rules:2: 'rules' is not a statement"));
   CHECK(has(failure("rule"), "mine.rules:1: 'rule' needs more words"));
   CHECK(has(failure("rule a b c d"), "expected: rule NAME CLASS : TERM..."));
-  CHECK(has(failure("rule a b : c\nrule a b : d"), "a second rule named 'a'"));
-  CHECK(has(failure("rule a b : what:c"), "'what:' is no scope"));
-  CHECK(has(failure("rule a b : arg:c"), "'arg:' is no scope"));
-  CHECK(has(failure("rule a b : arg0:c"), "'arg0:' is no scope"));
-  CHECK(has(failure("rule a b : args2:c"), "'args2:' is no scope"));
+  CHECK(has(failure("rule a b : c\nrule a b : d"), "duplicate rule 'a'"));
+  CHECK(has(failure("rule a b : what:c"), "'what:' is not a scope"));
+  CHECK(has(failure("rule a b : arg:c"), "'arg:' is not a scope"));
+  CHECK(has(failure("rule a b : arg0:c"), "'arg0:' is not a scope"));
+  CHECK(has(failure("rule a b : args2:c"), "'args2:' is not a scope"));
   CHECK(has(failure("rule a b : c,,d"), "a term without a word"));
   CHECK(has(failure("rule a b : -"), "a term without a word"));
-  CHECK(has(failure("rule a b : c*d"), "stand at the ends of a word only"));
+  CHECK(has(failure("rule a b : c*d"), "are allowed only at the ends of a word"));
   CHECK(has(failure("rule a b : c => d e"), "expected one label"));
   CHECK(has(failure("rule a b : @list"), "no words named '@list'"));
   CHECK(has(failure("words list"), "expected: words NAME"));
