@@ -1,7 +1,8 @@
--- Communication by collective. temp.comm_group: kernels of kinds comm and comm_compute in the selection; a row for each collective, group,
--- type and size, and one for each short name of kernels that the trace does not describe. Times include waiting for the
--- other ranks, so bandwidths are lower bounds. Busy: several at once count once, for the one that started first; Exposed:
--- of it, without computation on the device. comm_compute: fused with a norm, a GEMM or the like. Bytes: the larger of input and output, of one. GB/s: 10^9 bytes per second.
+-- Communication by collective. temp.comm_group: kernels of kinds comm and comm_compute in the selection; one row for
+-- each collective, group, type and size, and one for each short name of kernels that the trace does not describe. Times
+-- include waiting for other ranks, so bandwidths are lower bounds. Busy: concurrent kernels count once, for the one
+-- that started first; Exposed: the part of it during which the device computes nothing. comm_compute: fused with a
+-- norm, a GEMM or the like. Bytes: the larger of input and output of one collective. GB/s: 10^9 bytes per second.
 -- column: time_pct     | Time (%)    | percent | sum | kept
 -- column: total_time   | Total Time  | ns      | sum | kept
 -- column: instances    | Instances   | count   | sum | kept

@@ -1,5 +1,5 @@
--- Times at which a device ran nothing, longest first. temp.gap: those that are shown; :total, :count: of all gaps, the
--- idle of `timeline`. Before, Next: what ended last before the gap and what ended it.
+-- Times during which a device ran nothing, longest first. temp.gap: the gaps that are shown; :total, :count: over all
+-- gaps, the idle time of `timeline`. Before: the work that ended last before the gap; Next: the work that ended it.
 -- column: idle_pct  | Idle (%)  | percent | sum
 -- column: dur       | Duration  | ns      | sum
 -- column: instances | Gaps      | count   | sum

@@ -1,6 +1,6 @@
--- What a trace is: facts by section, each with its unit. Sums come from meta and counts from the largest id, so that the
--- answer does not take longer for a longer trace. Architecture, layers and the coverage of classes and layers come from a pass
--- over the kernels beside it (tools/cmd_info.cc).
+-- Facts about a trace by section, each with its unit. Sums come from meta and counts from the largest id, so that a
+-- longer trace does not take longer. Architecture, layers and the coverage of classes and layers come from a pass over
+-- the kernels (tools/cmd_info.cc).
 -- column: section | Section | text |
 -- column: item    | Item    | text |
 -- column: value   | Value   |      | | wrapped
@@ -10,7 +10,7 @@ m AS (SELECT key, value FROM meta),
 number AS (SELECT key, CAST(value AS INTEGER) AS value FROM meta),
 distributed AS (
   SELECT CASE WHEN json_valid(value) THEN value END AS info FROM meta WHERE key = 'trace.distributedInfo'),
--- What can be said of a device that has no name: those the trace does describe, where they agree.
+-- The best description of a device without a name: that of the devices the trace describes, if they agree.
 described AS (
   SELECT count(*) AS n, iif(count(name) = count(*) AND count(DISTINCT name) = 1, max(name), NULL) AS name
   FROM device WHERE properties IS NOT NULL),

@@ -1,4 +1,4 @@
--- What was wrong with the trace, worst first. The command puts the meaning of the kind behind it.
+-- Problems found in the trace, worst first. The command appends the meaning of each kind.
 -- column: severity | Severity | text  |
 -- column: count    | Count    | count | sum
 -- column: kind     | Kind     | text  | label

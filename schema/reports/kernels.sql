@@ -1,4 +1,4 @@
--- Kernel time of a selection by name. temp.kernel_group: its sums by name; :busy: time in which any of them ran.
+-- Kernel time of a selection by name. temp.kernel_group: sums by name; :busy: time during which any of them ran.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum

@@ -1,5 +1,5 @@
--- Kernel time of a selection by name and pass of training. temp.kernel_group: its sums by both; :busy: time in which any
--- of them ran.
+-- Kernel time of a selection by name and pass of training. temp.kernel_group: sums by both; :busy: time during which
+-- any of them ran.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum

@@ -1,6 +1,7 @@
--- Launching calls by name. temp.launch_group: calls that launched a kernel of the selection, and without a selection all
--- launches. API: time in the call. Delay: from its return to the start of its first kernel, 0 if that is earlier; Early:
--- how often. Queue: the part of the delay in which the kernel's stream had nothing else to run.
+-- Launching calls by name. temp.launch_group: calls that launched a kernel of the selection; without a selection, all
+-- launching calls. API: time in the call. Delay: from its return to the start of its first kernel, 0 if the kernel
+-- started earlier; Early counts those. Queue: the part of the delay during which the stream of the kernel had nothing
+-- else to run.
 -- column: time_pct         | Time (%)    | percent | sum
 -- column: total_time       | API Total   | ns      | sum
 -- column: instances        | Calls       | count   | sum

@@ -1,4 +1,4 @@
--- Kernel time of a selection by layer. temp.layer_row: one row for each layer, and for what is in none.
+-- Kernel time of a selection by layer. temp.layer_row: one row for each layer, and rows for kernels without a layer.
 -- column: time_pct   | Time (%)       | percent | sum
 -- column: total_time | Total Time     | ns      | sum
 -- column: instances  | Instances      | count   | sum

@@ -1,4 +1,4 @@
--- Kernel time of a selection by layer and pass of training. temp.layer_row: one row for each that has kernels.
+-- Kernel time of a selection by layer and pass of training. temp.layer_row: one row for each pair that has kernels.
 -- column: time_pct   | Time (%)       | percent | sum
 -- column: total_time | Total Time     | ns      | sum
 -- column: instances  | Instances      | count   | sum

@@ -1,7 +1,7 @@
--- Copies and fills by direction. temp.memory_group: those of the selection. Averages are over the operations whose time
--- or size is known; GB/s, 10^9 bytes per second, over those where both are: per time of each operation, and achieved, per
--- time in which any of them ran (Busy). GB/s From: the profiler's own bandwidth, or computed from durations, which are too
--- short where the trace counts in whole microseconds; mixed: both.
+-- Copies and fills by direction. temp.memory_group: those of the selection. Averages are over operations whose time or
+-- size is known; GB/s (10^9 bytes per second) over those where both are: per time of each operation, and achieved, per
+-- time during which any of them ran (Busy). GB/s From: the profiler's own bandwidth, or computed from durations, which
+-- are too short where the trace counts in whole microseconds; mixed: both.
 -- column: time_pct      | Time (%)      | percent | sum
 -- column: total_time    | Total Time    | ns      | sum
 -- column: instances     | Instances     | count   | sum

@@ -1,5 +1,5 @@
--- Kernel time of a selection by operation: the classes that the rules in force give to kernel names.
--- temp.kernel_group: the sums by class; :busy: time in which any of the kernels ran.
+-- Kernel time of a selection by operation class, under the active rules. temp.kernel_group: sums by class; :busy: time
+-- during which any of the kernels ran.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum

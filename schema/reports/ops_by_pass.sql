@@ -1,5 +1,5 @@
--- Kernel time of a selection by operation, which is the class that the rules in force give to a name, and pass of training.
--- temp.kernel_group: the sums by both; :busy: time in which any of the kernels ran.
+-- Kernel time of a selection by operation class and pass of training. temp.kernel_group: sums by both; :busy: time
+-- during which any of the kernels ran.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum

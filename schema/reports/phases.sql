@@ -1,4 +1,5 @@
--- Steps by kind, and a row for the kernels in none. temp.phase_row: one row for each; :busy: time in which any ran.
+-- Steps by kind, and a row for kernels outside of steps. temp.phase_row: one row for each; :busy: time during which any
+-- ran.
 -- column: time_pct     | Time (%)         | percent | sum
 -- column: total_time   | Total Time       | ns      | sum | kept
 -- column: instances    | Kernels          | count   | sum

@@ -1,5 +1,4 @@
--- Every distinct kernel name, the class and the rule that the rules in force give it, and the time it holds.
--- Needs the temporary table kernel_class.
+-- Every distinct kernel name with its class, the rule that chose it, and its kernel time. Needs temp.kernel_class.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum

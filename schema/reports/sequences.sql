@@ -1,5 +1,5 @@
--- Kernels that run one after the other on a stream again and again. temp.kernel_sequence: the sequences found, most time
--- first. A kernel is in several of them, so shares do not add up.
+-- Sequences of kernels that repeat on a stream. temp.kernel_sequence: the sequences found, by time. A kernel is in
+-- several of them, so shares do not add up.
 -- column: time_pct   | Time (%)   | percent |
 -- column: total_time | Total Time | ns      |
 -- column: instances  | Instances  | count   |

@@ -1,6 +1,6 @@
--- Kernel time by python call path. temp.call_node: the nodes of the tree in reading order; :indent: 2 for people, who see
--- the depth in the text. Total counts a kernel in every frame of its path, self only where the path ends, so that self
--- adds up to the kernel time.
+-- Kernel time by Python call path. temp.call_node: the nodes of the tree in reading order; :indent: 2 for people, who
+-- see the depth in the text. Total counts a kernel in every frame of its path; self only where the path ends, so that
+-- self adds up to the kernel time.
 -- column: time_pct   | Time (%)   | percent |
 -- column: total_time | Total Time | ns      |
 -- column: self_time  | Self Time  | ns      | sum

@@ -1,4 +1,4 @@
--- Steps in time order, and a row for the kernels in none. temp.step_row: one row for each; times in ns.
+-- Steps in time order, and a row for kernels outside of steps. temp.step_row: one row for each; times in ns.
 -- column: step                | Step        |       |
 -- column: phase               | Phase       | text  |
 -- column: context_requests    | Ctx Reqs    | count |

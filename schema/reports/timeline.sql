@@ -1,7 +1,8 @@
--- Where the time of each device goes. temp.timeline: its figures; :micro_idle_limit, ns: gaps below it are micro idle.
--- Span: from the first start to the last end. Exactly: computation + exposed_comm + exposed_copy + idle = span, and
--- host_wait + kernel_wait + graph_gap + other_wait + unknown_wait = idle. Rows mean, min and max are over all devices.
--- Fused Comm: the part of Comm in which kernels of kind comm_compute ran, a collective and a norm or GEMM in one.
+-- How the time of each device is spent. temp.timeline: its figures; :micro_idle_limit, ns: gaps below it are micro
+-- idle. Span: from the first start to the last end. Exactly: computation + exposed_comm + exposed_copy + idle = span,
+-- and host_wait + kernel_wait + graph_gap + other_wait + unknown_wait = idle. Rows mean, min and max are over all
+-- devices. Fused Comm: the part of Comm during which kernels of kind comm_compute ran, a collective and a norm or GEMM
+-- in one.
 -- column: device           | Device          |         | label
 -- column: stream           | Stream          |         |
 -- column: span             | Span            | ns      | sum

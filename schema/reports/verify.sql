@@ -1,4 +1,4 @@
--- Do the numbers of an index add up? One row per check: check, ok (1 or 0), detail.
+-- Whether the numbers of an index add up. One row per check: check, ok (1 or 0), detail.
 WITH
 counted AS (
   SELECT coalesce(sum(read), 0) AS read, coalesce(sum(stored), 0) AS stored, coalesce(sum(skipped), 0) AS skipped,
@@ -12,7 +12,7 @@ present AS (
        + (SELECT count(*) FROM cpu_op) + (SELECT count(*) FROM python_call) + (SELECT count(*) FROM annotation)
        + (SELECT count(*) FROM slice) + (SELECT count(*) FROM instant) + (SELECT count(*) FROM flow_unmatched) AS plain,
          (SELECT count(*) FROM counter) AS counters),
--- Reports take the number of rows for the largest id.
+-- Reports use the largest id as the number of rows.
 largest AS (
   SELECT (SELECT coalesce(max(id), 0) FROM kernel) + (SELECT coalesce(max(id), 0) FROM memory_op)
        + (SELECT coalesce(max(id), 0) FROM runtime_call) + (SELECT coalesce(max(id), 0) FROM cpu_op)

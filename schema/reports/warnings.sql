@@ -1,5 +1,5 @@
--- What stands between this trace and answers that can be relied on: what is missing or odd, how much of the kernel time
--- it touches, what to do. temp.measure: shares found in the kernels. A rule speaks where its share is at least `least`.
+-- What limits answers about this trace: what is missing or odd, how much of the kernel time it affects, what to do.
+-- temp.measure: shares found in the kernels. A rule applies if its share is at least `least`.
 -- column: severity   | Severity   | text    | label
 -- column: code       | Code       | text    |
 -- column: share_pct  | Share (%)  | percent |
@@ -8,32 +8,32 @@
 -- column: suggestion | Suggestion | text    | | wrapped
 WITH
 rule(code, severity, least, finding, suggestion) AS (VALUES
-  ('unclassified', 'warning', 3.0, 'kernel time whose operation the rules do not know',
-   'trace-query rules show --class other lists the names; --rules FILE adds rules of your own'),
+  ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
+   'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
   ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
-   'no operator, stack or launch delay for it; start the profiler before the work, and record the CPU too'),
+   'it has no operator, stack or launch delay; start the profiler before the work, and record CPU activities'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
-   'do not trust launch delays and idle causes of this trace'),
+   'launch delays and idle causes of this trace are unreliable'),
   ('names_out_of_step', 'warning', 0.01,
-   'kernel time of graph replays with the name of another kernel: alike by place in the replay, wild by name',
-   'trust times by step and layer, not by kernel or class; record again, or without graphs'),
+   'kernel time of graph replays under the name of another kernel: durations fit positions in the replay, not names',
+   'times by step and layer are reliable, by kernel or class they are not; record again, or without graphs'),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
-   'ask by kernel, class or layer; profile once without graphs for operators'),
+   'use kernels, ops or layers; profile once without graphs to see operators'),
   ('no_operator', 'info', 5.0, 'kernel time without an operator',
    CASE (SELECT m.code FROM temp.measure m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
-     WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE of the capture, or of a run without graphs, has them'
-     WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record the CPU too'
-     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator: profile with_stack=True to see by what',
+     WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE takes them from the capture or a run without graphs'
+     WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record CPU activities'
+     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator: profile with_stack=True to see where',
               'record CPU activities with the profiler') END),
-  ('no_stack', 'info', 5.0, 'kernel time without a python stack',
+  ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
-        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without python calls; --capture TRACE lends stacks to graphs'
+        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without Python calls; --capture TRACE provides stacks for graph replays'
         ELSE 'profile with_stack=True' END),
-  ('no_step', 'info', 5.0, 'kernel time in no step', 'steps come from annotations; --step-regex names yours'),
-  ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found and why not more')),
--- Who wrote a trace without kernels, told by its tracks; NULL: the PyTorch profiler, as far as can be told.
+  ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),
+  ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found, and why no more')),
+-- The producer of a trace without kernels, by its tracks; NULL: presumably the PyTorch profiler.
 producer(name) AS (
   SELECT CASE
     WHEN EXISTS (SELECT 1 FROM process WHERE name IN ('Ascend Hardware', 'CANN', 'HCCL')) THEN 'Ascend''s profiler'
@@ -53,11 +53,11 @@ found AS (
   WHERE m.share >= r.least OR (m.share IS NULL AND m.count > 0 AND r.code = 'unknown_duration')
   UNION ALL SELECT code, severity, share, count, finding, suggestion FROM issues
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',
-    'record it again, or ask only about what is there: --to' WHERE EXISTS
+    'record it again, or select the intact part with --to' WHERE EXISTS
     (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')
   UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL,
     CASE WHEN p.name IS NULL THEN 'the trace has no kernels'
-         ELSE 'the trace has no kernels as the PyTorch profiler writes them: it is of ' || p.name END,
+         ELSE 'the trace has no kernels as the PyTorch profiler writes them; its producer is ' || p.name END,
     CASE WHEN p.name IS NULL THEN 'record device activities with the profiler'
          ELSE 'its ' || (SELECT count(*) FROM slice) || ' other events are in the table slice: trace-query sql' END
     FROM producer p WHERE NOT EXISTS (SELECT 1 FROM kernel))
