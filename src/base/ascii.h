@@ -1,4 +1,4 @@
-// Letters of names that are ASCII by convention: no locale is asked.
+// ASCII letters, independent of the locale.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// "Did you mean": the known word nearest to a mistyped one.
+// "Did you mean": finds the known word closest to a mistyped one.
 #pragma once
 
 #include <span>

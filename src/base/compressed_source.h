@@ -1,5 +1,5 @@
-// A ByteSource over any decoder: feeds it from the file in 1 MiB pieces, follows one member with the next, tells apart
-// the ways in which a stream can be damaged, and goes on behind damage at the next member.
+// A ByteSource over any decoder: feeds it from the file in 1 MiB pieces, continues with the next member after each one,
+// also after a damaged one, and distinguishes the ways in which a stream can be damaged.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A flag that work looks at to end early: raised when `cancel` is, or when the time is up. A thread of its own watches
-// both; without a limit there is none, and the flag is `cancel` itself.
+// A flag that tells work to end early: set when `cancel` is set or when the time is up. A thread of its own watches
+// both; without a limit there is no thread, and the flag is `cancel` itself.
 #pragma once
 
 #include <algorithm>

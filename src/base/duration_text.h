@@ -1,4 +1,4 @@
-// Times as people read them.
+// Formats durations for people.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The places where an Error is caught that is not yet the user's (see error.h).
+// Catches an Error that must not reach the user yet (see error.h).
 #pragma once
 
 #include <exception>

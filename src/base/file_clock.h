@@ -1,5 +1,5 @@
-// What time it is, for comparing with times of files: their file system may be another machine's, whose clock is not
-// ours.
+// The current time by the clock of a file system, for comparison with file times: the file system may be remote, with a
+// clock that differs from ours.
 #pragma once
 
 #include <ctime>

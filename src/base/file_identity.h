@@ -1,4 +1,4 @@
-// A regular file, and no other one that comes to have its name: neither a replacement nor an edit has all of these.
+// Identifies a regular file and its content: a replacement or an edit changes at least one of these values.
 #pragma once
 
 #include <sys/types.h>

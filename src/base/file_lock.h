@@ -1,12 +1,12 @@
-// One writer at a time: an exclusive lock on a file of its own, held by this process until the object goes. The kernel
-// drops the lock with the process, however it ends, so a lock file that nobody holds is only litter.
+// One writer at a time: an exclusive lock on a lock file, held by this process for the lifetime of the object. The
+// kernel releases the lock when the process ends, however it ends, so a lock file that nobody holds is only a leftover.
 //
-// The file is removed while the lock is still held. Whoever gets the lock of a file that is no longer the one of that
-// name starts over, so two holders never meet. A file with content is not ours and is not removed.
+// The file is removed while the lock is still held. A process that obtains the lock of a file that no longer has this
+// name starts over, so two processes never hold the lock at once. A file with content is not ours and is not removed.
 //
-// Where the file system has no locks (some network mounts) every try succeeds, and locks() is false: the lock saves
-// work there at most, it must not be needed for correctness. Different objects exclude each other within one process
-// too. Throws Error{kResource} where the file cannot be made, Error{kInterrupted} while waiting.
+// Where the file system has no locks (some network mounts), every attempt succeeds and locks() is false: there the lock
+// may save work, but correctness must not depend on it. Different objects exclude each other within one process too.
+// Throws Error{kResource} if the file cannot be created, Error{kInterrupted} while waiting.
 #pragma once
 
 #include <atomic>

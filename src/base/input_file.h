@@ -1,5 +1,5 @@
-// A file opened for reading, and the words for what can go wrong with it. Reads are complete (short only at the end)
-// and survive signals.
+// A file opened for reading, with messages for everything that can go wrong. Reads are complete (short only at the end
+// of the file) and are resumed after signals.
 //
 // Throws Error{kInput} in one line, "PATH: why: what to do". One thread at a time.
 #pragma once

@@ -1,5 +1,5 @@
-// Arrays with an element for each event of a trace: on huge pages where the system has some, for page faults are a good
-// part of what a pass over a million kernels costs.
+// Arrays with one element per event of a trace, on huge pages where the system has them: page faults are a large part
+// of the cost of a pass over a million kernels.
 #pragma once
 
 #include <cstddef>

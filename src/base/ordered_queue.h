@@ -1,5 +1,5 @@
-// Hands results of several workers to one consumer in sequence order, so that the outcome does not depend on the
-// number of threads or on their timing. Bounded: a producer that runs too far ahead waits.
+// Passes results of several workers to one consumer in sequence order, so that the outcome depends neither on the
+// number of threads nor on their timing. Bounded: a producer that runs too far ahead waits.
 #pragma once
 
 #include <condition_variable>

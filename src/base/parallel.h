@@ -1,4 +1,4 @@
-// A thread whose failure reaches whoever waits for it.
+// A std::thread that captures an exception and rethrows it from join().
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
-// A file that appears under its name only when it is whole: written beside it as "<name>.XXXXXX.partial", then made to
-// last and renamed. One thread. Throws Error{kResource}, NoSpaceError.
+// A file that appears under its name only when it is complete: written next to it as "<name>.XXXXXX.partial", then
+// synced and renamed. One thread. Throws Error{kResource}, NoSpaceError.
 #pragma once
 
 #include <ctime>

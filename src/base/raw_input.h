@@ -1,5 +1,5 @@
-// A file's own bytes, hashed and counted on their way to whoever reads them: the layer under plain and compressed
-// sources. One thread at a time; throws Error{kInput} on read errors.
+// The bytes of a file, hashed and counted as they are read: the layer below plain and compressed sources. One thread at
+// a time; throws Error{kInput} on read errors.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// One decompression library behind one small interface. A decoder knows one member (gzip) or frame (zstd) at a time;
-// what stands between members, and the end of the file, is the business of compressed_source.
+// One decompression library behind one small interface. A decoder handles one member (gzip) or frame (zstd) at a time;
+// compressed_source handles what lies between members and the end of the file.
 //
 // One thread at a time. Damage is a status; only lack of memory is thrown, as std::bad_alloc.
 #pragma once

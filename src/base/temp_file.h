@@ -1,4 +1,4 @@
-// A file without a name for data that should not live in memory: it is gone when the process ends, however it ends.
+// A file without a name, for data that should not live in memory: it disappears when the process ends, however it ends.
 // Append, then read anywhere. One thread.
 #pragma once
 

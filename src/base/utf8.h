@@ -1,4 +1,4 @@
-// UTF-8 validity of text from outside.
+// Checks whether text is valid UTF-8.
 #pragma once
 
 #include <cstddef>

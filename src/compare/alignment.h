@@ -1,5 +1,4 @@
-// The kernels of two sides laid side by side, for each group of runs and each layer: which kernel of one does the work
-// of which of the other. Pure.
+// Pairs the kernels of both traces, per step group and layer. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// How finely the classes of a comparison are shown: at the finest level that both sides have. Pure.
+// Chooses how finely the classes of a comparison are shown: at the finest level that both traces have. Pure.
 //
-// A class that one side alone has, or whose kernels are aligned with kernels of another class of its family, is shown
-// as that family (families.h), on both sides, so that rows pair up. A companion counts as what its host is.
+// A class that only one trace has, or whose kernels are aligned with kernels of another class of its family, is shown
+// as that family (families.h) for both traces, so that rows pair up. A companion counts as the class of its host.
 #pragma once
 
 #include <set>

@@ -1,11 +1,12 @@
-// Whether one side runs its kernels slower by one factor, which speaks of clocks or power and not of code. Pure.
+// Detects kernels that became slower by one common factor, which points to clocks or power and not to code. Pure.
 //
-// Source: metrics F.10. Asked of one group of comparable steps, of the kernels that both sides launch alike (name and
-// launch configuration), that compute, and that take 2 us or more on both sides: how long a collective waits is no
-// matter of clocks, and short kernels are all overhead. One of them may be an outlier. Of the others, with the ratios
-// of mean durations: at least 5 kernels, with half of the time of computation on both sides; the median over kernels
-// and that weighted by time within 2 % of each other and both more than 3 % off 1; the distance of the quartiles below
-// 5 % of the median, over kernels and over time. Swapped sides are judged alike.
+// Source: schema/METRICS.md 10. Considers, within one group of comparable steps, the kernels that both traces launch
+// with the same name and configuration, that compute, and that take 2 us or more in both: the wait of a collective says
+// nothing about clocks, and short kernels are mostly overhead. One of them may be an outlier. The others must be at
+// least 5 kernels with half of the computation time of both traces. Of the ratios of their mean durations, the median
+// over kernels and the time-weighted one must be within 2 % of each other and both more than 3 % from 1, and the
+// interquartile range below 5 % of the median, over kernels and over time. Swapping the traces gives the mirrored
+// result.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What stands between a comparison and conclusions from it: other work, other conditions, missing or unrecognised
-// kernels, clocks.
+// Differences between two traces that limit conclusions: other work, other conditions, missing or unrecognised kernels,
+// clocks.
 #pragma once
 
 #include <string>

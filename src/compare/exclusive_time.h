@@ -1,6 +1,6 @@
-// Time that belongs to one event alone, so that sums over events are elapsed time: an instant belongs to computation if
-// something computes, else to communication, else to a copy; among several of a kind to the one that started first.
-// Pure, linear.
+// Exclusive time of events, so that sums over events are elapsed time: an instant belongs to computation if anything
+// computes, else to communication, else to a copy; among several events of a kind, to the one that started first. Pure,
+// linear.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Classes that name one operation more or less finely, and kernels that end the work of another: what the rules say of
-// both (rule_set.h), and nothing where they say nothing. Pure.
+// Classes that name one operation more or less finely, and kernels that finish the work of another, as the rules
+// declare them (rule_set.h). Pure.
 #pragma once
 
 #include <cstddef>

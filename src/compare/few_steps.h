@@ -1,5 +1,5 @@
-// What can be said of two sides with too few steps for an interval: how many of their layers, operations and aligned
-// kernels are slower, and by how much. Many parts that change alike say more than one step that changed. Pure.
+// Summary of a comparison with too few steps for an interval: how many layers, operations and aligned kernels are
+// slower, and by how much. Many parts that change alike are better evidence than one step that changed. Pure.
 #pragma once
 
 #include <cstddef>

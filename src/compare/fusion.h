@@ -1,13 +1,14 @@
-// Where one side does in one kernel what the other does in several: metrics F.11, found as conservation of work. Pure.
+// Finds work that one trace does in one kernel and the other in several: schema/METRICS.md 11, as conservation of work.
+// Pure.
 //
-// A finding needs classes of work that are there on one side as kernels of their own, are missing on the other, and are
-// accounted for by a kernel beside them whose class names those parts (norm+quantise), or that must hold them
+// A finding needs classes of work that have kernels of their own in one trace, are missing in the other, and are
+// accounted for by a kernel next to them whose class names those parts (norm+quantise), or that must contain them
 // (attention in place of softmax between matrix products; one MoE kernel in place of routing, products and sum; one
 // routing kernel in place of several; a matrix product of experts that leaves no sum to be made), or that is one of
-// their class in place of several (attention in two kernels; a norm of queries and one of keys). What a name may leave
-// out (families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown class never
-// take part. What both sides have alike is never a finding, so a trace compared with itself has none, and swapping the
-// sides swaps who fuses.
+// their class in place of several (attention in two kernels; a norm of queries and one of keys). Work that a name may
+// leave out (families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown class
+// never take part. What both traces have alike is never a finding, so a trace compared with itself has none, and
+// swapping the traces swaps who fuses.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Which kernels of one side a kernel of the other does the work of, by rules of conservation of work: metrics F.11.
-// Pure.
+// Finds the kernels of one trace whose work a single kernel of the other does, by rules of conservation of work:
+// schema/METRICS.md 11. Pure.
 #pragma once
 
 #include <cstddef>

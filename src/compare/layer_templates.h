@@ -1,9 +1,9 @@
-// The usual sequence of kernels of each layer of a group of runs, with what its kernels take: metrics F.11. Pure,
-// linear but for runs that deviate.
+// The usual sequence of kernels of each layer of a group of runs, with their times: schema/METRICS.md 11. Pure, linear
+// except for runs that deviate.
 //
-// Kernels of several streams start in another order from run to run. Runs are the same where each stream's sequence is;
-// the sequence is in the order in which the kernels of the first such run started. Runs with other kernels are laid
-// beside the usual sequence, and what they have more gets a place in it: every kernel of a layer is at a place.
+// The order in which kernels of several streams start varies from run to run. Two runs are the same if the sequence of
+// each stream is; the usual sequence is in the order of the first such run. Runs with other kernels are aligned with
+// the usual sequence, and their additional kernels get positions of their own: every kernel of a layer has a position.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// The change between two sides as an account that closes: every row a part of it, to the nanosecond. Pure.
+// The change between two traces as rows that add up to it to the nanosecond. Pure.
 //
-// Source: metrics F.10. With n and time per unit (step, token) on either side and avg the time of one event,
+// Source: schema/METRICS.md 10. With n and time per unit (step, token) in either trace and avg the time of one event,
 //   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
 // Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. What
-// kernels that compute at once count twice is a row of its own, negative, so that the rows add up to the span. Swapping
-// the sides negates every change.
+// concurrent kernels count twice is a row of its own, negative, so that the rows add up to the span. Swapping the
+// traces negates every change.
 #pragma once
 
 #include <cstdint>

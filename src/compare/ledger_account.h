@@ -1,8 +1,9 @@
-// The change of a group's steps as rows that add up to it: metrics F.10. Pure.
+// The change of a group's steps as rows that add up to it: schema/METRICS.md 10. Pure.
 //
-// A row of kernels says how much of its change is of counts by aligned places: where both sides have a kernel as often,
-// all of the change there is of duration; where one side has none, of count; means of the class are used for what has
-// no place. A fusion is a row of its own: the fused kernel against its parts, which their classes' rows leave out.
+// A row of kernels divides its change into effects of count and duration by aligned positions: where both traces have a
+// kernel as often, the whole change is of duration; where only one has it, of count; class means are used for kernels
+// without a position. A fusion is a row of its own: the fused kernel against its parts, which the rows of their classes
+// leave out.
 #pragma once
 
 #include <cstdint>

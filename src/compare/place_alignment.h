@@ -1,9 +1,8 @@
-// Two usual sequences of kernels laid side by side: metrics F.11. Pure.
+// Aligns the usual sequences of two traces: schema/METRICS.md 11. Pure.
 //
-// Sequences are in the order in which kernels started. Where they run on several streams, that order is an accident:
-// then the streams of one are matched with those of the other by what runs on them, each is aligned by itself, and what
-// is left is aligned across streams, where that costs less than to align the whole in order. Companions (families.h)
-// follow the kernel whose work they end.
+// Sequences are in the order in which kernels started. On several streams that order is accidental: then streams are
+// matched by what runs on them, each pair is aligned by itself, and the rest is aligned across streams, if that costs
+// less than aligning everything in order. Companions (families.h) follow the kernel whose work they finish.
 #pragma once
 
 #include <span>

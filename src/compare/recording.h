@@ -1,10 +1,10 @@
-// A profiler that records python stacks or shapes of operators slows the host. Where the device waits for that host
-// between steps, their period says as much of the profiler as of the program, and two traces that record differently in
-// this cannot be compared by period.
+// A profiler that records Python stacks or shapes of operators slows the host. Where the device waits for that host
+// between steps, their period reflects the profiler as much as the program, and two traces that record differently
+// cannot be compared by period.
 //
-// Source: metrics F.2 (host_wait) and F.10. A gap between two steps that follow each other on a device is the host's if
-// the first kernel or copy behind it was launched after the gap began, or, where the launch is not known, if recorded
-// calls start inside it. A period is bound by the host if such gaps are at least 2 % of it: less changes no verdict.
+// Source: schema/METRICS.md 2 (host_wait) and 10. A gap between two consecutive steps of a device is the host's if the
+// first kernel or copy after it was launched after the gap began or, if the launch is not known, if recorded calls
+// start inside it. A period is bound by the host if such gaps are at least 2 % of it: less changes no verdict.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What it costs to take one kernel for another in an alignment: nothing for the same kernel, little for one of the same
-// class, more for classes that share a part. Others are never paired.
+// The cost of pairing two kernels in an alignment: zero for the same kernel, low for the same class, higher for classes
+// that share a part. Other pairs are never made.
 #pragma once
 
 #include <cstdint>

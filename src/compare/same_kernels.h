@@ -1,4 +1,4 @@
-// Kernels that both sides run with the same name and launch configuration, and the clock changes that they show
+// Kernels with the same name and launch configuration in both traces, and the clock changes that they show
 // (clock_change.h). Pure.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Two sequences of roles laid side by side at the least cost: a weighted edit distance. Pure.
+// Aligns two sequences of roles by minimum cost: a weighted edit distance. Pure.
 //
-// Leaving an element without partner costs its gap weight, pairing two costs what a table says. Only a band around the
-// diagonal is computed, and widened until no path outside can cost less (Ukkonen 1985), so that long sequences that
-// resemble each other cost little; where that would take millions of cells, until the path keeps clear of the edge. The
-// result does not depend on which sequence comes first.
+// An unpaired element costs its gap weight, a pair costs what a table says. Only a band around the diagonal is
+// computed, and widened until no path outside can cost less (Ukkonen 1985), so that long similar sequences are cheap;
+// where that would take millions of cells, until the path keeps clear of the edge. The result does not depend on which
+// sequence comes first.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// One of the traces of a comparison: its device work in columns, cut into runs. A run is one step on one device; where
-// a trace has no steps, all its work on one device. Runs are what a comparison counts, averages and samples.
+// One of the traces of a comparison: its device work in columns, divided into runs. A run is one step on one device or,
+// if a trace has no steps, all its work on one device. Runs are what a comparison counts, averages and samples.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// One numbering of layers for all sides of a comparison: a stack of one side (layer_stacks.h) stands beside the stack
-// of the same name of another, else beside one with as many layers, in order. Where each has one stack alone, those are
-// the same, whatever they are called.
+// One numbering of layers for all traces of a comparison: a stack of one trace (layer_stacks.h) matches the stack of
+// the same name in another, else one with as many layers, in order. If each has only one stack, those match whatever
+// their names.
 #pragma once
 
 #include <vector>

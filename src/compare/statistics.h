@@ -1,8 +1,8 @@
-// How sure a difference between two samples of steps is: a bootstrap interval of the difference of their medians, and a
-// verdict. Pure, and the same in every run: random numbers come from the values themselves and a fixed seed, so that a
-// sample against itself has no difference and swapping two samples negates the interval.
+// The certainty of a difference between two samples of steps: a bootstrap interval of the difference of their medians,
+// and a verdict. Pure and reproducible: random numbers derive from the values and a fixed seed, so that a sample
+// compared with itself has no difference and swapping two samples negates the interval.
 //
-// Source: metrics F.10. B = 1000 resamples, 95 % percentile interval.
+// Source: schema/METRICS.md 10. B = 1000 resamples, 95 % percentile interval.
 #pragma once
 
 #include <array>

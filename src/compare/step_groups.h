@@ -1,7 +1,7 @@
-// Which runs of two sides are compared with which: those of steps of the same kind and of comparable batch. Pure.
+// Decides which runs of two traces are compared: those of steps of the same kind and of comparable batch. Pure.
 //
-// A kind of steps makes one group where both sides have the same mix of batches, else one group for each batch size
-// (powers of two) that both have. Where no batch size is common, all steps of the kind make one group that is marked.
+// A kind of steps makes one group if both traces have the same mix of batches, else one group for each batch size
+// (powers of two) that both have. If no batch size is common, all steps of the kind make one group that is marked.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What is measured of a step, and how it changed from one sample of steps to another.
+// The metrics of a step, and their change from one sample of steps to another.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The kernel names and classes of several traces under one numbering, so that passes over two traces compare numbers.
 //
 // Names are normalised: the same kernel has the same number whether a trace has its symbol mangled or readable, and
-// whatever number Inductor gave it. Not for several threads at once.
+// whatever number Inductor gave it. One thread at a time.
 #pragma once
 
 #include <cstdint>

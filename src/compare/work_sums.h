@@ -1,4 +1,4 @@
-// The device work of the groups of a comparison, added up once: what every section is a roll-up of. Pure, linear.
+// The device work of the groups of a comparison, summed once; every section rolls it up. Pure, linear.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// Clearing out indexes: which ones may go and why, and removing them without ever touching another file.
+// Garbage collection of indexes: decides which may be removed and why, and removes them without ever touching another
+// file.
 //
-// By default go: stale indexes beside their traces, stale and orphaned ones in a cache directory, and the leftovers of
-// killed builds. With an age or a size, valid ones go too, the oldest first. What no trace can rebuild (outside of a
-// cache directory: indexes whose trace is gone, replaced or unreadable) may be all that is left of it, and stays unless
-// asked for. The age of an index is its modification time: when it was built, or last found valid by its full hash.
+// Removed by default: stale indexes next to their traces, stale and orphaned ones in a cache directory, and leftovers
+// of killed builds. With an age or a size limit, valid ones too, oldest first. An index whose trace is missing,
+// replaced or unreadable cannot be rebuilt (outside of a cache directory) and is kept unless requested. The age of an
+// index is its modification time: when it was built, or last found valid by its full hash.
 #pragma once
 
 #include <cstddef>

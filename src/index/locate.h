@@ -1,5 +1,5 @@
-// Where the index of a trace lies, or would lie: beside the trace by appending ".tracedb" to its whole name, else in
-// the cache directory under the hash of its content.
+// Where the index of a trace is, or would be: next to the trace with ".tracedb" appended to its full name, else in the
+// cache directory under the hash of its content.
 #pragma once
 
 #include <atomic>
@@ -28,10 +28,11 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
                                                     const std::filesystem::path& cache);
 
 // Where a new index of `trace` goes: `directory` if one is given, else beside the trace, else (where that cannot be
-// written, an index of another user may not be replaced, or the name would be too long) the cache directory. A directory is made if need be, and one that was empty
-// is marked with a CACHEDIR.TAG, so that backups pass it over. Reads the whole trace for its hash unless the place is
-// beside it. Throws Error: kResource where there is no place, kInput where the trace cannot be read, kUsage for a pipe
-// whose index would have to be named by content, kInterrupted once `cancel` (may be null) is true.
+// written, an index of another user may not be replaced, or the name would be too long) the cache directory. A
+// directory is made if need be, and one that was empty is marked with a CACHEDIR.TAG, so that backups pass it over.
+// Reads the whole trace for its hash unless the place is beside it. Throws Error: kResource where there is no place,
+// kInput where the trace cannot be read, kUsage for a pipe whose index would have to be named by content, kInterrupted
+// once `cancel` (may be null) is true.
 std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
                                      const std::atomic<bool>* cancel = nullptr);
 

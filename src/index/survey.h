@@ -1,8 +1,8 @@
-// What lies in folders of traces and indexes: every file named "*.tracedb" with its state, and what killed builds left
-// behind. Looks only: nothing is written, no lock is taken.
+// Takes stock of folders of traces and indexes: every file named "*.tracedb" with its state, and leftovers of killed
+// builds. Read-only: nothing is written, no lock is taken.
 //
-// Folders are searched with all below them; links are never followed, except the folders named themselves. To tell
-// whether an index is valid can take reading its whole trace (see validity.h).
+// Folders are searched with their subfolders; links are never followed, except for the given folders themselves.
+// Determining whether an index is valid may require reading its whole trace (see validity.h).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The slow, complete check of an index: its structure, its trace by full hash, whether its numbers add up, and
-// whether packed columns are as in their tables.
+// The slow, complete check of an index: its structure, its trace by full hash, whether its numbers add up, and whether
+// packed columns equal their tables.
 #pragma once
 
 #include <atomic>

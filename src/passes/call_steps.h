@@ -1,4 +1,4 @@
-// Steps of launches by marks on CPU threads that the index did not take for steps, by the rule of
+// Steps of launches by annotations on CPU threads that the index did not store as steps, by the rule of
 // trace/process_marks.h.
 #pragma once
 

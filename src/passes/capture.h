@@ -1,15 +1,15 @@
-// A second trace that lends operators, python stacks and layers to kernels of graph replays, which have none of their
-// own: a run of the same model without graphs, or the trace in which the graphs were captured.
+// Finds the origins (operators, Python stacks, layers) of kernels of graph replays, which have none of their own, in a
+// second trace: a run of the same model without graphs, or the trace in which the graphs were captured.
 //
-// A run without graphs: the kernels of a step of the replay are matched with those of one of its steps by their names,
-// in order (sequence_match.h); names as in the traces, else cut to short names. A whole layer more or less is another
-// model.
-// A capture: calls that launch kernels between the begin and the end of a stream capture. They have no kernels there
-// and so no names; the nth launch is the nth kernel of the replay. Believed only if a run of captures has just as many
+// A run without graphs: the kernels of a replayed step are matched with those of one of its steps by name and order
+// (sequence_match.h), by full names or else by short names. A step with a whole layer more or less is another model.
+//
+// A capture: the calls that launch kernels between begin and end of a stream capture. They have no kernels there and so
+// no names; the nth launch is the nth kernel of the replay. Accepted only if a run of captures has exactly as many
 // launches as the graph launches of a step have kernels, and if kernels of one name were launched by operators of one
 // name.
 //
-// What does not fit is not lent: least shares below.
+// Kernels below the match thresholds below get no origin.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// What a capture lends, as texts by kernel: the operator and the innermost module that launched it there.
+// The origins found in a capture (capture.h), as texts by kernel: the operator and the innermost module that launched
+// it.
 #pragma once
 
 #include <cstdint>

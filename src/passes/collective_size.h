@@ -1,4 +1,4 @@
-// What the size of a collective says about bandwidth (metrics F.6, as nccl-tests count).
+// Bandwidth of a collective from its size, as nccl-tests count (schema/METRICS.md 6).
 #pragma once
 
 #include <cstdint>

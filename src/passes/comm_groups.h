@@ -4,10 +4,10 @@
 //                   n INTEGER, known INTEGER, total INTEGER, busy INTEGER, exposed INTEGER, min INTEGER, max INTEGER,
 //                   median REAL, p99 INTEGER, factor REAL, described INTEGER, kind TEXT)
 //
-// One row for each distinct collective, group, type and size; kernels of which the trace says none of it are in a row
-// for each short name, described = 0; those of kind comm_compute have
-// rows of their own. `bytes` of one: of the larger of input and output. `busy` and `exposed` as in
-// exposed_time.h, `factor` as in collective_size.h, the others as in group_stats.h.
+// One row for each distinct collective, group, type and size. Kernels that the trace does not describe are in a row per
+// short name, described = 0; kernels of kind comm_compute have rows of their own. `bytes`: the larger of input and
+// output of one collective. `busy` and `exposed` as in exposed_time.h, `factor` as in collective_size.h, the others as
+// in group_stats.h.
 #pragma once
 
 #include "index/index.h"

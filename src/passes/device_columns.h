@@ -1,5 +1,4 @@
-// The tables kernel, memory_op and runtime_call of an index as passes over time take them (device_events.h,
-// timeline.h).
+// Loads the tables kernel, memory_op and runtime_call of an index for passes over time (device_events.h, timeline.h).
 #pragma once
 
 #include <cstdint>

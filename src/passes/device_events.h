@@ -1,5 +1,5 @@
-// What ran on the devices, as the algorithms over time take it: two tables of columns, both in order of start, and a
-// walk over them in one order. Lanes are what is looked at by itself: devices, or streams. Pure: spans in, no database.
+// Device work as input of the algorithms over time: two tables of columns, each in order of start, and a walk over both
+// in one order. A lane is what is looked at by itself: a device or a stream. Pure: spans in, no database.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How values spread within groups: what of group_stats.h does not need times. Pure, linear.
+// The distribution of values within groups: the part of group_stats.h that needs no times. Pure, linear.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Columns of a table of events as arrays, for passes that look at every kernel or copy: reading a million rows this way
-// takes some milliseconds a column (sql/packed_columns.h). Rows are in time order; row i has id i + 1.
+// Columns of an event table as arrays, for passes that look at every kernel or copy: reading a million rows this way
+// takes a few milliseconds per column (sql/packed_columns.h). Rows are in time order; row i has id i + 1.
 #pragma once
 
 #include <cstddef>

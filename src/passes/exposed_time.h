@@ -1,8 +1,8 @@
-// Whose communication is exposed: time in which a device communicates and computes nothing, shared out to groups of
-// communication kernels. Pure, linear.
+// Exposed communication, during which a device communicates and computes nothing, shared out to groups of communication
+// kernels. Pure, linear.
 //
-// An instant at which several communicate belongs to the one that started first, so the sums over all groups of a
-// device are `comm` and `exposed_comm` of its timeline (timeline.h), exactly.
+// An instant at which several kernels communicate belongs to the one that started first, so the sums over all groups of
+// a device are exactly `comm` and `exposed_comm` of its timeline (timeline.h).
 #pragma once
 
 #include <cstddef>

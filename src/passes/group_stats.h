@@ -1,4 +1,4 @@
-// Statistics of device time by group (a kernel name, a class, a phase ...): metrics F.3. Pure functions on columns.
+// Statistics of device time by group (a kernel name, a class, a phase ...): schema/METRICS.md 3. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,16 +1,16 @@
-// Steps of a trace that does not mark them, from the rhythm of its kernels. Pure: spans in, steps out.
+// Infers the steps of a trace without step annotations from the rhythm of its kernels. Pure: spans in, steps out.
 //
 // Tried in this order, on the device with the most kernels:
-// 1. Training: the end of each optimizer step.
-// 2. Sequence models. Layers show by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
-//    between two of them, or, where no name shows those, where kernels come that recur every L layers only. A step must
-//    have the same number of layers as the others: confidence is the share of steps that have it. Within the gap
-//    between two steps the cut is where the device waits longest.
-// 3. Graph launches that hold most of the kernels, each with the same number of them.
+// 1. Training: each optimizer step ends a step.
+// 2. Sequence models. Layers are found by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
+//    between two of them or, if no name reveals those, where kernels come that recur only every L layers. A step must
+//    have the same number of layers as the others; confidence is the share of steps that have it. Between two steps,
+//    the boundary is where the device waits longest.
+// 3. Graph launches that contain most of the kernels, each with the same number of them.
 //
-// What is not whole at the ends of the trace is in no step. Kinds: by the class of the attention kernels; decode too
-// where they do not say but a graph was replayed, with kernels that cache, embed or sample tokens: servers capture
-// graphs for decode, but a diffusion may be replayed as well.
+// Incomplete steps at both ends of the trace are dropped. The kind follows from the class of the attention kernels;
+// where they do not show it, it is decode if a graph was replayed with kernels that cache, embed or sample tokens,
+// because servers capture graphs for decode, but a diffusion model may be replayed as well.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,10 @@
 // Kernel time of a selection by name, class or phase, as a temporary table that reports join:
 //
-//   temp.kernel_group(label TEXT, pass TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min
-//   INTEGER,
-//                     max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL)
+//   temp.kernel_group(label TEXT, pass TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER,
+//                     min INTEGER, max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL)
 //
-// One row for each label, and pass of training if split so (else pass is NULL), that has kernels; figures as in
-// group_stats.h, NULL where no duration is known; `names`: distinct kernel names among them. Some ten milliseconds for
+// One row per label that has kernels and, if split so, per pass of training (else pass is NULL). Figures are those of
+// group_stats.h, NULL where no duration is known; `names` counts distinct kernel names. Takes some ten milliseconds for
 // a million kernels.
 #pragma once
 

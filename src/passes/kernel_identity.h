@@ -1,4 +1,4 @@
-// What makes a kernel the same in two traces.
+// Which kernels of two traces are the same.
 #pragma once
 
 #include <string>

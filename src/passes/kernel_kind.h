@@ -1,5 +1,5 @@
-// What kind of work a kernel does, by its name: what its class under the default rules makes it, so that a kernel of
-// class communication is communication in every report. Stored with the kernel when an index is made.
+// The kind of work a kernel does, from the class of its name under the default rules, so that a kernel of class
+// communication is communication in every report. Stored with the kernel when an index is built.
 #pragma once
 
 #include <string_view>

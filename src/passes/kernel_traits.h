@@ -1,4 +1,4 @@
-// What a kernel is for, as a set of bits: one for each class of the rules in force, several for a fused kernel. Passes
+// What a kernel is for, as a set of bits: one for each class of the active rules, several for a fused kernel. Passes
 // over sequences of kernels compare these instead of texts.
 #pragma once
 

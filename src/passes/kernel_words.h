@@ -1,18 +1,19 @@
-// Words that reports know and views of an index cannot, because they are opinions: the class and the layer of a kernel.
-// Here they are SQL functions, and columns of temporary views that take the place of the index's own (schema/
-// sql_views.sql):
+// The parts of reports that are matters of judgement, such as the class and the layer of a kernel, for ad-hoc SQL: as
+// SQL functions, and as columns of temporary views that replace the index's own (schema/sql_views.sql):
 //
-//   op_class(name)         class of a kernel name under the rules in force; any text will do
-//   kernel_stack(id)       stack of layers (layer_stacks.h) a kernel is in; NULL: in none
-//   kernel_layer(id)       index of the layer in its stack; NULL: in none
-//   kernel_layer_part(id)  layer; head and tail: before the first and behind the last one of a step; NULL: unknown
-//   kernel_step(id)        number of the step a kernel is in, from 0; NULL: in none. memory_step(id) of a memory
-//   operation kernel_phase(id)       kind of that step; memory_phase(id) likewise step_count()           how many steps
-//   there are step_fact(step, text)  a column of the view `steps`; NULL: unknown capture_op(id)         operator that
-//   launched the kernel in the capture, which a graph replay has none of capture_module(id)     innermost module there
+//   op_class(name)          class of any kernel name under the active rules
+//   kernel_stack(id)        stack of layers (layer_stacks.h) of a kernel; NULL: in none
+//   kernel_layer(id)        index of the layer in its stack; NULL: in none
+//   kernel_layer_part(id)   layer; head, tail: before the first and after the last layer of a step; NULL: unknown
+//   kernel_step(id)         number of the kernel's step, from 0; NULL: in none; memory_step(id) of a memory operation
+//   kernel_phase(id)        kind of that step; memory_phase(id) likewise
+//   step_count()            number of steps
+//   step_fact(step, text)   a column of the view `steps`; NULL: unknown
+//   capture_op(id)          operator that launched the kernel in the capture; a graph replay has none of its own
+//   capture_module(id)      innermost module there
 //
-// Nothing is computed before a statement asks: rules are read with the first name, steps and layers found with the
-// first kernel.
+// Nothing is computed before a statement needs it: rules are read with the first name, steps and layers are found with
+// the first kernel.
 #pragma once
 
 #include <cstdint>

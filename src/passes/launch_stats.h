@@ -1,7 +1,8 @@
-// From the call that launches to the kernel that starts, by name of the call (metrics F.4). Pure, linear, one walk.
+// From the launching call to the start of the kernel, by name of the call (schema/METRICS.md 4). Pure, linear, one
+// walk.
 //
-// A call is counted once however many kernels it launches, and delays are those of its first kernel: the later kernels
-// of a graph wait for each other.
+// A call is counted once, however many kernels it launches, and its delays are those of its first kernel: the later
+// kernels of a graph wait for each other.
 #pragma once
 
 #include <cstddef>

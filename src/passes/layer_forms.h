@@ -1,5 +1,5 @@
-// What lies between the mixers of one layer and of the next, as a count of kernels by what they are for: two such
-// stretches are of one form if they hardly differ in it. Pure.
+// The work between the mixers of one layer and of the next, as counts of kernels by purpose. Two such stretches have
+// the same form if their counts hardly differ. Pure.
 #pragma once
 
 #include <cstddef>

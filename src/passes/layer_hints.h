@@ -1,6 +1,5 @@
-// Layers that names tell: modules in python stacks, numbered annotations, numbered operators (module_layers.h,
-// numbered_layers.h), and what a capture lends (capture.h). Resolved once for each distinct stack, annotation or
-// operator.
+// Layers known from names: modules in Python stacks, numbered annotations, numbered operators (module_layers.h,
+// numbered_layers.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
 #pragma once
 
 #include <cstdint>

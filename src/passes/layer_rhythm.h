@@ -1,13 +1,14 @@
-// The stacks of layers of one step, and the passes over them, from the rhythm of its kernels: metrics F.8. Pure.
+// The stacks of layers of one step, and the passes over them, from the rhythm of its kernels: schema/METRICS.md 8.
+// Pure.
 //
-// A layer has one run of mixers (mixer_runs.h); of runs of attention without an activation or experts between them,
-// where others have such, several make a layer: attention to itself and to an encoder's output.
+// A layer has one run of mixers (mixer_runs.h). Where runs of attention follow each other without an activation or
+// experts between them while others have such, several runs make a layer: self-attention and cross-attention.
 //
-// Where one stack ends and another, or another pass, begins:
+// One stack ends and another, or another pass, begins:
 // 1. where tokens or patches are embedded, or tokens sampled, unless every layer does so;
 // 2. where layers have more or fewer mixers from there on;
-// 3. where both what precedes the mixers and what follows them changes for good. Where only what follows them does, a
-//    model's first layers are dense and the others have experts; where layers of two forms take turns, it is a hybrid;
+// 3. where both what precedes the mixers and what follows them changes for good. If only what follows them does, the
+//    first layers of a model are dense and the others have experts; if layers of two forms alternate, it is a hybrid;
 // 4. where the work between two layers exceeds that of the others by products and more, every so many layers.
 // Parts with as many layers of about the same kernels are passes over one stack.
 #pragma once

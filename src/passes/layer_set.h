@@ -1,16 +1,15 @@
-// The layer of every kernel: metrics F.8. Sources in this order, for each step and device: modules of the python
-// stacks, numbered annotations, numbered operators around the launch, a capture (capture.h), the rhythm of the kernels
-// (layers.h). What comes before the first layer of a step is its head, what comes behind the last its tail; in between,
-// and outside of steps, a kernel may have no layer.
+// The layer of every kernel: schema/METRICS.md 8. Sources for each step and device, in this order: modules of the
+// Python stacks, numbered annotations, numbered operators around the launch, a capture (capture.h), the rhythm of the
+// kernels (layers.h). Work before the first layer of a step is its head, work after the last its tail; in between, and
+// outside of steps, a kernel may have no layer.
 //
-// Where only a part of a step is in layers of modules, the rhythm of the rest gives the others: a compiled transformer
-// behind text encoders.
+// Where modules cover only a part of a step, the rhythm of the rest provides the other layers: a compiled transformer
+// after text encoders.
 //
-// A kind of steps keeps its layers only if 95 % of its steps have the same number of them, else if of their largest
-// stack; a step that deviates has none. Steps of kind train get no layers from rhythm: a backward pass has none of its
-// own.
+// A kind of steps keeps its layers only if 95 % of its steps agree on their number, or on that of their largest stack;
+// a step that deviates has none. Steps of kind train get no layers from rhythm: a backward pass has none of its own.
 //
-// Stacks of different kinds of steps are the same if they have the same name, else as many layers.
+// Stacks of different kinds of steps are the same if they have the same name, else if they have as many layers.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // Kernel time of a selection by layer, as a temporary table that reports join:
 //
-//   temp.layer_row(place INTEGER, stack TEXT, layer TEXT, part TEXT, steps INTEGER, n INTEGER, total INTEGER, known
-//   INTEGER,
-//                  step_time REAL, step_busy REAL)
+//   temp.layer_row(place INTEGER, stack TEXT, layer TEXT, part TEXT, steps INTEGER, n INTEGER, total INTEGER,
+//                  known INTEGER, step_time REAL, step_busy REAL)
 //
-// One row for each layer, and [head], [tail], [no layer] (stack NULL), that has kernels; split by class of kernel where
-// asked for, or by pass of training ("[no pass]": none), else part is NULL. step_time and step_busy: medians over the
-// steps that have it, of the sum of durations and of their union on a device (the longest one where there are several).
+// One row for each layer, and for [head], [tail] and [no layer] (stack NULL), that has kernels; split by class of
+// kernel or by pass of training ("[no pass]": none) if requested, else part is NULL. step_time and step_busy are
+// medians over the steps that have it, of the sum of durations and of their union on a device (the longest one if there
+// are several).
 #pragma once
 
 #include "passes/layer_set.h"

@@ -1,9 +1,10 @@
-// Layers from the rhythm of the kernels within a step: metrics F.8. Pure functions over one sequence in time order.
+// Layers from the rhythm of the kernels within a step: schema/METRICS.md 8. Pure functions over one sequence in time
+// order.
 //
-// A layer begins with its first norm, and the residual addition right before it (so that it makes no difference whether
-// the two are fused), and holds one run of mixers (mixer_runs.h). How many kernels lie between the two
-// follows from what the first layers have in common before their mixers: the head of the step ends there. The last
-// layer is as long behind its mixers as the others; what follows is the tail.
+// A layer begins with its first norm, including a residual addition right before it (so that fusing the two makes no
+// difference), and contains one run of mixers (mixer_runs.h). How many kernels lie between the two follows from what
+// the first layers have in common before their mixers: there the head of the step ends. The last layer is as long after
+// its mixers as the others; what follows is the tail.
 #pragma once
 
 #include <cstddef>

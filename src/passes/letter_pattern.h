@@ -1,4 +1,5 @@
-// A text in which '*' stands for any letters, made ready once to be compared with many texts. Immutable once made.
+// A pattern in which '*' matches any letters, prepared once for comparison with many texts. Immutable after
+// construction.
 #pragma once
 
 #include <string>

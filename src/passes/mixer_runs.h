@@ -1,7 +1,7 @@
-// Where the layers of a sequence model show in a sequence of kernels: its mixers, attention or state space kernels.
-// Kernels that mix tokens follow each other within a layer (a prefill and a decode part, a split and its reduction, a
-// convolution and a scan); between those of two layers lie a norm, an activation, experts or several products. Pure
-// functions over one sequence in time order.
+// Finds the mixers (attention or state space kernels) of a sequence model in a sequence of kernels: they show where its
+// layers are. Kernels that mix tokens follow each other within a layer (a prefill and a decode part, a split and its
+// reduction, a convolution and a scan); between those of two layers lie a norm, an activation, experts or several
+// products. Pure functions over one sequence in time order.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What kernel time by name says of a whole trace, without a look at each kernel.
+// Facts about a whole trace that follow from kernel time by name, without reading each kernel.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which nn.Module calls which, with the kernel time below: from the frames of the python stacks.
+// Which nn.Module calls which, with the kernel time below, from the frames of the Python stacks.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Steps of a trace whose annotations name none: the calls of the model, which python frames of nn.Module show. The
-// model is the module that no other calls, and of several such ones that which takes the host longest; it must be
-// called at least twice, one call after the other. A step has what was launched while its call lasted, by any thread of
-// the process; work between two calls is in none.
+// Steps of a trace without step annotations, from the calls of its model, which Python frames of nn.Module show. The
+// model is the module that no other module calls; if there are several, the one with the most host time. It must be
+// called at least twice, one call after the other. A step contains what any thread of the process launched during its
+// call; work between two calls is in no step.
 #pragma once
 
 #include "passes/step_set.h"

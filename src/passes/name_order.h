@@ -1,9 +1,9 @@
-// Kernels of graph replays whose names and times are out of step: a profiler that loses or adds a name inside a replay
-// gives every kernel behind it the name of its neighbour, while the times stay right. Where a replay repeats itself,
-// layer by layer or replay by replay, that shows: at one place of the repetition all durations are alike and the names
-// are not, and a kernel takes a fraction or a multiple of the time that its name takes elsewhere.
+// Detects kernels of graph replays whose names and times are out of step: a profiler that loses or adds a name inside a
+// replay gives every later kernel the name of its neighbour, while the times stay right. Where a replay repeats itself,
+// layer by layer or replay by replay, this is visible: at one position of the repetition all durations are alike and
+// the names are not, and a kernel takes a fraction or a multiple of the time that its name takes elsewhere.
 //
-// A name that is wrong at its place in every repetition cannot be told from a right one.
+// A name that is wrong at its position in every repetition cannot be distinguished from a right one.
 #pragma once
 
 #include <cstdint>

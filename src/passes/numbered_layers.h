@@ -1,5 +1,4 @@
-// Layers from the numbers in the names of annotations and operators. Resolved once for each of those, never for each
-// kernel.
+// Layers from the numbers in names of annotations and operators. Resolved once per name, never per kernel.
 #pragma once
 
 #include <cstdint>

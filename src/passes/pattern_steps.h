@@ -1,7 +1,6 @@
-// Steps by a pattern of the user's over the names of annotations, made anew for each query. A kernel is in the
-// outermost matching annotation around its launch; if its thread has none there, in that of another thread which takes
-// it in (trace/process_marks.h); where no annotation on a thread has that name, in the one on its stream around its
-// start.
+// Steps from a user's pattern over names of annotations, computed for each query. A kernel is in the outermost matching
+// annotation around its launch; if its thread has none there, in the annotation of another thread that covers it
+// (trace/process_marks.h); if no annotation on a thread has that name, in the one on its stream around its start.
 #pragma once
 
 #include <string_view>

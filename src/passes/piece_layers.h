@@ -1,5 +1,5 @@
-// The layers of one step on one device: metrics F.8. By hints (layer_hints.h), and by rhythm (layer_rhythm.h) what
-// those leave bare.
+// The layers of one step on one device: schema/METRICS.md 8. From names (layer_hints.h), and from rhythm
+// (layer_rhythm.h) for what names leave open.
 #pragma once
 
 #include <cstddef>

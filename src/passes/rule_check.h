@@ -1,5 +1,5 @@
-// What is wrong with a set of rules: rules that can never decide because an earlier one always does, and, seen with the
-// names of traces, rules that nothing needed.
+// Finds defects in a set of rules: rules that can never decide because an earlier one always does and, given the names
+// of traces, rules that nothing needs.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which device events a question is about: --device --stream --step --phase --layer --op --name --from --to.
+// The device events that a question is about: --device --stream --step --phase --layer --op --name --from --to.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which elements of one sequence are which of another, by equal tokens. Pure.
+// Matches the elements of two sequences by equal tokens. Pure.
 #pragma once
 
 #include <cstddef>

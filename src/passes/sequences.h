@@ -1,4 +1,4 @@
-// Kernels that run one after the other on a stream again and again. Pure function on columns; linear.
+// Finds kernels that repeatedly follow each other on a stream. Pure function on columns; linear.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The stacks of layers of a trace, from what each kind of its steps has. Pure.
+// The stacks of layers of a trace, combined from those of each kind of steps. Pure.
 #pragma once
 
 #include <cstddef>

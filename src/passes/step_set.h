@@ -1,14 +1,14 @@
-// The steps of a trace as reports count them, and which kernels and copies are in which.
+// The steps of a trace as reports count them, and which kernels and copies belong to which.
 //
-// Where steps come from, in this order: annotations a pattern of the user's knows; the step table of the index; or,
-// where that is empty, the calls of the model (module_steps.h) or the rhythm of the kernels (inferred_steps.h), which
-// gives steps marked as inferred. A rhythm that knows more than where the model is called comes first: training that an
-// optimizer ends, and generation of text. Steps that are not in the index never get there.
+// Sources of steps, in this order: annotations that match the user's pattern; the step table of the index; or, if that
+// is empty, the calls of the model (module_steps.h) or the rhythm of the kernels (inferred_steps.h), which gives steps
+// marked as inferred. Rhythm comes first where it knows more than the calls of the model: training that an optimizer
+// ends, and text generation. Steps that are not in the index are never added to it.
 //
-// Step marks inside one another count once. A mark that says what is done (prefill, decode, mixed, train) takes in
-// those inside it, and the facts of the one among them that says more; one that does not (ProfilerStep around vLLM's
-// steps) gives way to those inside it that do, and what it holds beside them is in no step. A ProfilerStep in which an
-// optimizer stepped, or that has work of a backward pass, is of kind train.
+// Nested step annotations count once. One that says what is done (prefill, decode, mixed, train) absorbs those inside
+// it and takes the facts of the most detailed one; one that does not (ProfilerStep around vLLM's steps) gives way to
+// those inside it that do, and its other work is in no step. A ProfilerStep with an optimizer step or work of a
+// backward pass is of kind train.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Figures of each step: metrics F.7. Pure functions on columns.
+// Figures of each step: schema/METRICS.md 7. Pure functions on columns.
 #pragma once
 
 #include <cstdint>

@@ -8,11 +8,9 @@
 //                  known INTEGER, busy INTEGER, gpu_span REAL, host REAL, period REAL, launch_lag REAL,
 //                  tokens_per_s REAL)
 //
-// Both have a row [no step] for kernels in none, so that kernel time adds up. Definitions as in metrics F.7: `period`
-// runs from a step's start to that of the next on its thread, on the clock the step is known by; of a phase it is the
-// median over steps that one of the same kind follows; launch_lag is the start of the first kernel, copy or fill less
-// that of the annotation; tokens_per_s is tokens over periods. A phase's requests, gpu_span, host and launch_lag are
-// medians.
+// Both have a row [no step] for kernels outside of steps, so that kernel time adds up. Definitions: schema/METRICS.md
+// 7. `period` uses the clock that the step is known by (host or device). A phase's requests, gpu_span, host, period and
+// launch_lag are medians.
 #pragma once
 
 #include "passes/step_set.h"

@@ -1,5 +1,5 @@
-// The steps of an index as trace-query sql shows them: those that reports use, also where the index has none of its
-// own. Found when a statement first asks.
+// The steps of an index for trace-query sql: the same as in reports, even where the index stores none. Computed when a
+// statement first needs them.
 #pragma once
 
 #include <cstdint>

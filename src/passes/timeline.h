@@ -1,5 +1,5 @@
-// Where the time of a device, or of a stream, goes: computing, communicating, copying, and standing idle with the cause
-// of each gap (metrics F.1 and F.2). Pure functions on columns, linear, one walk.
+// How the time of a device or stream is spent: computing, communicating, copying, idle, with the cause of each gap
+// (schema/METRICS.md 1 and 2). Pure functions on columns, linear, one walk.
 //
 // Exactly, in every lane:  computation + exposed_comm + exposed_copy + idle = span,  and the causes add up to idle.
 #pragma once

@@ -1,4 +1,4 @@
-// The shared part of renderers for people: all rows are needed before the first line, to choose time units and widths.
+// The shared part of renderers for people: they need all rows before the first line, to choose time units and widths.
 #pragma once
 
 #include <ostream>

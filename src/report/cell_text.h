@@ -1,4 +1,4 @@
-// Cells as text: one place decides on digits, separators and time units.
+// Cells as text: decides on digits, separators and time units in one place.
 #pragma once
 
 #include <optional>

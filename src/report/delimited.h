@@ -1,4 +1,4 @@
-// The shared part of CSV and TSV: rows as they come, heads with their units, times in ns unless asked otherwise.
+// The shared part of CSV and TSV: rows as they come, headers with their units, times in ns unless requested otherwise.
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,4 @@
-// Text from a trace, made fit for a terminal, a file or a document: nothing in the result is obeyed by whoever reads
-// it.
+// Makes text from a trace safe for a terminal, a file or a document: no part of the result is interpreted as a command.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// JSON pieces of reports.
+// Builds JSON text for reports.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The formats a report can be printed in. One file per renderer; this list is the only place that names them.
+// The list of output formats. One file per renderer; only this list names them.
 #pragma once
 
 #include <memory>

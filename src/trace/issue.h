@@ -1,5 +1,5 @@
-// What was wrong with a trace: bad input is data, not failure. Issues are counted by kind, with the first place they
-// were seen at and a sample, and end up in the table `issue`.
+// Problems of a trace: bad input is data, not failure. Issues are counted by kind, with the first place where they
+// occurred and a sample, and are stored in the table `issue`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The passes of training, and the names that PyTorch gives to what belongs to them.
+// The passes of training, and the names that PyTorch gives to their parts.
 #pragma once
 
 #include <cstdint>
