@@ -46,7 +46,8 @@ enum class More : bool { kNo, kMayCome };
 EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
 
 // The same, but from `broken_from` on broken events count too: each broken object that is no member's value and gives a
-// phase before another one begins. As good as can be told: in a list of objects among its arguments an event seems to begin.
+// phase before another one begins. As good as can be told: in a list of objects among its arguments an event seems to
+// begin.
 EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
                                std::size_t longest = kLongestEvent);
 

@@ -189,9 +189,9 @@ class Finder {
     if (std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kRhythm) == phase.sources.end()) return;
     for (const LayerStack& stack : phase.stacks) {
       if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
-      const std::string note = fmt::format(
-          "{} passes over {} layers by rhythm: {} stacks of like layers would look the same",
-          stack.passes, stack.count, stack.passes);
+      const std::string note =
+          fmt::format("{} passes over {} layers by rhythm: {} stacks of like layers would look the same", stack.passes,
+                      stack.count, stack.passes);
       if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
     }
   }

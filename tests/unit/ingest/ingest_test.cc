@@ -102,7 +102,8 @@ TEST_CASE("a base time that is no number, or beyond 64 bits, is an issue and doe
     Ingested index(based(base));
     CHECK(index.meta("base_time_ns") == "5000000000");
     CHECK(index.issues(IssueKind::kBadBaseTime) == 1);
-    CHECK(index.rows("SELECT offset FROM issue WHERE kind = 'bad_base_time'") == std::to_string(based(base).find(base)));
+    CHECK(index.rows("SELECT offset FROM issue WHERE kind = 'bad_base_time'") ==
+          std::to_string(based(base).find(base)));
   }
   Ingested whole(based("1e18"));
   CHECK(whole.meta("base_time_ns") == "1000000005000000000");
