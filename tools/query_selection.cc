@@ -8,8 +8,8 @@
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/regular_expression.h"
 #include "passes/event_columns.h"
-#include "sql/pattern_check.h"
 
 namespace tracedb {
 namespace {
@@ -55,7 +55,7 @@ void add_layer(const std::string& text, Selection& selection) {
 void add_name(const std::string& text, Selection& selection) {
   if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
     const std::string pattern = text.substr(1, text.size() - 2);
-    if (const auto fault = pattern_fault(pattern)) fail("name", text, fault_text(*fault, pattern));
+    if (const std::string fault = RegularExpression(pattern).fault(); !fault.empty()) fail("name", text, fault);
     selection.name_regex = pattern;
   } else if (text.find_first_of("*?[") != std::string::npos) {
     selection.name_glob = text;

@@ -1,22 +1,18 @@
 #include "passes/step_pattern.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 
 #include <algorithm>
 #include <array>
-#include <new>
-#include <vector>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "sql/pattern_check.h"
 
 namespace tracedb {
 namespace {
 
-enum class Field { kNone, kKind, kContextRequests, kContextTokens, kGenerationRequests, kGenerationTokens };
+using Field = StepField;
 
 struct FieldName {
   std::string_view name;
@@ -43,53 +39,15 @@ Field field_named(std::string_view name, std::string_view pattern) {
                             name));
 }
 
-// The expression as the C library takes it, and what each of its groups means.
-struct Translation {
-  std::string text;
-  std::vector<std::size_t> origins;  // by byte of text: the byte of the expression it is from
-  std::vector<Field> groups;
-  std::vector<bool> counts;  // a plain group: numbered
-  bool named = false;
-};
-
-// What stands behind "(" at `at`: "?<name>", "?P<name>", "?:" or nothing. Returns its length.
-std::size_t open_group(std::string_view pattern, std::size_t at, Translation& out) {
-  const std::string_view rest = pattern.substr(at);
-  const bool plain = !rest.starts_with('?');
-  out.counts.push_back(plain);
-  out.groups.push_back(Field::kNone);
-  if (plain) return 0;
-  if (rest.starts_with("?:")) return 2;
-  const std::size_t begin = rest.starts_with("?<") ? 2 : rest.starts_with("?P<") ? 3 : 0;
-  const std::size_t end = rest.find('>');
-  if (begin == 0 || end == std::string_view::npos) fail(pattern, "groups are (...), (?:...) and (?<name>...)");
-  out.groups.back() = field_named(rest.substr(begin, end - begin), pattern);
-  out.named = true;
-  return end + 1;
-}
-
-Translation translate(std::string_view pattern) {
-  Translation out;
-  bool in_bracket = false;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '\\' && at + 1 < pattern.size()) {
-      const char next = pattern[++at];
-      out.text += next == 'd' ? (in_bracket ? "0-9" : "[0-9]") : std::string{'\\', next};
-      out.origins.resize(out.text.size(), at - 1);
-      continue;
-    }
-    out.text += c;
-    out.origins.push_back(at);
-    if (c == '[') in_bracket = true;
-    if (c == ']') in_bracket = false;
-    if (c == '(' && !in_bracket) at += open_group(pattern, at + 1, out);
+// What each group of the expression means, by its number; those by name, or else the first by their places.
+std::vector<Field> fields_of(const RegularExpression& expression, std::string_view pattern) {
+  std::vector<Field> fields(expression.groups() + 1, Field::kNone);
+  for (const auto& [group, name] : expression.names()) {
+    fields[static_cast<std::size_t>(group)] = field_named(name, pattern);
   }
-  std::size_t place = 0;
-  for (std::size_t i = 0; i < out.groups.size() && !out.named; ++i) {
-    if (out.counts[i] && place < kByPlace.size()) out.groups[i] = kByPlace[place++];
-  }
-  return out;
+  if (!expression.names().empty()) return fields;
+  for (std::size_t i = 0; i < kByPlace.size() && i + 1 < fields.size(); ++i) fields[i + 1] = kByPlace[i];
+  return fields;
 }
 
 StepKind kind_word(std::string_view text) {
@@ -132,42 +90,17 @@ void complete(StepInfo& info) {
 
 }  // namespace
 
-struct StepPattern::Compiled {
-  Translation translation;
-  regex_t regex{};
-  bool ready = false;
-
-  explicit Compiled(std::string_view pattern) : translation(translate(pattern)) {
-    if (auto fault = pattern_fault(translation.text)) {
-      fault->at = fault->at < translation.origins.size() ? translation.origins[fault->at] : pattern.size();
-      fail(pattern, fault_text(*fault, pattern));
-    }
-    ready = regcomp(&regex, translation.text.c_str(), REG_EXTENDED) == 0;
-    if (!ready) throw std::bad_alloc();  // it compiled a moment ago
-  }
-  ~Compiled() {
-    if (ready) regfree(&regex);
-  }
-  Compiled(const Compiled&) = delete;
-  Compiled& operator=(const Compiled&) = delete;
-};
-
-StepPattern::StepPattern(std::string_view pattern) : compiled_(std::make_unique<Compiled>(pattern)) {}
-StepPattern::~StepPattern() = default;
-StepPattern::StepPattern(StepPattern&&) noexcept = default;
+StepPattern::StepPattern(std::string_view pattern) : expression_(pattern) {
+  if (!expression_.fault().empty()) fail(pattern, expression_.fault());
+  fields_ = fields_of(expression_, pattern);
+}
 
 std::optional<StepInfo> StepPattern::match(std::string_view name) const {
-  const std::string text(name.substr(0, name.find('\0')));
-  const std::vector<Field>& groups = compiled_->translation.groups;
-  std::vector<regmatch_t> found(groups.size() + 1);
-  if (regexec(&compiled_->regex, text.c_str(), found.size(), found.data(), 0) != 0) return std::nullopt;
+  const auto groups = expression_.find(name);
+  if (!groups) return std::nullopt;
   StepInfo info;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const regmatch_t& part = found[i + 1];
-    if (part.rm_so < 0) continue;
-    set(info, groups[i],
-        std::string_view(text).substr(static_cast<std::size_t>(part.rm_so),
-                                      static_cast<std::size_t>(part.rm_eo - part.rm_so)));
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if ((*groups)[i]) set(info, fields_[i], *(*groups)[i]);
   }
   complete(info);
   return info;

@@ -1,4 +1,4 @@
-// A user's own step marks: a POSIX extended regular expression (with \d, \w, \s) over the names of annotations.
+// A user's own step marks: a regular expression over the names of annotations.
 //
 // What a match says comes from its groups: by name, (?<kind>...), (?<context_requests>...), (?<context_tokens>...),
 // (?<generation_requests>...), (?<generation_tokens>...), where context and generation are short for the tokens; or,
@@ -6,30 +6,28 @@
 // table, in any case; without one it follows from the numbers. A pattern without groups marks steps of unknown kind.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/regular_expression.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
 
+// What a group says.
+enum class StepField { kNone, kKind, kContextRequests, kContextTokens, kGenerationRequests, kGenerationTokens };
+
 class StepPattern {
  public:
   explicit StepPattern(std::string_view pattern);  // Error{kUsage} for what is no expression or has an unknown group
-  ~StepPattern();
-  StepPattern(StepPattern&&) noexcept;
-  StepPattern& operator=(StepPattern&&) = delete;
-  StepPattern(const StepPattern&) = delete;
-  StepPattern& operator=(const StepPattern&) = delete;
 
   // nullopt: the name is no step.
   [[nodiscard]] std::optional<StepInfo> match(std::string_view name) const;
 
  private:
-  struct Compiled;
-  std::unique_ptr<Compiled> compiled_;
+  RegularExpression expression_;
+  std::vector<StepField> fields_;  // by group
 };
 
 }  // namespace tracedb

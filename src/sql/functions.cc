@@ -1,6 +1,5 @@
 #include "sql/functions.h"
 
-#include <regex.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -13,7 +12,8 @@
 #include <vector>
 
 #include "base/duration_text.h"
-#include "sql/pattern_check.h"
+#include "base/failure.h"
+#include "base/regular_expression.h"
 
 namespace tracedb {
 namespace {
@@ -126,35 +126,25 @@ std::string_view text_of(sqlite3_value* value) {
                          : std::string_view(data, static_cast<std::size_t>(sqlite3_value_bytes(value)));
 }
 
-struct CompiledPattern {
-  regex_t regex{};
-  int code = 0;
-  explicit CompiledPattern(const char* pattern) : code(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) {}
-  ~CompiledPattern() {
-    if (code == 0) regfree(&regex);
-  }
-  CompiledPattern(const CompiledPattern&) = delete;
-  CompiledPattern& operator=(const CompiledPattern&) = delete;
-};
-
-void delete_pattern(void* pattern) { std::unique_ptr<CompiledPattern>(static_cast<CompiledPattern*>(pattern)).reset(); }
+void delete_expression(void* expression) {
+  std::unique_ptr<RegularExpression>(static_cast<RegularExpression*>(expression)).reset();
+}
 
 void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
   const std::string_view pattern = text_of(arguments[0]);
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || sqlite3_value_type(arguments[1]) == SQLITE_NULL) return;
-  auto* compiled = static_cast<CompiledPattern*>(sqlite3_get_auxdata(context, 0));
-  std::unique_ptr<CompiledPattern> fresh;
-  if (compiled == nullptr) {
-    if (const auto fault = pattern_fault(pattern)) {
-      const std::string message = "regular expression: " + fault_text(*fault, pattern);
-      return sqlite3_result_error(context, message.c_str(), -1);
-    }
-    fresh = std::make_unique<CompiledPattern>(pattern.data());
-    compiled = fresh.get();
+  const auto* expression = static_cast<const RegularExpression*>(sqlite3_get_auxdata(context, 0));
+  std::unique_ptr<RegularExpression> fresh;
+  if (expression == nullptr) {
+    fresh = std::make_unique<RegularExpression>(pattern);
+    expression = fresh.get();
   }
-  if (compiled->code != 0) return sqlite3_result_error_nomem(context);  // it compiled a moment ago
-  sqlite3_result_int(context, regexec(&compiled->regex, text_of(arguments[1]).data(), 0, nullptr, 0) == 0 ? 1 : 0);
-  if (fresh != nullptr) sqlite3_set_auxdata(context, 0, fresh.release(), delete_pattern);
+  if (!expression->fault().empty()) {
+    const std::string message = "regular expression: " + expression->fault();
+    return sqlite3_result_error(context, message.c_str(), -1);
+  }
+  sqlite3_result_int(context, expression->is_in(text_of(arguments[1])) ? 1 : 0);
+  if (fresh != nullptr) sqlite3_set_auxdata(context, 0, fresh.release(), delete_expression);
 }
 
 void return_text(sqlite3_context* context, const std::string& text) {
@@ -164,6 +154,12 @@ void return_text(sqlite3_context* context, const std::string& text) {
 void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
   return_text(context, duration_text(sqlite3_value_double(arguments[0])));
+}
+
+// An exception must not pass through SQLite. These functions throw nothing but for want of memory.
+template <void (*Function)(sqlite3_context*, int, sqlite3_value**)>
+void guarded(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  if (failure_of([&] { Function(context, count, arguments); })) sqlite3_result_error_nomem(context);
 }
 
 }  // namespace
@@ -177,13 +173,13 @@ void register_functions(Database& database) {
     void (*final)(sqlite3_context*);
   };
   static constexpr Function kFunctions[] = {
-      {"median", 1, nullptr, collect, median_final},
-      {"percentile", 2, nullptr, collect, percentile_final},
-      {"stddev", 1, nullptr, collect, stddev_final},
+      {"median", 1, nullptr, guarded<collect>, median_final},
+      {"percentile", 2, nullptr, guarded<collect>, percentile_final},
+      {"stddev", 1, nullptr, guarded<collect>, stddev_final},
       {"stddev_of", 3, stddev_of, nullptr, nullptr},
       {"bounded_sum", 1, nullptr, add_to_sum, bounded_sum_final},
-      {"regexp", 2, regexp, nullptr, nullptr},
-      {"human_ns", 1, human_ns, nullptr, nullptr},
+      {"regexp", 2, guarded<regexp>, nullptr, nullptr},
+      {"human_ns", 1, guarded<human_ns>, nullptr, nullptr},
   };
   for (const Function& f : kFunctions) {
     const int code =

@@ -5,7 +5,7 @@
 //   stddev(x)                      of the sample (n - 1); 0 for one value
 //   stddev_of(n, total, squares)   the same from a count, a sum and a sum of squares
 //   bounded_sum(n)                 of integers, exact up to 2^63 - 1 and that beyond, where sum() would fail
-//   text REGEXP pattern            POSIX extended without \1, case-sensitive, found anywhere in the text
+//   text REGEXP pattern            an expression of RE2, case-sensitive, found anywhere (base/regular_expression.h)
 //   human_ns(ns)                   '1.234 ms'
 //
 // NULLs and text do not count as values. Views never use them: those must work in any client.

@@ -1,7 +1,8 @@
 #include "sql/schema_text.h"
 
 #include <algorithm>
-#include <regex>
+
+#include "base/regular_expression.h"
 
 namespace tracedb {
 namespace {
@@ -18,11 +19,15 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 // Names of the columns a line of code ends: "x AS y," in a view, "name TYPE" parts in a table.
 std::vector<std::string> columns_in(const std::string& code, bool is_view) {
-  static const std::regex kAlias(R"(\bAS (\w+),?\s*$)");
-  static const std::regex kDefinition(R"((?:^|,)\s*(\w+) (?:INTEGER|REAL|TEXT|BLOB|ANY)\b)");
+  static const RegularExpression kAlias(R"(\bAS (\w+),?\s*$)");
+  static const RegularExpression kDefinition(R"((?:^|,)\s*(\w+) (?:INTEGER|REAL|TEXT|BLOB|ANY)\b)");
   std::vector<std::string> names;
-  const std::regex& pattern = is_view ? kAlias : kDefinition;
-  for (std::sregex_iterator at(code.begin(), code.end(), pattern), end; at != end; ++at) names.push_back((*at)[1]);
+  const RegularExpression& pattern = is_view ? kAlias : kDefinition;
+  std::size_t from = 0;
+  while (const auto groups = pattern.find(code, from)) {
+    names.emplace_back(*(*groups)[1]);
+    from = static_cast<std::size_t>((*groups)[0]->data() + (*groups)[0]->size() - code.data());
+  }
   return names;
 }
 
@@ -33,7 +38,7 @@ std::size_t text_after(const std::string& line, std::size_t from) {
 }  // namespace
 
 SchemaComments schema_comments(std::string_view script_text) {
-  static const std::regex kOpening(R"(^CREATE (TABLE|VIEW|TEMP VIEW) (\w+))");
+  static const RegularExpression kOpening(R"(^CREATE (TABLE|VIEW|TEMP VIEW) (\w+))");
   SchemaComments comments;
   std::string object;
   bool is_view = false;
@@ -41,10 +46,9 @@ SchemaComments schema_comments(std::string_view script_text) {
     const std::size_t mark = line.find("-- ");
     const std::string code = line.substr(0, mark);
     const std::string comment = mark == std::string::npos ? "" : line.substr(text_after(line, mark + 2));
-    std::smatch opening;
-    if (std::regex_search(line, opening, kOpening)) {
-      object = opening[2];
-      is_view = opening[1] != "TABLE";
+    if (const auto opening = kOpening.find(line)) {
+      object = *(*opening)[2];
+      is_view = (*opening)[1] != "TABLE";
       comments[{object, ""}] = comment;
     } else if (!object.empty() && !comment.empty()) {
       for (const std::string& column : columns_in(code, is_view)) comments[{object, column}] = comment;

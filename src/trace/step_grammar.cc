@@ -2,16 +2,16 @@
 
 #include <array>
 #include <charconv>
-#include <regex>
 #include <vector>
 
 #include "base/content_hash.h"
+#include "base/regular_expression.h"
 #include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
-using Match = std::match_results<std::string_view::const_iterator>;
+using Match = RegularExpression::Groups;
 
 std::optional<std::int64_t> number(std::string_view text) {
   std::int64_t value = 0;
@@ -20,8 +20,7 @@ std::optional<std::int64_t> number(std::string_view text) {
 }
 
 std::optional<std::int64_t> group(const Match& match, std::size_t index) {
-  if (!match[index].matched) return std::nullopt;
-  return number({&*match[index].first, static_cast<std::size_t>(match[index].length())});
+  return match[index] ? number(*match[index]) : std::nullopt;
 }
 
 StepKind kind_of_counts(const StepInfo& info) {
@@ -41,12 +40,12 @@ StepInfo from_vllm(const Match& match) {
 
 // SGLang: step[DECODE bs=32], step[EXTEND bs=15 toks=15360]. Modes of speculative decoding's draft stay unknown.
 StepInfo from_sglang(const Match& match) {
-  const std::string mode = match[1].str();
+  const std::string_view mode = match[1].value_or("");
   StepInfo info;
   if (mode == "DECODE" || mode == "TARGET_VERIFY" || mode == "IDLE") {
     info.kind = mode == "IDLE" ? StepKind::kOther : StepKind::kDecode;
     info.generation_requests = group(match, 2);
-    info.generation_tokens = match[3].matched ? group(match, 3) : group(match, 2);
+    info.generation_tokens = match[3] ? group(match, 3) : group(match, 2);
   } else if (mode == "EXTEND" || mode == "SPLIT_PREFILL" || mode == "MIXED") {
     info.kind = mode == "MIXED" ? StepKind::kMixed : StepKind::kPrefill;
     info.context_requests = group(match, 2);
@@ -58,7 +57,7 @@ StepInfo from_sglang(const Match& match) {
 // ATOM: prefill[bs=2 tok=300 ...], decode[bs=117/128 tok=117 ...]
 StepInfo from_atom(const Match& match) {
   StepInfo info;
-  if (match[1].str() == "decode") {
+  if (match[1] == "decode") {
     info.kind = StepKind::kDecode;
     info.generation_requests = group(match, 2);
     info.generation_tokens = group(match, 3);
@@ -91,7 +90,7 @@ StepInfo of_other_kind(const Match& /*match*/) { return {StepKind::kOther, {}, {
 struct Rule {
   const char* name;
   std::string_view needle;  // must occur in the name: keeps the regular expressions off ordinary annotations
-  const char* pattern;      // ECMAScript, matched from the start of the name
+  const char* pattern;      // matched from the start of the name
   StepInfo (*build)(const Match&);
   StepScope scope = StepScope::kThread;
 };
@@ -111,10 +110,10 @@ constexpr std::array<Rule, 9> kRules = {{
     {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind, StepScope::kProcess},
 }};
 
-const std::vector<std::regex>& compiled() {
-  static const std::vector<std::regex> kPatterns = [] {
-    std::vector<std::regex> out;
-    for (const Rule& rule : kRules) out.emplace_back(rule.pattern, std::regex::ECMAScript | std::regex::optimize);
+const std::vector<RegularExpression>& compiled() {
+  static const std::vector<RegularExpression> kPatterns = [] {
+    std::vector<RegularExpression> out;
+    for (const Rule& rule : kRules) out.emplace_back(rule.pattern);
     return out;
   }();
   return kPatterns;
@@ -126,17 +125,15 @@ struct RuleMatch {
 };
 
 RuleMatch find_rule(std::string_view annotation) {
-  RuleMatch out;
-  // The longest real step name is a few hundred bytes; the library's matcher recurses per character.
-  constexpr std::size_t kLongestName = 1000;
-  if (annotation.size() > kLongestName) return out;
+  constexpr std::size_t kLongestName = 1000;  // the longest real one has a few hundred bytes
+  if (annotation.size() > kLongestName) return {};
   for (std::size_t i = 0; i < kRules.size(); ++i) {
     if (annotation.find(kRules[i].needle) == std::string_view::npos) continue;
-    if (!std::regex_search(annotation.begin(), annotation.end(), out.match, compiled()[i])) continue;
-    out.rule = &kRules[i];
-    return out;
+    std::optional<Match> match = compiled()[i].find(annotation);
+    if (!match) continue;
+    return {&kRules[i], *std::move(match)};
   }
-  return out;
+  return {};
 }
 
 }  // namespace

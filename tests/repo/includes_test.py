@@ -27,6 +27,7 @@ LIBRARIES = {
     r"xxh\w*\.h": ["src/base/content_hash.cc"],
     r"zlib\.h": ["src/base/zlib_decoder.cc", "tools/make_trace/text_output.cc"],
     r"zstd\w*\.h": ["src/base/zstd_decoder.cc"],
+    r"re2/.*": ["src/base/regular_expression.cc"],
     r"isa-l.*": ["src/base/isal_decoder.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"simdjson\.h": ["src/ingest/"],
