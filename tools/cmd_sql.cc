@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -10,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
+#include "option_parsing.h"
 #include "passes/kernel_words.h"
 #include "query_command.h"
 #include "query_layers.h"
@@ -67,16 +65,6 @@ std::map<std::string, std::string> parameters(const CommandLine& line) {
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return values;
-}
-
-std::chrono::milliseconds timeout(const CommandLine& line) {
-  const auto text = line.text("timeout");
-  if (!text) return std::chrono::milliseconds(0);
-  const auto seconds = parse_double(*text);
-  if (!seconds || *seconds <= 0 || *seconds > 1e6) {
-    throw Error(ErrorCode::kUsage, fmt::format("--timeout {}: give seconds", *text));
-  }
-  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
 }
 
 Cell printable_cell(const Statement& statement, int column) {
@@ -194,14 +182,15 @@ int run(std::span<const std::string> args) {
                                  OptionGroup::kInput});
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
-  line.add("timeout", OptionKind::kValue, "give up after this many seconds (exit code 5)");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
   if (!line.parse(without_leading_comments(args))) return 0;
   const Request asked = request(line);
   const auto values = parameters(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
   SqlLimits limits;
-  limits.timeout = timeout(line);
+  if (const auto size = line.text("max-memory"); size && *size != "0") {
+    limits.heap_bytes = static_cast<std::int64_t>(parse_size(*size));
+  }
   Output output(line);
   OpenedTrace trace = open_trace(asked.input, line);
   const CaptureInForce capture = capture_of(line);

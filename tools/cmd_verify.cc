@@ -6,6 +6,7 @@
 #include "index/verify.h"
 #include "ingest/known_formats.h"
 #include "query_command.h"
+#include "query_limits.h"
 #include "query_output.h"
 
 namespace tracedb {
@@ -43,8 +44,9 @@ int run(std::span<const std::string> args) {
   for (const std::string& input : line.inputs()) {
     const std::filesystem::path path = index_of(input);
     const Index index = Index::open(path);
+    RunLimits::of_process().watch(index.database());
     const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
-    const std::vector<VerifyFinding> findings = verify(index, source);
+    const std::vector<VerifyFinding> findings = verify(index, source, RunLimits::of_process().time_is_up());
     failed = failed || std::any_of(findings.begin(), findings.end(),
                                    [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
     output.add("verify", {input, as_report(findings), {}});

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -11,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "ingest/batch.h"
@@ -215,30 +213,6 @@ int run_ingest(const IngestCommand& command) {
   if (result.interrupted) return signal_exit_code();
   if (result.first_failure) return static_cast<int>(all == 1 ? *result.first_failure : ErrorCode::kInput);
   return command.strict && result.lossy ? static_cast<int>(ErrorCode::kSalvaged) : 0;
-}
-
-std::chrono::nanoseconds parse_seconds(const std::string& text) {
-  const auto value = parse_double(text);
-  if (!value || *value <= 0 || *value > 1e9) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of seconds; write e.g. 600 or 0.5", text));
-  }
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*value));
-}
-
-std::size_t parse_size(const std::string& text) {
-  constexpr std::string_view kUnits = "KMGT";
-  std::string_view digits = text;
-  double factor = 1;
-  const std::size_t unit = digits.empty() ? std::string_view::npos : kUnits.find(digits.back());
-  if (unit != std::string_view::npos) {
-    factor = std::pow(1024.0, static_cast<double>(unit + 1));
-    digits.remove_suffix(1);
-  }
-  const auto value = parse_double(digits);
-  if (!value || *value <= 0 || *value * factor > 1e15) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a size; write e.g. 64K, 200M or 2G", text));
-  }
-  return static_cast<std::size_t>(*value * factor);
 }
 
 }  // namespace tracedb

@@ -36,10 +36,4 @@ struct IngestCommand {
 // 128 + the signal if one ended the run.
 int run_ingest(const IngestCommand& command);
 
-// "90", "0.5". Throws Error{kUsage}.
-std::chrono::nanoseconds parse_seconds(const std::string& text);
-
-// "64K", "1.5M", "2G" (powers of 1024) or plain bytes. Throws Error{kUsage}.
-std::size_t parse_size(const std::string& text);
-
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "base/closest_name.h"
@@ -68,6 +69,30 @@ po::variables_map parse_options(std::span<const std::string> words, const po::op
   po::variables_map values;
   po::store(parsed, values);
   return values;
+}
+
+std::chrono::nanoseconds parse_seconds(const std::string& text) {
+  const auto value = parse_double(text);
+  if (!value || *value <= 0 || *value > 1e9) {
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of seconds; write e.g. 600 or 0.5", text));
+  }
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*value));
+}
+
+std::size_t parse_size(const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string_view digits = text;
+  double factor = 1;
+  const std::size_t unit = digits.empty() ? std::string_view::npos : kUnits.find(digits.back());
+  if (unit != std::string_view::npos) {
+    factor = std::pow(1024.0, static_cast<double>(unit + 1));
+    digits.remove_suffix(1);
+  }
+  const auto value = parse_double(digits);
+  if (!value || *value <= 0 || *value * factor > 1e15) {
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a size; write e.g. 64K, 200M or 2G", text));
+  }
+  return static_cast<std::size_t>(*value * factor);
 }
 
 std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -27,6 +29,12 @@ struct OutputOption {
 // recording: see require_safe_output().
 void require_safe_outputs(const boost::program_options::variables_map& values, std::span<const OutputOption> outputs,
                           const char* positional);
+
+// "90", "0.5". Throws Error{kUsage}.
+std::chrono::nanoseconds parse_seconds(const std::string& text);
+
+// "64K", "1.5M", "2G" (powers of 1024) or plain bytes. Throws Error{kUsage}.
+std::size_t parse_size(const std::string& text);
 
 // A whole number from `least` to `most`; `option` is how the message names it.
 std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most);

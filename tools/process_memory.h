@@ -3,8 +3,8 @@
 
 namespace tracedb {
 
-// Where nothing can be thrown any more, one line says so, and the exit code is that of resources that ran out. To be
-// called first in main().
-void end_in_one_line_without_memory();
+// Where nothing can be thrown any more, this line says so, and the exit code is that of resources that ran out. To be
+// called first in main(); `line` must stay.
+void end_in_one_line_without_memory(const char* line);
 
 }  // namespace tracedb

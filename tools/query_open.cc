@@ -11,6 +11,7 @@
 #include "ingest/ensure_index.h"
 #include "ingest/known_formats.h"
 #include "process_signals.h"
+#include "query_limits.h"
 #include "report/escape.h"
 
 namespace tracedb {
@@ -18,6 +19,7 @@ namespace {
 
 OpenedTrace with_notes(Index index) {
   OpenedTrace opened{std::move(index), {}};
+  RunLimits::of_process().watch(opened.index.database());
   if (!opened.index.complete())
     opened.notes.emplace_back("the trace is truncated: this is what came before the damage");
   return opened;
@@ -26,7 +28,8 @@ OpenedTrace with_notes(Index index) {
 OpenedTrace open_index(const std::filesystem::path& path) {
   OpenedTrace opened = with_notes(Index::open(path));
   const std::filesystem::path source = source_of(opened.index);
-  const ValidityResult result = check_validity(opened.index, source, Effort::kQuick);
+  const ValidityResult result =
+      check_validity(opened.index, source, Effort::kQuick, RunLimits::of_process().time_is_up());
   if (result.validity == Validity::kStale) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: out of date: {}; run trace-ingest {}", path.string(), result.reason, source.string()));
@@ -43,8 +46,10 @@ EnsureOptions any_index() {
 }
 
 std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
+  EnsureOptions options = any_index();
+  options.ingest.cancel = RunLimits::of_process().time_is_up();
   for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
-    if (is_valid_index(trace, candidate, any_index())) return with_notes(Index::open(candidate));
+    if (is_valid_index(trace, candidate, options)) return with_notes(Index::open(candidate));
   }
   return std::nullopt;
 }
@@ -54,6 +59,7 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
                                                trace.string(), trace.string()));
   }
+  const RunLimits::Pause pause;
   refuse_known_format(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';

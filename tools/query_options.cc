@@ -6,11 +6,13 @@
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <system_error>
 
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "option_parsing.h"
+#include "query_limits.h"
 
 namespace tracedb {
 namespace {
@@ -21,6 +23,19 @@ std::string format_names() {
   std::string names;
   for (const Renderer& renderer : renderers()) names += (names.empty() ? "" : ", ") + std::string(renderer.name);
   return names;
+}
+
+// Memory grows with the size of an index, never with what is in it. The index of a compressed trace is about as large.
+std::uint64_t usual_memory(const std::vector<std::string>& inputs) {
+  constexpr std::uint64_t kLeast = std::uint64_t{2} << 30U;
+  constexpr std::uint64_t kFactor = 16;
+  std::uint64_t bytes = 0;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(input, error);
+    if (!error) bytes += size;
+  }
+  return kLeast + kFactor * bytes;
 }
 
 }  // namespace
@@ -100,6 +115,11 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
         break;
     }
   }
+  add("timeout", OptionKind::kValue,
+      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)");
+  add("max-memory", OptionKind::kValue,
+      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no "
+      "limit)");
   add("quiet,q", OptionKind::kFlag, "no notes on standard error");
   add("help,h", OptionKind::kFlag, "show this help");
 }
@@ -133,7 +153,15 @@ bool CommandLine::parse(std::span<const std::string> args) {
     return false;
   }
   require_safe_outputs(options_->values, options_->outputs, "positional");
+  set_limits();
   return true;
+}
+
+void CommandLine::set_limits() const {
+  const std::string seconds = text("timeout").value_or("600");
+  if (seconds != "0") RunLimits::of_process().limit_time(parse_seconds(seconds));
+  const std::string size = text("max-memory").value_or("");
+  if (size != "0") RunLimits::of_process().limit_memory(size.empty() ? usual_memory(positional_) : parse_size(size));
 }
 
 void CommandLine::print_help() const {

@@ -66,6 +66,7 @@ class CommandLine {
 
  private:
   void print_help() const;
+  void set_limits() const;
 
   struct Options;
   const Command& command_;

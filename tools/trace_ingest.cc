@@ -225,7 +225,7 @@ int run_and_explain(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tracedb::end_in_one_line_without_memory();
+  tracedb::end_in_one_line_without_memory("out of memory; lower --max-memory or --jobs");
   tracedb::catch_ending_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
   try {

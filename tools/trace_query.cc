@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/closest_name.h"
@@ -17,6 +18,7 @@
 #include "process_memory.h"
 #include "process_signals.h"
 #include "query_command.h"
+#include "query_limits.h"
 #include "report/escape.h"
 #include "sql/database.h"
 
@@ -84,11 +86,17 @@ int run(int argc, char** argv) {
     return dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const Error& error) {
     if (end_requested()) return signal_exit_code();
+    if (const std::string limit = RunLimits::of_process().time_limit_reached(); !limit.empty()) {
+      return complain(limit, static_cast<int>(ErrorCode::kResource));
+    }
     return complain(error.what(), static_cast<int>(error.code()));
   } catch (const boost::program_options::error& error) {
     return complain(std::string(error.what()) + "; see trace-query --help", static_cast<int>(ErrorCode::kUsage));
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const std::system_error& error) {  // a thread without memory for its stack
+    return complain(fmt::format("{}: {}", RunLimits::of_process().out_of_memory(), error.what()),
+                    static_cast<int>(ErrorCode::kResource));
   } catch (const std::exception& error) {
     return complain(error.what(), static_cast<int>(ErrorCode::kResource));
   }
@@ -98,11 +106,11 @@ int run(int argc, char** argv) {
 }  // namespace tracedb
 
 int main(int argc, char** argv) {
-  tracedb::end_in_one_line_without_memory();
+  tracedb::end_in_one_line_without_memory("out of memory; see --max-memory");
   try {
     return tracedb::run(argc, argv);
   } catch (...) {  // memory, also that for the explanation
-    std::cerr << "trace-query: out of memory\n";
+    std::cerr << "trace-query: " << tracedb::RunLimits::of_process().out_of_memory() << '\n';
     return static_cast<int>(tracedb::ErrorCode::kResource);
   }
 }

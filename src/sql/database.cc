@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "sql/index_fault.h"
+#include "sql/watchdog.h"
 
 namespace tracedb {
 namespace {
@@ -125,6 +126,7 @@ void Database::open(const std::string& name) {
 }
 
 void Database::close() {
+  if (watchdog_ != nullptr) std::exchange(watchdog_, nullptr)->remove(handle_);
   sqlite3_close_v2(std::exchange(handle_, nullptr));
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
@@ -136,7 +138,13 @@ Database::Database(Database&& other) noexcept
       handle_(std::exchange(other.handle_, nullptr)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       interrupt_(other.interrupt_),
+      watchdog_(std::exchange(other.watchdog_, nullptr)),
       mode_(other.mode_) {}
+
+void Database::end_by(Watchdog& watchdog) {
+  watchdog.add(handle_);
+  watchdog_ = &watchdog;
+}
 
 void Database::interrupt_on(const std::atomic<bool>* flag) {
   constexpr int kOperationsBetweenLooks = 10'000;
@@ -149,6 +157,7 @@ void Database::interrupt_on(const std::atomic<bool>* flag) {
 void Database::fail(int sqlite_code, std::string_view doing) const {
   const int kind = sqlite_code & 0xff;
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
+  if (kind == SQLITE_INTERRUPT && watchdog_ != nullptr) throw Error(ErrorCode::kResource, "time limit");
   const bool corrupt = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
   if (corrupt && is_being_built()) {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
@@ -167,7 +176,8 @@ void Database::fail(int sqlite_code, std::string_view doing) const {
                                    std::strerror(kind == SQLITE_FULL ? ENOSPC : append_error(path_))),
                        unknown ? 0 : written);
   }
-  throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}", path_.string(), doing, message_of(handle_)));
+  const char* advice = kind == SQLITE_NOMEM && mode_ == Mode::kReadOnly ? "; --max-memory SIZE allows more" : "";
+  throw Error(error_code(sqlite_code), fmt::format("{}: {}: {}{}", path_.string(), doing, message_of(handle_), advice));
 }
 
 void Database::execute(std::string_view sql) {

@@ -19,6 +19,7 @@ struct sqlite3_stmt;
 namespace tracedb {
 
 class Database;
+class Watchdog;
 
 // A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
 std::string database_name(const std::filesystem::path& path);
@@ -101,6 +102,9 @@ class Database {
   // taken for what is read next.
   void forget_pages();
 
+  // Statements end with Error{kResource} once the watchdog's time is up. It must outlive the database.
+  void end_by(Watchdog& watchdog);
+
   // Statements end with Error{kInterrupted} once `*flag` is true (null: never again). It must outlive the database.
   void interrupt_on(const std::atomic<bool>* flag);
 
@@ -120,6 +124,7 @@ class Database {
   sqlite3* handle_ = nullptr;
   int descriptor_ = -1;
   const std::atomic<bool>* interrupt_ = nullptr;
+  Watchdog* watchdog_ = nullptr;
   Mode mode_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sql/bounded_printf.h"
+
 namespace tracedb {
 namespace {
 
@@ -31,8 +33,8 @@ int authorize(void*, int action, const char* first, const char* second, const ch
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_FUNCTION:
-      return is_one_of(second,
-                       {"load_extension", "fts3_tokenizer", "writefile", "readfile", "edit", "zeroblob", "randomblob"})
+      return is_one_of(second, {"load_extension", "fts3_tokenizer", "rtreecheck", "writefile", "readfile", "edit",
+                                "zeroblob", "randomblob"})
                  ? SQLITE_DENY
                  : SQLITE_OK;
     case SQLITE_PRAGMA:
@@ -42,18 +44,12 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   }
 }
 
-int past_deadline(void* deadline) {
-  return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline) ? 1 : 0;
-}
-
 // Table-valued functions declare their columns on first use, by a CREATE TABLE that the authorizer would refuse.
 constexpr const char* kTableFunctions =
     "SELECT 1 FROM json_each('[]'); SELECT 1 FROM json_tree('[]'); SELECT 1 FROM pragma_table_info('meta');"
     "SELECT 1 FROM pragma_table_xinfo('meta'); SELECT 1 FROM pragma_table_list('meta');"
     "SELECT 1 FROM pragma_index_list('meta'); SELECT 1 FROM pragma_index_info('meta');"
     "SELECT 1 FROM pragma_function_list; SELECT 1 FROM pragma_database_list; SELECT 1 FROM pragma_compile_options";
-
-constexpr int kOperationsBetweenClockReads = 10000;  // well under a millisecond
 
 }  // namespace
 
@@ -62,6 +58,7 @@ void harden(Database& database) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
   database.execute(
       "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON; PRAGMA mmap_size=0;"
       "PRAGMA cache_size=-65536");
@@ -70,6 +67,7 @@ void harden(Database& database) {
 SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(database) {
   sqlite3* handle = database.handle();
   database.execute(kTableFunctions);
+  register_bounded_printf(database, limits.value_bytes);
   sqlite3_hard_heap_limit64(limits.heap_bytes);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limits.value_bytes);
   sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
@@ -79,13 +77,9 @@ SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(data
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
   sqlite3_set_authorizer(handle, authorize, nullptr);
-  deadline_ = limits.timeout.count() > 0 ? std::chrono::steady_clock::now() + limits.timeout
-                                         : std::chrono::steady_clock::time_point::max();
-  sqlite3_progress_handler(handle, kOperationsBetweenClockReads, past_deadline, &deadline_);
 }
 
 SqlGuard::~SqlGuard() {
-  sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr);
   sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
   sqlite3_hard_heap_limit64(0);
 }

@@ -1,26 +1,27 @@
 // Guards around indexes and statements that others wrote. An index may come from anywhere, and ad-hoc SQL may too.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "sql/database.h"
 
 namespace tracedb {
 
+// No text or blob of ours is longer: an event has at most 64 MiB, of which a broken byte becomes three. One that is
+// longer ends the statement that reads or makes it.
+inline constexpr int kLongestValue = 256 << 20;
+
 // For every opened index: defensive mode, no functions with side effects from its schema, page checks, no writes, no
-// memory mapping (a file that shrinks under a mapping is SIGBUS).
+// memory mapping (a file that shrinks under a mapping is SIGBUS), no value of more than kLongestValue bytes.
 void harden(Database& database);
 
 struct SqlLimits {
-  std::chrono::milliseconds timeout{0};             // 0: none
-  std::int64_t heap_bytes = std::int64_t{1} << 30;  // for the whole process
+  std::int64_t heap_bytes = std::int64_t{1} << 30;  // of SQLite, in the whole process
   int value_bytes = 64 << 20;                       // longest text or blob, so printf('%.*c', 1e9, 'x') is an error
 };
 
 // Confines the statements prepared while it lives: reading only (tables, views, a few PRAGMAs that tell about the
-// schema), bounded in time, memory and size. The clock starts with the construction. Statements must end before it
-// does.
+// schema), bounded in memory and size. Their time is for a Watchdog. Statements must end before it does.
 class SqlGuard {
  public:
   SqlGuard(Database& database, const SqlLimits& limits);
@@ -30,7 +31,6 @@ class SqlGuard {
 
  private:
   Database& database_;
-  std::chrono::steady_clock::time_point deadline_;
 };
 
 }  // namespace tracedb

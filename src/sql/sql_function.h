@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/failure.h"
 #include "sql/database.h"
 
 struct sqlite3_context;
@@ -40,7 +41,8 @@ template <void (*Function)(SqlCall&)>
 void add_function(Database& database, const char* name, int arguments, void* context) {
   add_function(database, name, arguments, context, [](sqlite3_context* call, int, sqlite3_value** values) {
     SqlCall wrapped(call, values);
-    Function(wrapped);
+    // An exception must not pass through SQLite.
+    if (const auto failure = failure_of([&] { Function(wrapped); })) wrapped.fail(failure->what());
   });
 }
 

@@ -10,6 +10,16 @@
 
 namespace tracedb {
 
+namespace {
+
+bool is_no_fault_of_sql(int code) {
+  const int kind = code & 0xff;
+  return kind == SQLITE_NOMEM || kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || kind == SQLITE_IOERR ||
+         kind == SQLITE_FULL;
+}
+
+}  // namespace
+
 UserSql::UserSql(Database& database, std::string_view text) : database_(database), text_(text) {
   const std::size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
@@ -41,7 +51,7 @@ std::optional<Statement> UserSql::next(const std::map<std::string, std::string>&
     if (code != SQLITE_OK) {
       const int offset = sqlite3_error_offset(database_.handle());
       const std::string reason = sqlite3_errmsg(database_.handle());
-      if (code == SQLITE_NOMEM || code == SQLITE_CORRUPT || code == SQLITE_IOERR) database_.fail(code, "SQL failed");
+      if (is_no_fault_of_sql(code)) database_.fail(code, "SQL failed");
       fail_at(start_ + static_cast<std::size_t>(std::max(offset, 0)),
               code == SQLITE_AUTH ? "only reading is allowed here (" + reason + ")" : reason);
     }
@@ -82,11 +92,8 @@ bool UserSql::step(Statement& statement) {
   const int code = sqlite3_step(statement.handle());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  const int kind = code & 0xff;
-  if (kind == SQLITE_INTERRUPT) throw Error(ErrorCode::kResource, fmt::format("SQL statement {}: time limit", number_));
-  if (kind != SQLITE_ERROR && kind != SQLITE_TOOBIG && kind != SQLITE_CONSTRAINT && kind != SQLITE_MISMATCH) {
-    database_.fail(code, fmt::format("SQL statement {}", number_));
-  }
+  if (code == SQLITE_INTERRUPT) throw Error(ErrorCode::kResource, fmt::format("SQL statement {}: time limit", number_));
+  if (is_no_fault_of_sql(code)) database_.fail(code, fmt::format("SQL statement {}", number_));
   fail_at(start_, sqlite3_errmsg(database_.handle()));
 }
 

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "sql/functions.h"
 #include "sql/safety.h"
+#include "sql/watchdog.h"
 #include "support/small_index.h"
+#include "support/temp_directory.h"
 
 namespace tracedb {
 namespace {
@@ -96,24 +98,66 @@ TEST_CASE("nothing but reading") {
                               "SELECT randomblob(1000000000)",
                               "SELECT length(hex(printf('%.*c', 60000000, 'x')))",
                               "EXPLAIN DELETE FROM meta",
-                              "SELECT fts3_tokenizer('simple')"}) {
+                              "SELECT fts3_tokenizer('simple')",
+                              "SELECT rtreecheck('kernel')"}) {
     CAPTURE(hostile);
     CHECK(is_error(fixture.answer(hostile)));
   }
   CHECK(fixture.answer("SELECT count(*) FROM kernel") == "3");
 }
 
-TEST_CASE("a deadline ends what never ends") {
+TEST_CASE("printf is SQLite's, but makes no text that is too long") {
   Fixture fixture;
-  SqlLimits limits;
-  limits.timeout = std::chrono::milliseconds(50);
+  const char* kUsual =
+      "printf('%d|%5d|%-5d|%05.1f|%s|%.3s|%%|%,d|%q|%Q|%w|%x|%c|%*d|%.*f|%lld|%n', 42, 42, 42, 3.14159, 'text', "
+      "'longer', "
+      "1234567, 'it''s', 'it''s', 'a\"b', 255, 'c', 8, 1, 2, 2.71828, 9007199254740993)";
+  Database own(":memory:", Database::Mode::kMemory);
+  CHECK(fixture.answer(std::string("SELECT ") + kUsual) == own.query_text(std::string("SELECT ") + kUsual));
   CHECK(
-      fixture
-          .answer("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", {}, limits)
-          .find("time limit") != std::string::npos);
-  CHECK(fixture.answer("SELECT 1") == "1");
-  // What runs inside one function call is refused instead: the deadline is only looked at between operations.
-  CHECK(fixture.answer(R"(SELECT regexp('(.*)(.*)(.*)(.*)\1\2\3\4x', printf('%.*c', 300, 'a')))", {}, limits)
+      fixture.answer("SELECT format('%s', NULL) || typeof(printf(NULL)) || printf('%d') || length(printf('%.*c', -50, "
+                     "'x'))") == own.query_text("SELECT format('%s', NULL) || typeof(printf(NULL)) || printf('%d') || "
+                                                "length(printf('%.*c', -50, 'x'))"));
+  SqlLimits limits;
+  limits.value_bytes = 1 << 20;
+  CHECK(fixture.answer("SELECT length(printf('%.*c', 1000000, 'x'))", {}, limits) == "1000000");
+  for (const char* sql :
+       {"printf('%.*c', 2000000000, 'x')", "printf('%2000000000d', 1)", "format('%-*s', -2000000000, 'x')",
+        "printf('%700000d%700000d', 1, 2)", "printf('%.99999999999999999999f', 1.5)",
+        "printf('%s%s', printf('%700000d', 1), printf('%700000d', 1))", "printf('%*d', -9223372036854775807 - 1, 1)"}) {
+    CAPTURE(sql);
+    CHECK(fixture.answer(std::string("SELECT length(") + sql + ")", {}, limits).find("too big") != std::string::npos);
+  }
+}
+
+TEST_CASE("whatever a function of SQLite's says is the statement's fault") {
+  const TempDirectory folder;
+  write_small_index(folder / "x.tracedb");
+  const Index index = Index::open(folder / "x.tracedb");
+  const SqlGuard guard(index.database(), {});
+  for (const char* sql : {"SELECT rtreecheck('kernel')", "SELECT rtreecheck('main', 'nothing')", "SELECT json('{')",
+                          "SELECT abs(-9223372036854775808)", "SELECT * FROM dbstat", "SELECT rtreedepth(x'')",
+                          "SELECT like('a', 'b', 'cc')", "SELECT printf('%s', zeroblob(1000000000))"}) {
+    CAPTURE(sql);
+    UserSql statements(index.database(), sql);
+    const auto run = [&] {
+      while (auto statement = statements.next({})) {
+        while (statements.step(*statement)) {
+        }
+      }
+    };
+    CHECK_THROWS_WITH_AS(run(), doctest::Contains("SQL statement 1, line 1"), Error);
+  }
+}
+
+TEST_CASE("a deadline ends what never ends") {
+  Watchdog watchdog(std::chrono::milliseconds(50), [] {});
+  Fixture fixture;
+  fixture.database.end_by(watchdog);
+  CHECK(fixture.answer("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
+            .find("time limit") != std::string::npos);
+  // What would run inside one function call is refused instead.
+  CHECK(fixture.answer(R"(SELECT regexp('(.*)(.*)(.*)(.*)\1\2\3\4x', printf('%.*c', 300, 'a')))")
             .find("references back") != std::string::npos);
 }
 

@@ -1,0 +1,66 @@
+#include "sql/watchdog.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tracedb {
+
+Watchdog::Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort)
+    : last_resort_(std::move(last_resort)), end_(Clock::now() + limit), thread_([this] { watch(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::add(sqlite3* database) {
+  const std::lock_guard lock(mutex_);
+  databases_.push_back(database);
+}
+
+void Watchdog::remove(sqlite3* database) {
+  const std::lock_guard lock(mutex_);
+  std::erase(databases_, database);
+}
+
+void Watchdog::pause() {
+  const std::lock_guard lock(mutex_);
+  if (!paused_) paused_ = Clock::now();
+  wake_.notify_one();
+}
+
+void Watchdog::resume() {
+  const std::lock_guard lock(mutex_);
+  if (!paused_) return;
+  end_ += Clock::now() - *paused_;
+  paused_.reset();
+  wake_.notify_one();
+}
+
+void Watchdog::watch() {
+  constexpr auto kBetweenInterrupts = std::chrono::milliseconds(5);
+  std::unique_lock lock(mutex_);
+  while (!done_ && (paused_ || Clock::now() < end_)) {
+    if (paused_) {
+      wake_.wait(lock);
+    } else {
+      wake_.wait_until(lock, end_);
+    }
+  }
+  const Clock::time_point last = Clock::now() + kGrace;
+  while (!done_) {
+    time_is_up_ = true;
+    if (Clock::now() >= last && last_resort_) std::exchange(last_resort_, nullptr)();
+    // A statement that begins after this one ended is not affected: hence again and again.
+    for (sqlite3* database : databases_) sqlite3_interrupt(database);
+    wake_.wait_for(lock, kBetweenInterrupts);
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,50 @@
+// The limits of a run of trace-query, which are those of its process: the time it takes, and the memory. Whatever is in
+// an index, the run ends within them, and in one line.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sql/watchdog.h"
+
+namespace tracedb {
+
+class Database;
+
+class RunLimits {
+ public:
+  static RunLimits& of_process();
+
+  // From now on, once. What does not end by itself in time ends with the process, exit code 5.
+  void limit_time(std::chrono::nanoseconds limit);
+  // Of everything but the program itself; what is beyond is refused (std::bad_alloc). No effect with a sanitizer, whose
+  // own memory would count.
+  void limit_memory(std::uint64_t bytes);
+
+  void watch(Database& database);
+  [[nodiscard]] const std::atomic<bool>* time_is_up() const;  // for work that looks at a flag; null: never
+
+  // One line for whatever failed: the limit that was reached; "" if none was.
+  [[nodiscard]] std::string time_limit_reached() const;
+  [[nodiscard]] std::string out_of_memory() const;
+
+  // The clock stands still while it lives.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+  };
+
+ private:
+  RunLimits() = default;
+
+  std::optional<Watchdog> watchdog_;
+  std::string time_text_, memory_text_;
+};
+
+}  // namespace tracedb
