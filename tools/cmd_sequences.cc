@@ -50,13 +50,10 @@ struct Labels {
 Labels labels_of(const Index& index, bool by_class) {
   Labels labels;
   std::vector<std::string> seen;
-  Statement rows(index.database(), by_class
-                                       ? "SELECT name_id, class FROM temp.kernel_class WHERE name_id BETWEEN 1 AND "
-                                         "4294967294 ORDER BY class, name_id"
-                                       : "SELECT id, short_name FROM kernel_name WHERE id BETWEEN 1 AND 4294967294 "
-                                         "ORDER BY short_name, id");
+  Statement rows(index.database(), by_class ? "SELECT name_id, class FROM temp.kernel_class ORDER BY class, name_id"
+                                            : "SELECT id, short_name FROM kernel_name ORDER BY short_name, id");
   while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
+    const std::size_t id = rows.id(0);
     if (labels.texts.empty() || labels.texts.back() != rows.text(1)) labels.texts.emplace_back(rows.text(1));
     if (id >= labels.of_name.size()) labels.of_name.resize(id + 1, kNoLabel);
     labels.of_name[id] = static_cast<std::uint32_t>(labels.texts.size() - 1);

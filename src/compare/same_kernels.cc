@@ -152,17 +152,16 @@ void sort_by_time(std::vector<SameKernel>& kernels, const Vocabulary& vocabulary
 }  // namespace
 
 std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
-  constexpr std::int64_t kMost = 1 << 27;  // a hostile index must not make us fill the memory
   std::vector<std::uint32_t> numbers;
   Statement rows(index.database(),
-                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE id > 0 AND "
+                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
                  "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
-  while (rows.step() && rows.int64(0) < kMost) {
+  while (rows.step()) {
     const std::string text = fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
                                          rows.int64(4), rows.int64(5), rows.int64(6));
     const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
     if (is_new) texts_.push_back(text);
-    const auto id = static_cast<std::size_t>(rows.int64(0));
+    const std::size_t id = rows.id(0);
     if (id >= numbers.size()) numbers.resize(id + 1, 0);
     numbers[id] = entry->second;
   }

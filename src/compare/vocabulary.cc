@@ -5,11 +5,7 @@
 #include "passes/kernel_identity.h"
 
 namespace tracedb {
-namespace {
-
-constexpr std::uint32_t kMostIds = 1U << 27;  // of kernel_name: a hostile index must not make us fill the memory
-
-}  // namespace
+namespace {}  // namespace
 
 Vocabulary::Vocabulary(ClassFamilies families) : families_(std::move(families)) { enter("", "", "other"); }
 
@@ -39,11 +35,9 @@ std::vector<NameId> Vocabulary::enter_kernels(const Index& index) {
   Statement rows(
       index.database(),
       "SELECT k.id, k.name, k.short_name, coalesce(c.class, 'other'), coalesce(c.rule, '') FROM kernel_name k "
-      "LEFT JOIN temp.kernel_class c ON c.name_id = k.id WHERE k.id > 0 ORDER BY k.id");
+      "LEFT JOIN temp.kernel_class c ON c.name_id = k.id ORDER BY k.id");
   while (rows.step()) {
-    const std::int64_t id = rows.int64(0);
-    if (id >= kMostIds) break;
-    const auto place = static_cast<std::size_t>(id);
+    const std::size_t place = rows.id(0);
     if (place >= numbers.size()) numbers.resize(place + 1, 0);
     numbers[place] = enter(rows.text(1), rows.text(2), rows.text(3), rows.text(4));
   }

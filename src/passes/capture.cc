@@ -50,9 +50,9 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
 // Ids of strings that are names of calls.
 std::vector<std::uint32_t> ids_of_names(const Index& index, std::string_view pattern) {
   std::vector<std::uint32_t> ids;
-  Statement rows(index.database(), "SELECT id FROM string WHERE value GLOB ? AND id BETWEEN 1 AND 4294967295");
+  Statement rows(index.database(), "SELECT id FROM string WHERE value GLOB ?");
   rows.bind(1, pattern);
-  while (rows.step()) ids.push_back(static_cast<std::uint32_t>(rows.int64(0)));
+  while (rows.step()) ids.push_back(rows.id(0));
   return ids;
 }
 
@@ -115,11 +115,10 @@ void read_captures(const Index& index, Capture& capture) {
 std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
                                                           const std::function<std::uint32_t(std::string)>& token_of) {
   std::unordered_map<std::uint32_t, NameTokens> out;
-  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name WHERE id BETWEEN 1 AND 4294967295");
+  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name");
   while (rows.step()) {
     // The blank keeps both kinds of names apart.
-    out[static_cast<std::uint32_t>(rows.int64(0))] = {token_of(std::string(rows.text(1))),
-                                                      token_of(' ' + std::string(rows.text(2)))};
+    out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
   }
   return out;
 }

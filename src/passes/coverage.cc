@@ -47,11 +47,9 @@ struct Measure {
 
 std::vector<bool> unclassified_names(const Index& index) {
   std::vector<bool> out;
-  Statement rows(index.database(),
-                 "SELECT name_id FROM temp.kernel_class WHERE class IN ('other', 'triton_fused') "
-                 "AND name_id BETWEEN 1 AND 4294967295");
+  Statement rows(index.database(), "SELECT name_id FROM temp.kernel_class WHERE class IN ('other', 'triton_fused')");
   while (rows.step()) {
-    const auto id = static_cast<std::size_t>(rows.int64(0));
+    const std::size_t id = rows.id(0);
     if (id >= out.size()) out.resize(2 * id + 1);
     out[id] = true;
   }

@@ -8,7 +8,7 @@ namespace {
 template <class Visit>
 void visit_names(Database& database, Visit visit) {
   Statement names(database, "SELECT id, name FROM kernel_name ORDER BY id");
-  while (names.step()) visit(names.int64(0), names.text(1));
+  while (names.step()) visit(names.id(0), names.text(1));
 }
 
 }  // namespace

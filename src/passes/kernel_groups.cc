@@ -25,7 +25,7 @@ class Labels {
     groups_.push_back(group(rest));
     Statement rows(index.database(), sql);
     while (rows.step()) {
-      const auto id = static_cast<std::size_t>(rows.int64(0));
+      const std::size_t id = rows.id(0);
       if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
       groups_[id] = group(rows.text(1));
     }
@@ -50,14 +50,13 @@ class Labels {
 Labels labels(const Index& index, GroupBy by) {
   switch (by) {
     case GroupBy::kName:
-      return {index, "SELECT id, name FROM kernel_name WHERE id > 0 AND id < 4294967296 ORDER BY id", kNameless};
+      return {index, "SELECT id, name FROM kernel_name ORDER BY id", kNameless};
     case GroupBy::kClass:
-      return {index, "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 4294967296",
-              kNameless};
+      return {index, "SELECT name_id, class FROM temp.kernel_class", kNameless};
     case GroupBy::kPhase:
       break;
   }
-  return {index, "SELECT id, kind FROM step WHERE id > 0 AND id < 4294967296 ORDER BY id", kNoStep};
+  return {index, "SELECT id, kind FROM step ORDER BY id", kNoStep};
 }
 
 // Splits groups by pass of training: each in as many as there are passes, and one for what has none.

@@ -44,11 +44,7 @@ Traits traits_of_part(std::string_view part) {
   return part == "convolution" ? own | kConvolutionTrait : own;
 }
 
-// Ids of a damaged index may be anything.
-void enter(std::vector<Traits>& traits, std::int64_t name_id, Traits own) {
-  constexpr std::int64_t kMostNames = std::int64_t{1} << 27;
-  if (name_id <= 0 || name_id >= kMostNames) return;
-  const auto id = static_cast<std::size_t>(name_id);
+void enter(std::vector<Traits>& traits, std::size_t id, Traits own) {
   if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
   traits[id] = own;
 }
@@ -68,7 +64,7 @@ Traits traits_of_class(std::string_view class_name) {
 std::vector<Traits> kernel_traits(const Index& index) {
   std::vector<Traits> traits;
   Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
-  while (rows.step()) enter(traits, rows.int64(0), traits_of_class(rows.text(1)));
+  while (rows.step()) enter(traits, rows.id(0), traits_of_class(rows.text(1)));
   return traits;
 }
 

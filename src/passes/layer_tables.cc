@@ -38,10 +38,9 @@ class Parts {
 
   void read_classes(const Index& index) {
     std::map<std::string, std::uint32_t, std::less<>> numbers;
-    Statement rows(index.database(),
-                   "SELECT name_id, class FROM temp.kernel_class WHERE name_id > 0 AND name_id < 134217728");
+    Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
     while (rows.step()) {
-      const auto id = static_cast<std::size_t>(rows.int64(0));
+      const std::size_t id = rows.id(0);
       const auto [entry, is_new] = numbers.try_emplace(std::string(rows.text(1)), names.size());
       if (is_new) names.push_back(entry->first);
       if (id >= of_name_.size()) of_name_.resize(id * 2 + 1, 0);

@@ -24,9 +24,9 @@ std::string architecture_text(const ModelFacts& facts) {
 ModelFacts model_facts(const Index& index, const std::vector<Traits>& traits) {
   std::vector<ClassTime> times;
   double total = 0, known = 0;
-  Statement rows(index.database(), "SELECT name_id, total FROM kernel_name_sum WHERE name_id BETWEEN 0 AND 134217727");
+  Statement rows(index.database(), "SELECT name_id, total FROM kernel_name_sum");
   while (rows.step()) {
-    const Traits own = traits_of(traits, static_cast<std::uint32_t>(rows.int64(0)));
+    const Traits own = traits_of(traits, rows.id(0));
     const std::int64_t time = rows.int64(1);
     times.push_back({own, time});
     total += static_cast<double>(time);

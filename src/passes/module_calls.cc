@@ -23,12 +23,12 @@ Modules read_modules(const Index& index) {
   Statement rows(
       index.database(),
       "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
-      "s.value < 'nn.Module:!' AND f.id > 0 AND f.id < 134217728 ORDER BY f.id");
+      "s.value < 'nn.Module:!' ORDER BY f.id");
   while (rows.step()) {
     const std::string_view name = rows.text(1).substr(kModule.size());
     const auto [entry, is_new] = kinds.try_emplace(std::string(kind_of(name)), modules.kinds.size());
     if (is_new) modules.kinds.emplace_back(entry->first);
-    modules.by_frame[static_cast<std::uint32_t>(rows.int64(0))] = {std::string(name), entry->second};
+    modules.by_frame[rows.id(0)] = {std::string(name), entry->second};
   }
   return modules;
 }

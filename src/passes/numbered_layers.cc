@@ -30,13 +30,11 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   const EventColumns annotations(index, "annotation", {"name_id", "parent_id"});
   const auto names = annotations.ids("name_id");
   const auto parents = annotations.ids("parent_id");
-  constexpr std::uint32_t kMostNames = 1U << 27;  // ids of a damaged index may be anything
-  std::vector<std::int32_t> of_name;              // -2: not looked at
+  std::vector<std::int32_t> of_name;  // -2: not looked at
   Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
   std::vector<std::int32_t> out(annotations.size() + 1, -1);
   bool any = false;
   for (std::size_t i = 0; i < annotations.size(); ++i) {
-    if (names[i] >= kMostNames) continue;
     if (names[i] >= of_name.size()) of_name.resize(std::size_t{names[i]} * 2 + 1, -2);
     std::int32_t& layer = of_name[names[i]];
     if (layer == -2) {
@@ -57,11 +55,11 @@ namespace {
 // traces end here.
 std::unordered_map<std::uint32_t, std::int32_t> numbered_strings(const Index& index) {
   std::unordered_map<std::uint32_t, std::int32_t> layers;
-  Statement rows(index.database(), "SELECT id, value FROM string WHERE id > 0 AND id < 4294967296");
+  Statement rows(index.database(), "SELECT id, value FROM string");
   while (rows.step()) {
     const std::string_view value = rows.text(1);
     if (value.find_first_of("0123456789") == std::string_view::npos || value.starts_with("nn.Module: ")) continue;
-    if (const auto layer = layer_number(value)) layers.emplace(static_cast<std::uint32_t>(rows.int64(0)), *layer);
+    if (const auto layer = layer_number(value)) layers.emplace(rows.id(0), *layer);
   }
   return layers;
 }

@@ -18,8 +18,6 @@ struct NamedMatch {
   StepScope scope = StepScope::kThread;
 };
 
-constexpr std::size_t kMostNames = 1U << 27;  // ids of a damaged index may be anything
-
 // By string id: what the pattern says of the names that annotations have.
 std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uint32_t> names,
                                     std::span<const std::uint32_t> streams, const StepPattern& pattern) {
@@ -28,7 +26,6 @@ std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uin
   Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t name = names[i];
-    if (name >= kMostNames) continue;
     if (name >= seen.size()) seen.resize(name * 2 + 1);
     if (!seen[name]) {
       seen[name] = true;

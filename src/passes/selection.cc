@@ -36,10 +36,9 @@ std::vector<bool> ids(const Index& index, std::string_view sql, const Values&...
   (bind(statement, ++place, values), ...);
   std::vector<bool> out;
   while (statement.step()) {
-    const std::int64_t id = statement.int64(0);
-    if (id < 0 || id > std::numeric_limits<std::uint32_t>::max()) continue;
-    if (static_cast<std::size_t>(id) >= out.size()) out.resize(static_cast<std::size_t>(id) * 2 + 1);
-    out[static_cast<std::size_t>(id)] = true;
+    const std::size_t id = statement.id(0);
+    if (id >= out.size()) out.resize(id * 2 + 1);
+    out[id] = true;
   }
   return out;
 }

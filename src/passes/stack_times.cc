@@ -34,10 +34,9 @@ class FrameTexts {
   std::vector<std::uint32_t> number(const Index& index) {
     std::vector<std::uint32_t> out(1, kNoFrame);
     Statement rows(index.database(),
-                   "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id "
-                   "WHERE f.id BETWEEN 1 AND 4294967295 ORDER BY f.id");
+                   "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
     while (rows.step()) {
-      const auto id = static_cast<std::size_t>(rows.int64(0));
+      const std::size_t id = rows.id(0);
       if (id >= out.size()) out.resize(id + 1, kNoFrame);
       if (which_ == Frames::kModules && !rows.text(1).starts_with(kModule)) continue;
       const auto [entry, is_new] =

@@ -72,7 +72,7 @@ class IndexedSteps {
                     "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, "
                     "st.generation_requests, st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', "
                     "coalesce(a.thread_id, a.stream_id), t.value FROM step st LEFT JOIN annotation a ON a.id = "
-                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id WHERE st.id > 0 AND st.id < 134217728 "
+                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id "
                     "ORDER BY st.id");
     while (steps.step()) {
       StepFacts facts;
@@ -87,7 +87,7 @@ class IndexedSteps {
       facts.track = static_cast<std::uint32_t>(steps.int64(10));
       facts.name = steps.text(11);
       const auto row = static_cast<std::uint32_t>(rows_.size());
-      row_of_id_.emplace_back(static_cast<std::uint32_t>(steps.int64(0)), row);
+      row_of_id_.emplace_back(steps.id(0), row);
       row_of_annotation_.emplace(steps.int64(1), row);
       rows_.push_back({steps.int64(1), std::move(facts)});
     }

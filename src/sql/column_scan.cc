@@ -211,18 +211,22 @@ struct WantedColumn {
   const ScanColumn* how;
   std::int64_t* numbers;
   std::uint32_t* ids;
+  std::uint32_t most;  // ids
 
-  void store(std::size_t row, std::uint64_t type, const std::byte* content) const {
+  // False for an id that cannot be.
+  [[nodiscard]] bool store(std::size_t row, std::uint64_t type, const std::byte* content) const {
     if (how->type == ScanType::kNumber) {
       numbers[row] = number_of(type, content);
     } else if (how->type == ScanType::kReal) {
       numbers[row] = real_of(type, content);
     } else if (how->type == ScanType::kId) {
       const std::int64_t id = number_of(type, content);
-      ids[row] = id < 0 || id > std::numeric_limits<std::uint32_t>::max() ? 0 : static_cast<std::uint32_t>(id);
+      ids[row] = id == kNullCell ? 0 : static_cast<std::uint32_t>(id);
+      return id == kNullCell || (id >= 0 && id <= most);
     } else {
       ids[row] = choice_of(type, content, how->choices);
     }
+    return true;
   }
 };
 
@@ -286,7 +290,7 @@ class LeafParser {
         const std::uint64_t type = header.varint();
         const std::uint64_t size = content_size(type);
         if (size > static_cast<std::uint64_t>(end - content)) pages_.damaged();
-        if (column == wanted.column) wanted.store(row, type, content);
+        if (column == wanted.column && !wanted.store(row, type, content)) pages_.damaged();
         content += size;
         if (column == wanted.column) break;
       }
@@ -314,7 +318,7 @@ std::vector<WantedColumn> wanted_columns(Database& database, std::string_view ta
     }
     out.columns.push_back(std::move(values));
     wanted.push_back({static_cast<std::size_t>(position.int64(0)), &column, out.columns.back().numbers.data(),
-                      out.columns.back().ids.data()});
+                      out.columns.back().ids.data(), database.most_rows()});
   }
   return wanted;
 }
@@ -338,7 +342,7 @@ ScannedColumns scan_columns(Database& database, std::string_view table, std::spa
   ScannedColumns out;
   out.rows = static_cast<std::size_t>(
       std::max<std::int64_t>(database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0), 0));
-  if (out.rows > pages.count() * pages.page_size()) pages.damaged();
+  if (out.rows > database.most_rows()) pages.damaged();
   const LeafParser parser(pages, wanted_columns(database, table, columns, out), out.rows);
   const std::vector<LeafRun> runs = Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
   const bool large = runs.size() * kPagesAtOnce >= kPagesForAThread;

@@ -26,7 +26,7 @@ inline constexpr std::int64_t kNullCell = std::numeric_limits<std::int64_t>::min
 enum class ScanType {
   kNumber,  // 64 bits; what is no integer as kNullCell
   kReal,    // a double bit for bit (std::bit_cast); what is no number as kNullCell
-  kId,      // 32 bits; what is no id (NULL, text, out of range) as 0
+  kId,      // 32 bits; what is no number as 0; what no table of the file can have as an id is damage
   kChoice,  // a text out of a list, as its place in it + 1; others as 0
 };
 

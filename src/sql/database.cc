@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -67,6 +68,18 @@ std::string immutable_uri(const std::filesystem::path& path) {
   return uri + "?immutable=1";
 }
 
+// Holes hold no rows. File systems that compress, and those that do not say what a file takes, have fewer blocks than
+// bytes.
+std::uint32_t most_rows_in(const struct stat& file) {
+  constexpr std::uint64_t kSmallestRow = 6;  // sizes of record, id and header, a column, the place on the page
+  constexpr std::uint64_t kBestCompression = 64;
+  constexpr std::uint64_t kBlock = 512;
+  const auto size = static_cast<std::uint64_t>(file.st_size);
+  const std::uint64_t taken = static_cast<std::uint64_t>(file.st_blocks) * kBlock * kBestCompression;
+  const std::uint64_t rows = (file.st_blocks == 0 ? size : std::min(size, taken)) / kSmallestRow;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
+}
+
 // SQLite tells a full disk from other failures to write, but not a quota or a limit on file sizes, and its errno is
 // that of a later call. Appending to the file, which is lost anyway, fails for the same reason.
 int append_error(const std::filesystem::path& path) {
@@ -106,6 +119,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
   // While we hold it open, no other file gets its number.
   const bool same = ::fstat(descriptor_, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
                     ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+  most_rows_ = most_rows_in(ours);
   if (same) return;
   close();
   throw Error(ErrorCode::kTransient,
@@ -137,6 +151,7 @@ Database::Database(Database&& other) noexcept
     : path_(std::move(other.path_)),
       handle_(std::exchange(other.handle_, nullptr)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      most_rows_(other.most_rows_),
       interrupt_(other.interrupt_),
       watchdog_(std::exchange(other.watchdog_, nullptr)),
       mode_(other.mode_) {}
@@ -287,6 +302,12 @@ ValueType Statement::type(int column) const {
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 std::int64_t Statement::int64(int column) const { return sqlite3_column_int64(statement_, column); }
+std::uint32_t Statement::id(int column) const {
+  const std::int64_t value = sqlite3_column_int64(statement_, column);
+  if ((value > 0 && value <= database_.most_rows()) || is_null(column)) return static_cast<std::uint32_t>(value);
+  fail_as_damaged(database_.path(), fmt::format("an impossible id: {}", value));
+}
+
 double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
 
 std::string_view Statement::text(int column) const {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +65,9 @@ class Statement {
   [[nodiscard]] ValueType type(int column) const;
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t int64(int column) const;
+  // The id of a row in some table, from 1; 0 for NULL. Throws Error{kInput} for one that no table of the file can have:
+  // whatever is as large as the largest id then takes memory in proportion to the file.
+  [[nodiscard]] std::uint32_t id(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string_view text(int column) const;            // valid until the next step; may hold NUL bytes
   [[nodiscard]] std::span<const std::byte> blob(int column) const;  // the same; a text is its bytes, too
@@ -111,6 +115,9 @@ class Database {
   [[noreturn]] void fail(int sqlite_code, std::string_view doing) const;  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_; }
+  // How many rows a table can have, and so the largest id there can be. kReadOnly: what fits into the bytes that the
+  // file takes on the disk, which are fewer than its size where it has holes.
+  [[nodiscard]] std::uint32_t most_rows() const { return most_rows_; }
   // kReadOnly: the very file, whatever its name has come to mean since; owned by the database.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
@@ -123,6 +130,7 @@ class Database {
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
   int descriptor_ = -1;
+  std::uint32_t most_rows_ = std::numeric_limits<std::uint32_t>::max();
   const std::atomic<bool>* interrupt_ = nullptr;
   Watchdog* watchdog_ = nullptr;
   Mode mode_;

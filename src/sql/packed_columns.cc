@@ -1,10 +1,11 @@
 #include "sql/packed_columns.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -43,23 +44,25 @@ constexpr std::array<PackedTable, 2> kTables = {{{"kernel", kKernelColumns}, {"r
                                              printable_path(database.path()), column, table));
 }
 
-// A row takes more than a byte: what claims to have more of them than the file has bytes is not believed.
-std::size_t row_count(Database& database, std::string_view table, std::string_view column) {
-  struct stat status {};
-  if (::fstat(database.descriptor(), &status) != 0) fail_damaged(database, table, column);
-  const auto largest = database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0);
-  if (largest > status.st_size) fail_damaged(database, table, column);
-  return static_cast<std::size_t>(std::max<std::int64_t>(largest, 0));
+std::size_t row_count(Database& database, std::string_view table) {
+  Statement largest(database, fmt::format("SELECT max(rowid) FROM \"{}\"", table));
+  return largest.step() ? largest.id(0) : 0;
+}
+
+// Whether the file can have rows with these ids. All bits of all ids first: mostly that is enough, and it is fast.
+bool can_be_ids(std::span<const std::uint32_t> ids, std::uint32_t most) {
+  const auto all = std::accumulate(ids.begin(), ids.end(), std::uint32_t{0}, std::bit_or<>());
+  return all <= most || std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id <= most; });
 }
 
 // All blocks of a column, in order, into an array of all its rows.
-template <class T>
-bool unpack(Database& database, Statement& blocks, std::span<T> values) {
+template <class T, class Check>
+bool unpack(Database& database, Statement& blocks, std::span<T> values, Check check) {
   std::int64_t number = 0;
   for (; blocks.step(); ++number) {
     const std::size_t rows = std::min(values.size(), kBlockRows);
     if (rows == 0 || blocks.int64(0) != number || blocks.int64(1) != static_cast<std::int64_t>(rows)) return false;
-    if (!unpack_block(blocks.blob(2), values.first(rows))) return false;
+    if (!unpack_block(blocks.blob(2), values.first(rows)) || !check(values.first(rows))) return false;
     values = values.subspan(rows);
     database.forget_pages();
   }
@@ -80,10 +83,13 @@ class Reader {
     bool sound = false;
     if (column.type == ScanType::kNumber) {
       values.numbers = ColumnArray<std::int64_t>(rows);
-      sound = unpack(database_, blocks_, values.numbers.values());
+      sound = unpack(database_, blocks_, values.numbers.values(), [](std::span<const std::int64_t>) { return true; });
     } else {
       values.ids = ColumnArray<std::uint32_t>(rows);
-      sound = unpack(database_, blocks_, values.ids.values());
+      const std::uint32_t most =
+          column.type == ScanType::kId ? database_.most_rows() : static_cast<std::uint32_t>(column.choices.size());
+      sound = unpack(database_, blocks_, values.ids.values(),
+                     [most](std::span<const std::uint32_t> ids) { return can_be_ids(ids, most); });
     }
     blocks_.reset();
     if (!sound) fail_damaged(database_, table_, column.name);
@@ -116,7 +122,7 @@ ScannedColumns read_columns(Database& database, std::string_view table, std::spa
   ScannedColumns scanned;
   if (!others.empty()) scanned = scan_columns(database, table, others);
   ScannedColumns out;
-  out.rows = row_count(database, table, columns[0].name);
+  out.rows = row_count(database, table);
   Reader reader(database, table);
   for (std::size_t i = 0, other = 0; i < columns.size(); ++i) {
     out.columns.push_back(packed[i] ? reader.read(columns[i], out.rows) : std::move(scanned.columns[other++]));

@@ -27,9 +27,9 @@ struct ReadNames {
 
 ReadNames read_names(const Index& index) {
   ReadNames out;
-  Statement rows(index.database(), "SELECT id, name FROM kernel_name WHERE id > 0 AND id < 4294967296 ORDER BY id");
+  Statement rows(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");
   while (rows.step()) {
-    out.position.emplace(static_cast<std::uint32_t>(rows.int64(0)), static_cast<std::uint32_t>(out.names.size()));
+    out.position.emplace(rows.id(0), static_cast<std::uint32_t>(out.names.size()));
     KernelName name;
     name.text = rows.text(1);
     name.lower = ascii_lower(name.text);

@@ -144,7 +144,7 @@ TEST_CASE("copies and fills, with sizes and durations that are unknown") {
 }
 
 TEST_CASE("streams that no table names are in a lane of their own") {
-  const Fixture fixture("UPDATE kernel SET stream_id = 4000000000 WHERE id = 3");
+  const Fixture fixture("UPDATE kernel SET stream_id = 40 WHERE id = 3");
   CHECK(fixture.timeline() == "0 - 50 50 0 0 0 0; 1 - 400 100 250 40 10 0");
 }
 
