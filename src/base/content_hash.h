@@ -37,7 +37,7 @@ class ContentHasher {
 };
 
 ContentHash hash_bytes(std::string_view bytes);
-std::uint64_t hash64(std::string_view bytes);  // for in-memory tables; never stored
+std::uint64_t hash64(std::string_view bytes);  // XXH3, 64 bits
 
 // Full hash of a file. Throws Error{kInput} when it cannot be read, Error{kInterrupted} once `cancel` (may be null) is
 // true.

@@ -56,13 +56,13 @@ void ColumnPacker::close_frame() {
 
 void ColumnPacker::write(Database& database) {
   if (in_frame_ > 0) close_frame();
-  Statement insert(database, "INSERT INTO packed_column VALUES (?, ?, ?, ?, ?)");
+  Statement insert(database, "INSERT INTO packed_column VALUES (?, ?, ?, ?, ?, ?)");
   for (Column& column : columns_) {
     std::int64_t number = 0;
     for (Block& block : column.blocks) {
       if (block.rows < kBlockRows) end_block(block.data);
       insert.bind(1, table_).bind(2, column.what.name).bind(3, number++).bind(4, static_cast<std::int64_t>(block.rows));
-      insert.bind(5, std::span<const std::byte>(block.data)).run();
+      insert.bind(5, std::span<const std::byte>(block.data)).bind(6, block_hash(block.data)).run();
     }
     column.blocks = {};
   }

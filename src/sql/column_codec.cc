@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/content_hash.h"
+
 namespace tracedb {
 namespace {
 
@@ -230,6 +232,10 @@ bool unpack(std::span<const std::byte> block, std::span<T> values) {
 }
 
 }  // namespace
+
+std::int64_t block_hash(std::span<const std::byte> block) {
+  return static_cast<std::int64_t>(hash64({reinterpret_cast<const char*>(block.data()), block.size()}));
+}
 
 void append_frame(std::vector<std::byte>& block, ColumnCoding coding, std::span<const std::int64_t> values) {
   std::array<std::uint64_t, kFrameRows> memory{};  // values or differences

@@ -33,6 +33,9 @@ enum class ColumnCoding : std::uint8_t { kValues, kDifferences };
 void append_frame(std::vector<std::byte>& block, ColumnCoding coding, std::span<const std::int64_t> values);
 void end_block(std::vector<std::byte>& block);
 
+// XXH3, 64 bits, of a whole block: to be stored beside it.
+[[nodiscard]] std::int64_t block_hash(std::span<const std::byte> block);
+
 // Fills `values` from a block of exactly as many; false if it is no such block, and then `values` hold anything. Into
 // 32 bits: the low ones of each value.
 [[nodiscard]] bool unpack_block(std::span<const std::byte> block, std::span<std::int64_t> values);

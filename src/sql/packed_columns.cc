@@ -62,7 +62,9 @@ bool unpack(Database& database, Statement& blocks, std::span<T> values, Check ch
   for (; blocks.step(); ++number) {
     const std::size_t rows = std::min(values.size(), kBlockRows);
     if (rows == 0 || blocks.int64(0) != number || blocks.int64(1) != static_cast<std::int64_t>(rows)) return false;
-    if (!unpack_block(blocks.blob(2), values.first(rows)) || !check(values.first(rows))) return false;
+    const std::span<const std::byte> block = blocks.blob(2);
+    if (block_hash(block) != blocks.int64(3)) return false;
+    if (!unpack_block(block, values.first(rows)) || !check(values.first(rows))) return false;
     values = values.subspan(rows);
     database.forget_pages();
   }
@@ -75,7 +77,7 @@ class Reader {
       : database_(database),
         table_(table),
         blocks_(database,
-                "SELECT block, n, data FROM packed_column WHERE event_table = ? AND name = ? ORDER BY block") {}
+                "SELECT block, n, data, hash FROM packed_column WHERE event_table = ? AND name = ? ORDER BY block") {}
 
   ColumnValues read(const ScanColumn& column, std::size_t rows) {
     ColumnValues values;

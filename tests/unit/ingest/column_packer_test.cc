@@ -116,7 +116,45 @@ std::vector<std::string> failures(const std::filesystem::path& path) {
   return failed;
 }
 
+// A bit of the data in turn, at places spread over all blocks.
+void flip_bits(const std::filesystem::path& path, std::size_t how_many) {
+  Database database(path, Database::Mode::kReadWrite);
+  Statement blocks(database, "SELECT rowid, data FROM packed_column ORDER BY name, block");
+  std::vector<std::pair<std::int64_t, std::string>> changed;
+  while (blocks.step()) {
+    const auto data = blocks.blob(1);
+    const std::string text(reinterpret_cast<const char*>(data.data()), data.size());
+    for (std::size_t i = 0; i < how_many; ++i) {
+      changed.emplace_back(blocks.int64(0), text);
+      char& byte = changed.back().second[text.size() * i / how_many];
+      byte = static_cast<char>(byte ^ (1 << i % 8));
+    }
+  }
+  blocks.reset();
+  Statement update(database, "UPDATE packed_column SET data = ? WHERE rowid = ?");
+  std::size_t refused = 0;
+  for (const auto& [row, data] : changed) {
+    const std::span bytes(reinterpret_cast<const std::byte*>(data.data()), data.size());
+    Statement before(database, "SELECT data FROM packed_column WHERE rowid = ?");
+    before.bind(1, row).step();
+    const std::string kept(before.text(0));
+    before.reset();
+    update.bind(1, bytes).bind(2, row).run();
+    refused += refusal(path).empty() ? 0 : 1;
+    update.bind(1, std::span(reinterpret_cast<const std::byte*>(kept.data()), kept.size())).bind(2, row).run();
+  }
+  CHECK(refused == changed.size());
+  CHECK(changed.size() > 100);
+}
+
 }  // namespace
+
+TEST_CASE("no bit of a packed column flips unseen") {
+  const TempDirectory folder;
+  const auto path = packed_table(folder, kBlockRows + 10);
+  flip_bits(path, 20);
+  CHECK(refusal(path).empty());
+}
 
 TEST_CASE("packed columns are those of the table, to the last row of any frame and block") {
   const TempDirectory folder;
@@ -151,7 +189,7 @@ TEST_CASE("copies that cannot be are refused") {
         "UPDATE packed_column SET block = 7 WHERE block = 1", "UPDATE packed_column SET n = n - 1",
         "UPDATE packed_column SET data = x''", "UPDATE packed_column SET data = substr(data, 1, length(data) - 1)",
         "UPDATE packed_column SET data = CAST(data || x'00' AS BLOB)", "UPDATE packed_column SET data = zeroblob(99)",
-        "INSERT INTO packed_column SELECT event_table, name, 2, n, data FROM packed_column WHERE block = 1",
+        "INSERT INTO packed_column SELECT event_table, name, 2, n, data, hash FROM packed_column WHERE block = 1",
         "DROP TABLE packed_column"}) {
     CAPTURE(change);
     if (std::string_view(change).starts_with("DROP")) {
@@ -185,8 +223,8 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
   const auto change = [&](const char* sql) { Database(path, Database::Mode::kReadWrite).execute(sql); };
   SUBCASE("another value") {
     change(
-        "UPDATE packed_column SET data = (SELECT data FROM packed_column WHERE event_table = 'kernel' AND "
-        "name = 'ts') WHERE event_table = 'kernel' AND name = 'dur'");
+        "UPDATE packed_column SET (data, hash) = (SELECT data, hash FROM packed_column WHERE event_table = 'kernel' "
+        "AND name = 'ts') WHERE event_table = 'kernel' AND name = 'dur'");
     CHECK(failures(path) == std::vector<std::string>{"columns"});
   }
   SUBCASE("another table") {
