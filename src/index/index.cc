@@ -14,6 +14,7 @@
 #include "sql/functions.h"
 #include "sql/index_format.h"
 #include "sql/safety.h"
+#include "sql/schema_check.h"
 
 namespace tracedb {
 namespace {
@@ -107,6 +108,10 @@ Index Index::open(const std::filesystem::path& path) {
   if (!database.query_int64("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").value_or(0)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: the index has no content; {}", path.string(),
                                                "ingest the trace again with trace-ingest --force"));
+  }
+  if (const std::string difference = schema_difference(database.handle()); !difference.empty()) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: not as this version makes an index ({}); {}", path.string(),
+                                               difference, "ingest the trace again with trace-ingest --force"));
   }
   Index index(std::move(database));
   if (!index.meta("complete")) {

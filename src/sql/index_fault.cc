@@ -4,41 +4,9 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
-#include "sql/database.h"
-#include "sql/scripts.h"
+#include "sql/schema_check.h"
 
 namespace tracedb {
-namespace {
-
-// Names of the columns of a table or view, in order; empty where there is none, or where it cannot be read.
-std::string columns_of(sqlite3* handle, const std::string& object) {
-  sqlite3_stmt* find = nullptr;
-  constexpr const char* kFind = "SELECT group_concat(name) FROM pragma_table_info(?1)";
-  if (sqlite3_prepare_v2(handle, kFind, -1, &find, nullptr) != SQLITE_OK) return {};
-  sqlite3_bind_text(find, 1, object.data(), static_cast<int>(object.size()), SQLITE_STATIC);
-  std::string names;
-  if (sqlite3_step(find) == SQLITE_ROW && sqlite3_column_type(find, 0) == SQLITE_TEXT) {
-    names = reinterpret_cast<const char*>(sqlite3_column_text(find, 0));
-  }
-  sqlite3_finalize(find);
-  return names;
-}
-
-// The first table or view that the index lacks, or has with other columns than this version makes; empty: none.
-std::string missing_part(sqlite3* handle) {
-  Database wanted(":memory:", Database::Mode::kMemory);
-  wanted.execute(script("core"));
-  wanted.execute(script("views"));
-  Statement parts(wanted, "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid");
-  while (parts.step()) {
-    const std::string name(parts.text(1));
-    if (columns_of(wanted.handle(), name) != columns_of(handle, name)) return fmt::format("{} {}", parts.text(0), name);
-  }
-  return {};
-}
-
-}  // namespace
-
 void fail_as_damaged(const std::filesystem::path& path, std::string_view why) {
   throw Error(ErrorCode::kInput, fmt::format("{}: the index is damaged ({}); build it again with trace-ingest --force",
                                              path.string(), why));
@@ -49,8 +17,8 @@ void fail_in_index(sqlite3* handle, const std::filesystem::path& path, int sqlit
   const bool impossible_value =
       (sqlite_code & 0xff) == SQLITE_TOOBIG || message == "integer overflow" || message == "malformed JSON";
   if (impossible_value) fail_as_damaged(path, fmt::format("an impossible value: {}", message));
-  const std::string missing = missing_part(handle);
-  if (!missing.empty()) fail_as_damaged(path, fmt::format("{} is missing or was changed: {}", missing, message));
+  const std::string difference = schema_difference(handle);
+  if (!difference.empty()) fail_as_damaged(path, fmt::format("{}: {}", difference, message));
   throw Error(ErrorCode::kResource,
               fmt::format("{}: internal error, please report it: {}: {}", path.string(), doing, message));
 }

@@ -49,8 +49,9 @@ enum class SmallIndexContent { kEmpty, kRows };
 inline void fill_small_index(Database& database, SmallIndexContent content) {
   const bool empty = content == SmallIndexContent::kEmpty;
   database.execute(script("core"));
-  database.execute(script("views"));
   if (!empty) database.execute(kSmallIndexRows);
+  database.execute(script("indexes"));
+  database.execute(script("views"));
   const int read = empty ? 0 : 12;
   const int stored = empty ? 0 : 10;
   database.execute(

@@ -46,8 +46,8 @@ ModuleLayers layers_of_modules(const std::vector<TestModule>& modules) {
     for (std::size_t i = 0; i < modules.size(); ++i) {
       const TestModule& module = modules[i];
       database.execute(fmt::format(
-          "INSERT INTO string VALUES ({0}, 'nn.Module: {1}'); INSERT INTO frame (id, name_id) VALUES ({2}, {0}); "
-          "INSERT INTO stack VALUES ({2}, nullif({3}, 0), {2}, 1)",
+          "INSERT OR IGNORE INTO string VALUES ({0}, 'nn.Module: {1}'); INSERT INTO frame (id, name_id) SELECT {2}, id "
+          "FROM string WHERE value = 'nn.Module: {1}'; INSERT INTO stack VALUES ({2}, nullif({3}, 0), {2}, 1)",
           i + 100, module.name, i + 1, module.outer));
       if (module.letters.empty()) continue;
       use.time[i + 1] = 100 * static_cast<std::int64_t>(module.letters.size());
@@ -170,8 +170,8 @@ std::vector<std::int32_t> layers_of_operators(std::initializer_list<std::pair<st
     for (const auto& [name, parent] : operators) {
       ++id;
       database.execute(fmt::format(
-          "INSERT INTO string VALUES ({0}, '{1}'); INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, parent_id, "
-          "depth) VALUES ({2}, {2}, 1, 1, {0}, nullif({3}, 0), 0)",
+          "INSERT OR IGNORE INTO string VALUES ({0}, '{1}'); INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, "
+          "parent_id, depth) SELECT {2}, {2}, 1, 1, id, nullif({3}, 0), 0 FROM string WHERE value = '{1}'",
           id + 100, name, id, parent));
     }
   }
