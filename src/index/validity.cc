@@ -33,6 +33,15 @@ std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// To read holes takes as long as to read bytes, and whoever made the index may name a file with terabytes of them. File
+// systems that compress take fewer blocks for a trace than it has bytes, but not that many fewer.
+bool is_mostly_holes(const struct stat& status) {
+  constexpr std::int64_t kAlwaysRead = std::int64_t{1} << 30;
+  constexpr std::int64_t kBlock = 512;
+  constexpr std::int64_t kBestCompression = 64;
+  return status.st_size > kAlwaysRead && status.st_blocks < status.st_size / (kBlock * kBestCompression);
+}
+
 SourceStat source_stat(const struct stat& status) {
   return {static_cast<std::int64_t>(status.st_size), nanoseconds(status.st_mtim),
           static_cast<std::int64_t>(status.st_ino), std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
@@ -98,6 +107,9 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   if (*size != now.size) return {Validity::kStale, 1, "the size of the trace has changed"};
   const bool matches = stat_matches(index, now);
   if (effort != Effort::kFullHash && matches) return {Validity::kValid, 1, "same size, time and inode"};
+  if (effort != Effort::kFullHash && is_mostly_holes(status)) {
+    return {Validity::kUnknown, 0, "the trace it was made from is a file of holes"};
+  }
   const std::optional<timespec> looked_at = matches || effort == Effort::kLook ? std::nullopt : look(index);
   ValidityResult result = check_content(index, source, cancel);
   if (result.validity == Validity::kValid && looked_at) note_stat(index, now, *looked_at);

@@ -63,6 +63,21 @@ bool is(const ValidityResult& result, Validity validity, int tier) {
 
 }  // namespace
 
+TEST_CASE("a source of holes is not read, however long it is") {
+  const Pair pair;
+  const std::uintmax_t size = std::uintmax_t{4} << 40U;
+  std::error_code error;
+  std::filesystem::resize_file(pair.trace, size, error);
+  if (error) return;  // the file system has no files of this size
+  const std::string sample = to_hex(sample_hash_file(pair.trace));
+  Database(pair.path, Database::Mode::kReadWrite)
+      .execute("UPDATE meta SET value = " + std::to_string(size) + " WHERE key = 'source_size'; " +
+               "UPDATE meta SET value = '" + sample + "' WHERE key = 'source_sample_hash'");
+  const ValidityResult result = pair.check();
+  CHECK(result.validity == Validity::kUnknown);
+  CHECK(result.reason.find("holes") != std::string::npos);
+}
+
 TEST_CASE("an untouched trace is valid by its stat") {
   const Pair pair;
   CHECK(is(pair.check(), Validity::kValid, 3));  // touched a moment before the index was made
