@@ -25,8 +25,9 @@ std::vector<std::string> columns_in(const std::string& code, bool is_view) {
   const RegularExpression& pattern = is_view ? kAlias : kDefinition;
   std::size_t from = 0;
   while (const auto groups = pattern.find(code, from)) {
-    names.emplace_back(*(*groups)[1]);
-    from = static_cast<std::size_t>((*groups)[0]->data() + (*groups)[0]->size() - code.data());
+    names.emplace_back((*groups)[1].value_or(""));
+    const std::string_view whole = (*groups)[0].value_or("");
+    from = static_cast<std::size_t>(whole.data() + whole.size() - code.data());
   }
   return names;
 }
@@ -47,7 +48,7 @@ SchemaComments schema_comments(std::string_view script_text) {
     const std::string code = line.substr(0, mark);
     const std::string comment = mark == std::string::npos ? "" : line.substr(text_after(line, mark + 2));
     if (const auto opening = kOpening.find(line)) {
-      object = *(*opening)[2];
+      object = (*opening)[2].value_or("");
       is_view = (*opening)[1] != "TABLE";
       comments[{object, ""}] = comment;
     } else if (!object.empty() && !comment.empty()) {
