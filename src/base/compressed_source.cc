@@ -15,6 +15,12 @@ constexpr std::size_t kBufferSize = std::size_t{1} << 20;
 constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 constexpr std::size_t kLookahead = 4;  // bytes that tell whether another member begins
 
+auto severity(StreamDamage damage) {
+  constexpr StreamDamage kOrder[] = {StreamDamage::kNone, StreamDamage::kTrailingBytes, StreamDamage::kBadChecksum,
+                                     StreamDamage::kTruncated, StreamDamage::kCorrupt};
+  return std::find(std::begin(kOrder), std::end(kOrder), damage) - std::begin(kOrder);
+}
+
 class CompressedSource : public ByteSource {
  public:
   CompressedSource(std::unique_ptr<RawInput> input, std::unique_ptr<StreamDecoder> decoder, Compression compression)
@@ -143,12 +149,7 @@ class CompressedSource : public ByteSource {
 
   // The worst is told, the first of its kind.
   void note(StreamDamage damage) {
-    constexpr auto rank = [](StreamDamage of) {
-      constexpr StreamDamage kOrder[] = {StreamDamage::kNone, StreamDamage::kTrailingBytes, StreamDamage::kBadChecksum,
-                                         StreamDamage::kTruncated, StreamDamage::kCorrupt};
-      return std::find(std::begin(kOrder), std::end(kOrder), of) - std::begin(kOrder);
-    };
-    if (rank(damage) <= rank(damage_)) return;
+    if (severity(damage) <= severity(damage_)) return;
     damage_ = damage;
     damaged_at_ = delivered_;
   }

@@ -118,7 +118,8 @@ void JsonChunks::keep(const Chunk& chunk, std::size_t from, std::size_t used) {
 std::size_t JsonChunks::read_more(Chunk& chunk, std::size_t used) {
   if (source_ended_) return 0;
   // Never more than tells that an event is too large: whether it is must not depend on how much was read at once.
-  const std::size_t target = used < read_size_ ? read_size_ : std::min(2 * used, limits_.event + 1);
+  std::size_t target = used < read_size_ ? read_size_ : std::min(2 * used, limits_.event + 1);
+  if (target <= used) target = used + read_size_;  // what was looked ahead at may be more already
   chunk.buffer.resize(std::max(chunk.buffer.size(), 1 + target + 1 + Chunk::kPadding));
   const std::size_t count = source_.read(chunk.buffer.data() + 1 + used, target - used);
   source_ended_ = count == 0;

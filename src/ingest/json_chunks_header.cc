@@ -51,6 +51,7 @@ bool JsonChunks::peek(char& c) {
 
 // What comes next, up to `size` bytes, without consuming it.
 std::string_view JsonChunks::ahead(std::size_t size) {
+  size = std::min(size, limits_.event / 2);  // never what tells that an event is too large
   while (window_.size() - at_ < size && refill()) {
   }
   return {window_.data() + at_, std::min(size, window_.size() - at_)};
