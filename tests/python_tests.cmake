@@ -59,3 +59,4 @@ tracedb_python_test(reliability.hostile_campaign reliability/hostile_campaign_te
 tracedb_python_test(reliability.refresh reliability/refresh_test.py 600)
 tracedb_python_test(reliability.output_file reliability/output_file_test.py 300)
 tracedb_python_test(reliability.output_safety reliability/output_safety_test.py 600)
+tracedb_python_test(reliability.linear_work reliability/linear_work_test.py 900)

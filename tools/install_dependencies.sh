@@ -40,7 +40,10 @@ if ! command -v apt-get >/dev/null 2>&1; then
   exit 1
 fi
 case "${1-}" in
-  "") required="$required $for_tests" ;;
+  "")
+    required="$required $for_tests"
+    optional="$optional valgrind"  # counts instructions in a test
+    ;;
   --programs) ;;
   -*)
     echo "install_dependencies: unknown option $1; usage: install_dependencies.sh [--programs | PACKAGE...]" >&2

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 
 #include "ingest/open_frames.h"
@@ -16,7 +17,7 @@ struct OpenOperator {
   bool backward;
 };
 struct OpenAnnotation {
-  std::uint32_t id, step;
+  std::uint32_t id;
   bool optimizer;
 };
 
@@ -24,7 +25,8 @@ struct ThreadState {
   OpenIntervals<OpenOperator> operators;
   OpenFrames frames;
   OpenIntervals<OpenAnnotation> annotations;
-  OpenIntervals<Origin> calls;  // only where flows make links
+  OpenIntervals<std::uint32_t> steps;  // those of the annotations that mark one
+  OpenIntervals<Origin> calls;         // only where flows make links
 };
 
 std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
@@ -38,14 +40,8 @@ class Sweep {
         flows_(flows),
         threads_(store.threads.size()),
         streams_(store.streams.size()),
-        threads_of_process_(store.processes.size()),
-        process_marks_(store.processes.size()),
-        optimizer_marks_(store.processes.size()) {
-    for (std::uint32_t i = 0; i < store.threads.size(); ++i) {
-      threads_of_process_[store.threads[i].process - 1].push_back(i);
-    }
-    links_.operator_by_external_id.resize(store.processes.size());
-  }
+        marks_(store.processes.size()),
+        calls_(store.processes.size()) {}
 
   // At equal times what encloses comes before what is enclosed: calls come last, and behind them the flows they start.
   void run() {
@@ -99,17 +95,17 @@ class Sweep {
 
   // Of frames with one start and one length the parent ids tell which encloses which.
   void take_frames() {
-    tied_.clear();
     const PythonRecord first = *store_.python.peek();
-    for (const PythonRecord* frame = &first; frame != nullptr && frame->ts == first.ts && frame->dur == first.dur;
-         frame = store_.python.peek()) {
-      tied_.push_back(*frame);
-      store_.python.pop();
-    }
-    if (tied_.size() == 1) {
+    const auto tied = [&first](const PythonRecord* frame) {
+      return frame != nullptr && frame->ts == first.ts && frame->dur == first.dur;
+    };
+    store_.python.pop();
+    if (!tied(store_.python.peek())) {
       add(first, parent_of(first));
       return;
     }
+    tied_.assign(1, first);
+    for (; tied(store_.python.peek()); store_.python.pop()) tied_.push_back(*store_.python.peek());
     order_by_parents(tied_);
     ties_.clear();
     for (const PythonRecord& frame : tied_) ties_.add(frame.track, frame.python_id, add(frame, tied_parent(frame)));
@@ -129,11 +125,17 @@ class Sweep {
                    parent == nullptr ? kUnset : std::int64_t{parent->id}});
     const StepMark mark = mark_of(id);
     const bool optimizer = passes_.is_optimizer(record);
-    open.push(end, {id, mark.step, optimizer || (parent != nullptr && parent->optimizer)});
+    open.push(end, {id, optimizer || (parent != nullptr && parent->optimizer)});
     if (on_device) return;
-    const std::uint32_t process = store_.threads[record.track - 1].process;
-    if (mark.step != 0) process_marks_[process - 1].open(end, record.track, mark.step, mark.scope);
-    if (optimizer) optimizer_marks_[process - 1].open(end, record.track, kOptimizer, StepScope::kProcess);
+    if (mark.step == 0 && !optimizer) return;
+    std::unique_ptr<Marks>& marks = marks_[process_of(record.track) - 1];
+    if (!marks) marks = std::make_unique<Marks>();
+    if (mark.step != 0) {
+      threads_[record.track - 1].steps.push(end, mark.step);
+      marks->steps.open(end, record.track, mark.step, mark.scope);
+      marks->any_steps.open(end, record.track, mark.step);
+    }
+    if (optimizer) marks->optimizers.open(end, record.track, kOptimizer);
   }
 
   // What an annotation marks; of step 0: nothing. Annotations come here in the order in which their marks were found.
@@ -153,7 +155,8 @@ class Sweep {
         EventTable::kCpuOp, record.args,
         {time(record.ts), record.dur, record.track, record.name, record.external_id,
          parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
-    if (record.external_id != kUnset) external_ids(record.track).set(record.external_id, id, record.ts);
+    if (record.external_id != kUnset)
+      links_.operator_by_external_id.set(record.external_id, process_of(record.track), id, record.ts);
     thread.annotations.advance(record.ts);
     links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
     thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
@@ -234,7 +237,7 @@ class Sweep {
     launch.ts = record.ts;
     launch.external_id = record.external_id;
     launch.dur = record.dur == kUnset ? 0 : static_cast<std::uint32_t>(std::min(record.dur, kLongestCall));
-    launch.process = store_.threads[record.track - 1].process;
+    launch.process = process_of(record.track);
     launch.thread = record.track;
     launch.kind = kind_of(record.name);
     const OpenOperator* op = operator_of(record, thread);
@@ -243,8 +246,10 @@ class Sweep {
     origin.stack = path_of(thread.frames.innermost(record.ts));
     if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) origin.annotation = annotation->id;
     origin.step = step_at(record.track, record.ts);
-    if (origin.step == 0 && launch.kind == CallKind::kGraphLaunch)
-      origin.graph_step = process_step(launch.process, record.ts);
+    if (origin.step == 0 && launch.kind == CallKind::kGraphLaunch) {
+      const std::unique_ptr<Marks>& marks = marks_[launch.process - 1];
+      origin.graph_step = marks ? marks->any_steps.step_at(record.ts) : 0;
+    }
     origin.call = rows_.row(EventTable::kRuntimeCall, record.args,
                             {time(record.ts), record.dur, record.track, record.name, record.correlation,
                              record.external_id, static_cast<std::int64_t>(launch.kind), cell(origin.cpu_op),
@@ -252,8 +257,8 @@ class Sweep {
     // Profilers number correlations from 1; 0 stands for none.
     if (record.correlation != kUnset && record.correlation != 0) links_.launches.push(launch);
     if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);
-    auto& callers = links_.calling_processes;
-    if (std::find(callers.begin(), callers.end(), launch.process) == callers.end()) callers.push_back(launch.process);
+    if (!calls_[launch.process - 1]) ++links_.calling_processes;
+    calls_[launch.process - 1] = true;
   }
 
   // What a flow starts from: the call that is open, else whatever else is.
@@ -296,35 +301,26 @@ class Sweep {
   // all these marks are known, so that none of them depends on the pass.
   std::uint32_t step_at(std::uint32_t track, std::int64_t ts) {
     if (const std::uint32_t own = open_step(threads_[track - 1], ts)) return own;
-    return process_marks_[store_.threads[track - 1].process - 1].step_at(ts, false);
+    const std::unique_ptr<Marks>& marks = marks_[process_of(track) - 1];
+    return marks ? marks->steps.step_at(ts, false) : 0;
   }
 
   // What is known at `ts` of the pass of what happens there. `backward`: it is inside an operator of the backward pass.
   PassOrigin pass_origin(std::uint32_t track, std::int64_t ts, bool backward) {
-    const ThreadState& thread = threads_[track - 1];
+    ThreadState& thread = threads_[track - 1];
     const OpenAnnotation* around = thread.annotations.innermost(ts);
     if (around != nullptr && around->optimizer) return {track, PassHint::kOptimizer};
     if (backward) return {track, PassHint::kBackward};
-    ProcessMarks& elsewhere = optimizer_marks_[store_.threads[track - 1].process - 1];
-    const bool optimizes = !elsewhere.empty() && open_step(thread, ts) == 0 && elsewhere.step_at(ts, false) != 0;
+    const std::unique_ptr<Marks>& marks = marks_[process_of(track) - 1];
+    const bool optimizes =
+        marks && !marks->optimizers.empty() && open_step(thread, ts) == 0 && marks->optimizers.step_at(ts) != 0;
     return {track, optimizes ? PassHint::kOptimizerElsewhere : PassHint::kNone};
   }
 
-  static std::uint32_t open_step(const ThreadState& thread, std::int64_t t) {
-    const OpenAnnotation* found = thread.annotations.innermost(t, [](const OpenAnnotation& a) { return a.step != 0; });
-    return found == nullptr ? 0 : found->step;
-  }
-
-  // The step open anywhere in the process, if there is exactly one.
-  std::uint32_t process_step(std::uint32_t process, std::int64_t t) const {
-    std::uint32_t only = 0;
-    for (const std::uint32_t thread : threads_of_process_[process - 1]) {
-      const std::uint32_t step = open_step(threads_[thread], t);
-      if (step == 0 || step == only) continue;
-      if (only != 0) return 0;
-      only = step;
-    }
-    return only;
+  static std::uint32_t open_step(ThreadState& thread, std::int64_t t) {
+    thread.steps.advance(t);
+    const std::uint32_t* found = thread.steps.innermost(t);
+    return found == nullptr ? 0 : *found;
   }
 
   CallKind kind_of(std::uint32_t name) {
@@ -333,9 +329,7 @@ class Sweep {
     return entry->second;
   }
 
-  OperatorTable& external_ids(std::uint32_t thread) {
-    return links_.operator_by_external_id[store_.threads[thread - 1].process - 1];
-  }
+  [[nodiscard]] std::uint32_t process_of(std::uint32_t thread) const { return store_.threads[thread - 1].process; }
 
   [[nodiscard]] std::int64_t time(std::int64_t ts) const { return ts - store_.first_ts; }
 
@@ -345,9 +339,15 @@ class Sweep {
   FlowLinks& flows_;
   std::vector<ThreadState> threads_;
   std::vector<OpenIntervals<OpenAnnotation>> streams_;
-  std::vector<std::vector<std::uint32_t>> threads_of_process_;
-  static constexpr std::uint32_t kOptimizer = 1;               // any: marks of optimizers are of no step
-  std::vector<ProcessMarks> process_marks_, optimizer_marks_;  // by process
+  static constexpr std::uint32_t kOptimizer = 1;  // any: marks of optimizers are of no step
+  // Of one process.
+  struct Marks {
+    ProcessMarks steps;
+    InnermostMarks any_steps;  // whatever their scope
+    InnermostMarks optimizers;
+  };
+  std::vector<std::unique_ptr<Marks>> marks_;  // by process; most have none
+  std::vector<bool> calls_;                    // by process: whether it has runtime calls
   PassFinder& passes_ = *links_.passes;
   std::vector<std::uint32_t> frame_by_name_;
   std::unordered_map<std::uint32_t, CallKind> call_kinds_;

@@ -37,9 +37,8 @@ struct CpuLinks {
   std::vector<std::uint32_t> frames;     // string id of each frame, ids from 1
   std::vector<ModuleCall> module_calls;  // in time order
   LaunchSorter launches;
-  std::vector<std::uint32_t> calling_processes;  // processes with runtime calls
-  // Operator by External id, per process: for kernels whose launch is not in the trace.
-  std::vector<OperatorTable> operator_by_external_id;
+  std::size_t calling_processes = 0;         // processes with runtime calls
+  OperatorTable operator_by_external_id;     // for kernels whose launch is not in the trace
   std::vector<PassOrigin> pass_of_operator;  // by id - 1
   std::optional<PassFinder> passes;          // finished
 

@@ -26,13 +26,13 @@ class Join {
         flow_table_(flows.by_id, store.spool(6)) {
     flows_.origins.start();
     if (flows_.needed) judge_external_ids();
-    if (cpu_.calling_processes.size() < 2) return;
+    if (cpu_.calling_processes < 2) return;
     store_.device_events.start();
     for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
   }
 
   Origin origin_of(const DeviceRecord& event) {
-    if (const LaunchRecord* launch = launch_of(event)) {
+    if (const std::optional<LaunchRecord> launch = launch_of(event)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
       if (flow_table_.size() > 0) check(event, *launch);
       return launch->origin;
@@ -49,19 +49,35 @@ class Join {
     return store_.streams[event.stream - 1].device;
   }
 
-  // The likeliest call of each process under the kernel's correlation, in `candidates_`.
-  void find_candidates(const DeviceRecord& event) {
-    candidates_.clear();
-    if (event.correlation == kUnset) return;
-    std::size_t position = launches_.lower_bound({event.correlation, 0, 0, kUnset});
-    while (position < launches_.size()) {
-      const LaunchRecord first = launches_.at(position);
-      if (first.correlation != event.correlation) break;
-      const bool only = position + 1 == launches_.size() || launches_.at(position + 1).correlation != event.correlation;
-      candidates_.push_back(only ? first : last_before(event.ts, first, position));
-      if (only) break;
-      position = launches_.lower_bound({event.correlation, first.process + 1, 0, kUnset});
+  // The calls under the event's correlation, as positions in launches_.
+  struct Calls {
+    std::size_t first = 0, end = 0;
+    bool one_process = true;
+  };
+
+  Calls calls_of(const DeviceRecord& event) {
+    if (event.correlation == kUnset) return {};
+    Calls calls;
+    calls.first = launches_.lower_bound({event.correlation, 0, 0, kUnset});
+    if (calls.first == launches_.size()) return {};
+    const LaunchRecord& first = launches_.at(calls.first);
+    if (first.correlation != event.correlation) return {};
+    const std::uint32_t process = first.process;
+    calls.end = calls.first + 1;
+    if (calls.end == launches_.size() || launches_.at(calls.end).correlation != event.correlation) return calls;
+    if (event.correlation == std::numeric_limits<std::int64_t>::max()) {
+      calls.end = launches_.size();
+    } else {
+      calls.end = launches_.lower_bound({event.correlation + 1, 0, 0, kUnset});
     }
+    calls.one_process = launches_.at(calls.end - 1).process == process;
+    return calls;
+  }
+
+  // The likeliest call of the process of the call at `position`, which is its first.
+  LaunchRecord likeliest(const DeviceRecord& event, const Calls& calls, std::size_t position) {
+    const LaunchRecord first = launches_.at(position);
+    return position + 1 == calls.end ? first : last_before(event.ts, first, position);
   }
 
   // Of the calls of the process and rank of `first`, which is the earliest, the last one before the kernel.
@@ -79,30 +95,32 @@ class Join {
   }
 
   void vote(const DeviceRecord& event) {
-    find_candidates(event);
-    if (candidates_.empty()) return;
-    owners_.count_kernel(device_of(event), candidates_.size() > 1);
-    for (const LaunchRecord& launch : candidates_) {
+    const Calls calls = calls_of(event);
+    if (calls.end == calls.first) return;
+    if (!owners_.count_kernel(device_of(event), !calls.one_process, calls.end - calls.first)) return;
+    for (std::size_t position = calls.first; position < calls.end;) {
+      const LaunchRecord launch = likeliest(event, calls, position);
       std::int64_t delay = 0;
-      if (__builtin_sub_overflow(event.ts, launch.ts, &delay)) continue;
-      owners_.vote(device_of(event), launch.process, delay,
-                   event.external_id != kUnset && event.external_id == launch.external_id);
+      if (!__builtin_sub_overflow(event.ts, launch.ts, &delay)) {
+        owners_.vote(device_of(event), launch.process, delay,
+                     event.external_id != kUnset && event.external_id == launch.external_id);
+      }
+      position = launches_.lower_bound({event.correlation, launch.process + 1, 0, kUnset});
     }
   }
 
-  // The call that launched `event`; nullptr when it is not in the trace or cannot be told.
-  const LaunchRecord* launch_of(const DeviceRecord& event) {
-    find_candidates(event);
-    if (candidates_.empty()) return nullptr;
-    if (cpu_.calling_processes.size() < 2) return &candidates_.front();
+  // The call that launched `event`; nullopt when it is not in the trace or cannot be told.
+  std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
+    const Calls calls = calls_of(event);
+    if (calls.end == calls.first) return std::nullopt;
+    if (cpu_.calling_processes < 2) return likeliest(event, calls, calls.first);
     const std::uint32_t device = device_of(event);
-    if (candidates_.size() == 1 && owners_.mostly_unique(device)) return &candidates_.front();
+    if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);
     const std::uint32_t owner = owner_of(device);
-    for (const LaunchRecord& launch : candidates_) {
-      if (launch.process == owner) return &launch;
-    }
+    const std::size_t own = launches_.lower_bound({event.correlation, owner, 0, kUnset});
+    if (own < calls.end && launches_.at(own).process == owner) return likeliest(event, calls, own);
     if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
-    return nullptr;
+    return std::nullopt;
   }
 
   std::uint32_t owner_of(std::uint32_t device) {
@@ -113,52 +131,57 @@ class Join {
 
   // Whether the flows that end at the event start in the call that its correlation names.
   void check(const DeviceRecord& event, const LaunchRecord& launch) {
+    const FlowKey in_call{event.correlation, event.ts, event.stream, launch.thread, launch.ts};
+    const std::size_t found = first_flow(in_call);
+    const auto reaches_event = [&](const FlowArrow& arrow) {
+      return arrow.id == event.correlation && arrow.end_ts == event.ts && arrow.stream == event.stream;
+    };
     bool any = false;
-    for (std::size_t i = first_flow({event.correlation, event.ts}); i < flow_table_.size(); ++i) {
-      const FlowArrow arrow = flow_table_.at(i);
-      if (key_of(arrow) != FlowKey{event.correlation, event.ts}) break;
-      if (arrow.stream != event.stream) continue;
-      any = true;
-      if (arrow.thread != launch.thread || arrow.start_ts < launch.ts) continue;
-      if (arrow.start_ts - launch.ts > std::int64_t{launch.dur}) continue;
-      ++checked_.confirmed;
-      return;
+    if (found < flow_table_.size()) {
+      any = reaches_event(flow_);
+      if (any && flow_.thread == launch.thread && flow_.start_ts - launch.ts <= std::int64_t{launch.dur}) {
+        ++checked_.confirmed;
+        return;
+      }
     }
-    if (!any) return;
+    if (!any && (found == 0 || !reaches_event(flow_table_.at(found - 1)))) return;
     ++checked_.contradicted;
     store_.issues.add(IssueKind::kFlowContradictsLaunch, -1, store_.strings.text(event.name));
   }
 
-  // Position of the first flow not before `key`. Launches and their kernels mostly follow each other in one order, so
-  // it is often one of the next after the last that was asked for.
+  // Position of the first flow not before `key`, which is put into flow_. Launches and their kernels mostly follow each
+  // other in one order, so it is often one of the next after the last that was asked for.
   std::size_t first_flow(const FlowKey& key) {
     constexpr std::size_t kNear = 4;
-    const std::size_t from = last_flow_;
-    if (from < flow_table_.size() && key_of(flow_table_.at(from)) < key) {
-      const std::size_t end = std::min(from + kNear, flow_table_.size());
-      for (std::size_t i = from + 1; i < end; ++i) {
-        if (key_of(flow_table_.at(i)) < key) continue;
-        return last_flow_ = i;
+    const std::size_t end = std::min(next_flow_ + kNear, flow_table_.size());
+    if (next_flow_ > 0 && key_of(flow_) < key) {
+      for (std::size_t i = next_flow_; i < end; ++i) {
+        flow_ = flow_table_.at(i);
+        next_flow_ = i + 1;
+        if (key_of(flow_) >= key) return i;
       }
     }
-    return last_flow_ = flow_table_.lower_bound(key);
+    const std::size_t found = flow_table_.lower_bound(key);
+    if (found == flow_table_.size()) return found;
+    flow_ = flow_table_.at(found);
+    next_flow_ = found + 1;
+    return found;
   }
 
   // What is open where a flow starts that ends at the event. Events come in time order.
   Origin origin_by_flow(const DeviceRecord& event) {
     if (!flows_.needed) return {};
-    if (ending_.empty() || ending_.front().end_ts != event.ts) ending_.clear();
+    if (!ending_.empty() && ending_.front().end_ts != event.ts) ending_.clear();
     for (const FlowOrigin* flow = flows_.origins.peek(); flow != nullptr && flow->end_ts <= event.ts;
          flow = flows_.origins.peek()) {
       if (flow->end_ts == event.ts) ending_.push_back(*flow);
       flows_.origins.pop();
     }
-    for (const FlowOrigin& flow : ending_) {
-      if (flow.stream != event.stream) continue;
-      ++checked_.linked;
-      return flow.origin;
-    }
-    return {};
+    const auto flow = std::lower_bound(ending_.begin(), ending_.end(), event.stream,
+                                       [](const FlowOrigin& a, std::uint32_t stream) { return a.stream < stream; });
+    if (flow == ending_.end() || flow->stream != event.stream) return {};
+    ++checked_.linked;
+    return flow->origin;
   }
 
   // Where External ids of device events name operators that start behind them, they are of another numbering, and those
@@ -186,14 +209,7 @@ class Join {
   // says nothing about operators.
   [[nodiscard]] OperatorTable::Entry only_operator(const DeviceRecord& event) const {
     if (event.external_id == kUnset || event.external_id == 0 || event.external_id == event.correlation) return {};
-    OperatorTable::Entry only;
-    for (const OperatorTable& process : cpu_.operator_by_external_id) {
-      const OperatorTable::Entry op = process.find(event.external_id);
-      if (op.row == 0) continue;
-      if (only.row != 0) return {};
-      only = op;
-    }
-    return only;
+    return cpu_.operator_by_external_id.find(event.external_id);
   }
 
   TraceStore& store_;
@@ -202,12 +218,12 @@ class Join {
   FlowCheck& checked_;
   LaunchTable launches_;
   FlowTable flow_table_;
-  std::size_t last_flow_ = 0;
+  std::size_t next_flow_ = 0;  // position behind that of flow_; 0: there is none yet
+  FlowArrow flow_{};
   std::vector<FlowOrigin> ending_;  // flows that end when the event at hand starts
   bool external_ids_ = true;        // of device events are those of operators
   DeviceOwners owners_;
   std::vector<std::optional<std::uint32_t>> device_owner_;  // by device id
-  std::vector<LaunchRecord> candidates_;
 };
 
 // Kernels and memory operations in time order, to rows.

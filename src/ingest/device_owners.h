@@ -6,6 +6,10 @@
 // when its calls precede the kernels ten times as long as another's do. If one process has twice the equal External ids
 // of all others, or is the only one left, it owns the device. Else nobody does: ranks in lockstep look alike, and a
 // wrong launch is worse than none.
+//
+// Where more than kVotesPerKernel calls share one correlation, some of the kernels vote and the others do not, so that
+// the work stays linear in the kernels; where devices and processes make more than kMostPairs pairs, the devices that
+// come last have no owner, so that memory stays bounded.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +24,11 @@ class DeviceOwners {
  public:
   // A process has a call under the correlation of a kernel of `device`; delay_ns: from the call to the kernel.
   void vote(std::uint32_t device, std::uint32_t process, std::int64_t delay_ns, bool same_external_id) {
-    Score& score = devices_[device].scores[process];
+    Device& votes = devices_[device];
+    const auto [entry, is_new] = votes.scores.try_emplace(process);
+    votes.undecided |= is_new && ++pairs_ > kMostPairs;
+    if (votes.undecided) return drop(votes);
+    Score& score = entry->second;
     ++score.calls;
     score.same_ids += same_external_id ? 1 : 0;
     if (delay_ns < 0) {
@@ -30,10 +38,16 @@ class DeviceOwners {
     }
   }
 
-  // Once for each kernel that has a call at all; `contested`: in more than one process.
-  void count_kernel(std::uint32_t device, bool contested) {
-    ++devices_[device].kernels;
-    devices_[device].contested += contested ? 1 : 0;
+  // Once for each kernel that has calls at all, this many; `contested`: in more than one process. Whether they may
+  // vote.
+  bool count_kernel(std::uint32_t device, bool contested, std::size_t calls) {
+    Device& votes = devices_[device];
+    ++votes.kernels;
+    votes.contested += contested ? 1 : 0;
+    votes.credit += kVotesPerKernel;
+    if (votes.undecided || votes.credit < calls) return false;
+    votes.credit -= calls;
+    return true;
   }
 
   // True where most correlations of the device occur in one process only: these speak for themselves.
@@ -44,7 +58,7 @@ class DeviceOwners {
 
   [[nodiscard]] std::uint32_t owner(std::uint32_t device) const {  // 0: cannot be told
     const auto found = devices_.find(device);
-    if (found == devices_.end()) return 0;
+    if (found == devices_.end() || found->second.undecided) return 0;
     const std::vector<Candidate> possible = possible_owners(found->second);
     if (possible.size() == 1) return possible.front().process;
     std::int64_t all_ids = 0;
@@ -70,7 +84,14 @@ class DeviceOwners {
   struct Device {
     std::int64_t kernels = 0, contested = 0;
     std::map<std::uint32_t, Score> scores;  // by process
+    std::size_t credit = 0;                 // votes saved up
+    bool undecided = false;                 // there was no room for all its scores
   };
+
+  void drop(Device& votes) {
+    pairs_ -= votes.scores.size();
+    votes.scores.clear();
+  }
 
   static std::vector<Candidate> possible_owners(const Device& device) {
     std::int64_t most_calls = 0;
@@ -88,7 +109,10 @@ class DeviceOwners {
   }
 
   static constexpr double kClockResolutionNs = 1000;
+  static constexpr std::size_t kVotesPerKernel = 64;
+  static constexpr std::size_t kMostPairs = std::size_t{1} << 18U;
   std::map<std::uint32_t, Device> devices_;
+  std::size_t pairs_ = 0;  // of device and process, with a score
 };
 
 }  // namespace tracedb

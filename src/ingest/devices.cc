@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <unordered_map>
 
 #include "base/ascii.h"
 #include "base/decimal.h"
@@ -103,19 +104,23 @@ std::string vendor_of(const TraceStore& store, const TraceHeader& header) {
 std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& header) {
   const std::string trace_vendor = vendor_of(store, header);
   std::vector<DeviceRow> rows;
-  for (const TrackKey& key : store.devices) rows.push_back({key, true, trace_vendor, {}});
+  std::unordered_map<std::int64_t, std::size_t> known;  // position by number
+  for (const TrackKey& key : store.devices) {
+    if (key.number != kUnset) known.try_emplace(key.number, rows.size());
+    rows.push_back({key, true, trace_vendor, {}});
+  }
   for (const std::string_view properties : described(header)) {
     const auto id = parse_int64(member_text(properties, "id").value_or(""));
     const std::string_view named = vendor_of_device(properties);
     DeviceRow row{
         {id.value_or(kUnset), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};
-    const auto used =
-        std::find_if(rows.begin(), rows.end(), [&](const DeviceRow& known) { return id && known.key == row.key; });
-    if (used == rows.end()) {
+    const bool is_new = !id || known.try_emplace(*id, rows.size()).second;
+    if (is_new) {
       rows.push_back(std::move(row));
     } else {
-      used->vendor = row.vendor;
-      used->properties = row.properties;
+      DeviceRow& used = rows[known.at(*id)];
+      used.vendor = row.vendor;
+      used.properties = row.properties;
     }
   }
   const std::string_view model = only_model(described(header));

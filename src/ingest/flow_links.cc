@@ -21,6 +21,14 @@ std::vector<std::uint32_t> streams_of_threads(const TraceStore& store) {
   return out;
 }
 
+std::int64_t arrow_id(const EventId& id) {
+  return id.type == EventIdType::kInteger && id.number <= kLargest ? static_cast<std::int64_t>(id.number) : kUnset;
+}
+
+FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {
+  return {arrow_id(end.id), end.ts, start.ts, stream, start.track};
+}
+
 }  // namespace
 
 FlowLinks::FlowLinks(const TraceStore& store)
@@ -31,31 +39,33 @@ FlowLinks::FlowLinks(const TraceStore& store)
       stream_of_thread_(streams_of_threads(store)) {}
 
 void FlowLinks::add(const std::vector<FlowRecord>& ends) {
-  if (ends.size() < 2) return;
+  if (ends.size() < 2 || ends.front().id.type == EventIdType::kNone) return;
+  if (ends.size() == 2) return ends[0].ph == 's' ? add_one(ends[0], ends[1]) : add_one(ends[1], ends[0]);
   starts_.clear();
   for (const FlowRecord& flow : ends) {
     if (flow.ph == 's') starts_.push_back(flow);
   }
-  if (starts_.empty() || starts_.size() == ends.size() || ends.front().id.type == EventIdType::kNone) return;
+  if (starts_.empty() || starts_.size() == ends.size()) return;
   const auto earlier = [](const FlowRecord& a, const FlowRecord& b) { return a.ts < b.ts; };
   if (starts_.size() > 1) std::stable_sort(starts_.begin(), starts_.end(), earlier);
-  const EventId& id = ends.front().id;
-  const bool is_number = id.type == EventIdType::kInteger && id.number <= kLargest;
   for (const FlowRecord& flow : ends) {
     const std::uint32_t stream = flow.ph == 'f' ? stream_of_thread_[flow.track - 1] : 0;
     if (stream == 0) continue;
     const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
     if (later == starts_.begin()) continue;
-    FlowArrow arrow{is_number ? static_cast<std::int64_t>(id.number) : kUnset, flow.ts, 0, stream, 0};
-    const auto from = [&](const FlowRecord& start) {
-      arrow.start_ts = start.ts;
-      arrow.thread = start.track;
-      return arrow;
-    };
-    if (needed) by_start.push(from(*(later - 1)));
-    if (!is_number || starts_.size() > kMostStarts) continue;
-    for (auto start = starts_.begin(); start != later; ++start) by_id.push(from(*start));
+    if (needed) by_start.push(arrow(*(later - 1), flow, stream));
+    if (arrow_id(flow.id) == kUnset || starts_.size() > kMostStarts) continue;
+    for (auto start = starts_.begin(); start != later; ++start) by_id.push(arrow(*start, flow, stream));
   }
+}
+
+void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
+  if (start.ph != 's' || end.ph != 'f' || start.ts > end.ts) return;
+  const std::uint32_t stream = stream_of_thread_[end.track - 1];
+  if (stream == 0) return;
+  const FlowArrow only = arrow(start, end, stream);
+  if (needed) by_start.push(only);
+  if (only.id != kUnset) by_id.push(only);
 }
 
 }  // namespace tracedb

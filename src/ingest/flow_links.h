@@ -27,9 +27,13 @@ struct FlowArrow {
 
 struct FlowKey {
   std::int64_t id, end_ts;
+  std::uint32_t stream, thread;
+  std::int64_t start_ts;
   auto operator<=>(const FlowKey&) const = default;
 };
-inline FlowKey key_of(const FlowArrow& arrow) { return {arrow.id, arrow.end_ts}; }
+inline FlowKey key_of(const FlowArrow& arrow) {
+  return {arrow.id, arrow.end_ts, arrow.stream, arrow.thread, arrow.start_ts};
+}
 
 struct ByFlowKey {
   bool operator()(const FlowArrow& a, const FlowArrow& b) const { return key_of(a) < key_of(b); }
@@ -45,7 +49,9 @@ struct FlowOrigin {
   Origin origin;
 };
 struct ByFlowEnd {
-  bool operator()(const FlowOrigin& a, const FlowOrigin& b) const { return a.end_ts < b.end_ts; }
+  bool operator()(const FlowOrigin& a, const FlowOrigin& b) const {
+    return a.end_ts != b.end_ts ? a.end_ts < b.end_ts : a.stream < b.stream;
+  }
 };
 
 // Collects the flows of a trace while it is read; the link passes take from it what they need.
@@ -63,6 +69,8 @@ class FlowLinks {
   ExternalSorter<FlowOrigin, ByFlowEnd> origins;
 
  private:
+  void add_one(const FlowRecord& start, const FlowRecord& end);
+
   std::vector<std::uint32_t> stream_of_thread_;  // by thread id - 1: the stream drawn there; 0: none
   std::vector<FlowRecord> starts_;               // scratch
 };

@@ -31,6 +31,7 @@ class Interner {
     std::uint32_t id = 0;  // 0: free
   };
   void place(std::size_t slots);
+  void free_slot(std::uint32_t id);
 
   std::vector<Slot> slots_;  // open addressing, size a power of two
   std::deque<std::string> texts_;

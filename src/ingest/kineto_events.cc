@@ -35,6 +35,7 @@ struct KinetoEvents::Event : RawEvent {
 void KinetoEvents::begin(EventBatch& batch) {
   batch.worker = worker_;
   last_kind_ = 0;
+  later_kinds_.clear();
 }
 
 void KinetoEvents::forget(EventBatch& batch) {
@@ -46,9 +47,15 @@ void KinetoEvents::forget(EventBatch& batch) {
 KindCount& KinetoEvents::kind_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
   const auto matches = [&](const KindCount& kind) { return kind.category == category && kind.ph == ph; };
   if (last_kind_ < batch.kinds.size() && matches(batch.kinds[last_kind_])) return batch.kinds[last_kind_];
-  const auto found = std::find_if(batch.kinds.begin(), batch.kinds.end(), matches);
-  last_kind_ = static_cast<std::size_t>(found - batch.kinds.begin());
-  if (found != batch.kinds.end()) return *found;
+  const std::size_t first = std::min(batch.kinds.size(), kFirstKinds);
+  const auto end = batch.kinds.begin() + static_cast<std::ptrdiff_t>(first);
+  last_kind_ = static_cast<std::size_t>(std::find_if(batch.kinds.begin(), end, matches) - batch.kinds.begin());
+  if (last_kind_ < first) return batch.kinds[last_kind_];
+  if (first == kFirstKinds) {
+    const auto [entry, is_new] = later_kinds_.try_emplace({category, std::string(ph)}, batch.kinds.size());
+    last_kind_ = entry->second;
+    if (!is_new) return batch.kinds[last_kind_];
+  }
   KindCount& kind = batch.kinds.emplace_back();
   kind.category = category;
   kind.ph = ph;

@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "ingest/event_batch.h"
 #include "ingest/event_fields.h"
@@ -62,7 +65,10 @@ class KinetoEvents {
   unsigned worker_;
   EventOptions options_;
   LocalIds ids_;
+  // Where kinds stand in the batch: the last one that was asked for, and those behind the first few.
+  static constexpr std::size_t kFirstKinds = 64;
   std::size_t last_kind_ = 0;
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> later_kinds_;
 };
 
 }  // namespace tracedb

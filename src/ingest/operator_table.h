@@ -1,6 +1,6 @@
-// Row and start of operators by External id. The profiler hands these out one after the other, so they are kept in
-// small dense pages: about eight bytes an entry, instead of the forty of a node-based map. Sparse ids cost more but
-// stay correct.
+// Row and start of operators by External id, of the ids that one process has. The profiler hands these out one after
+// the other, so they are kept in small dense pages: about eight bytes an entry, instead of the forty of a node-based
+// map. Sparse ids cost more but stay correct.
 #pragma once
 
 #include <array>
@@ -14,19 +14,32 @@ namespace tracedb {
 class OperatorTable {
  public:
   struct Entry {
-    std::uint32_t row = 0;  // 0: unknown
+    std::uint32_t row = 0;  // 0: unknown, or of several processes
     std::int64_t ts = 0;
   };
 
-  void set(std::int64_t external_id, std::uint32_t row, std::int64_t ts) {
+  // Of several operators of one process the last counts.
+  void set(std::int64_t external_id, std::uint32_t process, std::uint32_t row, std::int64_t ts) {
     Page& page = page_of(external_id);
-    if (page.rows[slot(external_id)] == 0 && page.used++ == 0) page.base = ts;
+    const std::size_t at = slot(external_id);
+    if (page.used == 0) {
+      page.base = ts;
+      page.process = process;
+    }
+    if (process != page.process) page.tell_apart();
+    if (page.rows[at] == 0) {
+      ++page.used;
+    } else if (page.process_of(at) != process) {
+      page.rows[at] = kSeveral;
+    }
+    if (page.rows[at] == kSeveral) return;
+    if (page.processes) (*page.processes)[at] = process;
     std::int64_t after = 0;
     const bool far = __builtin_sub_overflow(ts, page.base, &after) || after <= kFar ||
                      after > std::numeric_limits<std::int32_t>::max();
     if (far) far_[external_id] = ts;
-    page.rows[slot(external_id)] = row;
-    page.after[slot(external_id)] = far ? kFar : static_cast<std::int32_t>(after);
+    page.rows[at] = row;
+    page.after[at] = far ? kFar : static_cast<std::int32_t>(after);
   }
 
   [[nodiscard]] Entry find(std::int64_t external_id) const {
@@ -35,19 +48,31 @@ class OperatorTable {
     const Page& page = *found->second;
     const std::int32_t after = page.after[slot(external_id)];
     const std::uint32_t row = page.rows[slot(external_id)];
-    return {row, row != 0 && after == kFar ? far_.at(external_id) : page.base + after};
+    if (row == 0 || row == kSeveral) return {};
+    return {row, after == kFar ? far_.at(external_id) : page.base + after};
   }
 
  private:
   static constexpr unsigned kPageBits = 6;
+  static constexpr std::size_t kPage = std::size_t{1} << kPageBits;
   static constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::min();
+  static constexpr std::uint32_t kSeveral = std::numeric_limits<std::uint32_t>::max();  // row of several processes
   struct Page {
     std::int64_t base = 0;  // start of the row that was set first
     std::uint32_t used = 0;
-    std::array<std::uint32_t, 1U << kPageBits> rows{};
-    std::array<std::int32_t, 1U << kPageBits> after{};  // ns from the base; kFar: in far_
+    std::uint32_t process = 0;  // of the row that was set first
+    std::array<std::uint32_t, kPage> rows{};
+    std::array<std::int32_t, kPage> after{};                      // ns from the base; kFar: in far_
+    std::unique_ptr<std::array<std::uint32_t, kPage>> processes;  // none: all are of `process`
+
+    [[nodiscard]] std::uint32_t process_of(std::size_t at) const { return processes ? (*processes)[at] : process; }
+    void tell_apart() {
+      if (processes) return;
+      processes = std::make_unique<std::array<std::uint32_t, kPage>>();
+      processes->fill(process);
+    }
   };
-  static std::size_t slot(std::int64_t id) { return static_cast<std::size_t>(id) & ((1U << kPageBits) - 1); }
+  static std::size_t slot(std::int64_t id) { return static_cast<std::size_t>(id) & (kPage - 1); }
 
   Page& page_of(std::int64_t external_id) {
     const std::int64_t number = external_id >> kPageBits;

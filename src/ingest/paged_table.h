@@ -55,7 +55,8 @@ class PagedTable {
     return number * kPage + static_cast<std::size_t>(found - records.begin());
   }
 
-  Record at(std::size_t position) { return page(position / kPage)[position % kPage]; }
+  // Valid until the next look-up.
+  const Record& at(std::size_t position) { return page(position / kPage)[position % kPage]; }
 
  private:
   static constexpr std::size_t kPage = 256;

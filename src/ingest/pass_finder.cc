@@ -8,6 +8,11 @@
 #include "trace/training.h"
 
 namespace tracedb {
+namespace {
+
+bool earlier(const FlowEnd& a, const FlowEnd& b) { return std::tie(a.ts, a.thread) < std::tie(b.ts, b.thread); }
+
+}  // namespace
 
 PassFinder::PassFinder(const TraceStore& store)
     : store_(store),
@@ -17,8 +22,7 @@ PassFinder::PassFinder(const TraceStore& store)
       threads_(store.threads.size()),
       trains_(store.processes.size()),
       autograd_(store.threads.size()) {
-  std::sort(flow_ends_.begin(), flow_ends_.end(),
-            [](const FlowEnd& a, const FlowEnd& b) { return std::tie(a.ts, a.thread) < std::tie(b.ts, b.thread); });
+  std::sort(flow_ends_.begin(), flow_ends_.end(), earlier);
 }
 
 bool PassFinder::is_backward(const OperatorRecord& record, bool inside) {
@@ -54,10 +58,9 @@ bool PassFinder::is_engine(std::uint32_t name) {
 
 bool PassFinder::ends_flow(const OperatorRecord& record) {
   while (next_flow_end_ < flow_ends_.size() && flow_ends_[next_flow_end_].ts < record.ts) ++next_flow_end_;
-  for (std::size_t i = next_flow_end_; i < flow_ends_.size() && flow_ends_[i].ts == record.ts; ++i) {
-    if (flow_ends_[i].thread == record.track) return true;
-  }
-  return false;
+  if (next_flow_end_ == flow_ends_.size() || flow_ends_[next_flow_end_].ts != record.ts) return false;
+  return std::binary_search(flow_ends_.begin() + static_cast<std::ptrdiff_t>(next_flow_end_), flow_ends_.end(),
+                            FlowEnd{record.ts, record.track}, earlier);
 }
 
 // Operators inside one another share a number, so the thread's last one is looked at first.

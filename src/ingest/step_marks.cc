@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "ingest/open_intervals.h"
+
 namespace tracedb {
 namespace {
 
@@ -132,17 +134,17 @@ class Finder {
     }
     const std::uint32_t step = new_step(mark);
     if (has_id) device_by_external_id_[{mark.event.external_id, mark.event.name}] = step;
-    latest_images_[mark.event.name].push_back({mark.event.ts, mark.end, mark.event.track, step});
+    latest_images_[mark.event.name].push(mark.end, {mark.event.ts, mark.end, mark.event.track, step});
     return step;
   }
 
   std::uint32_t overlapping_image(const Mark& mark) {
-    std::vector<DeviceStepInterval>& recent = latest_images_[mark.event.name];
-    std::erase_if(recent, [&](const DeviceStepInterval& image) { return image.end <= mark.event.ts; });
-    for (auto image = recent.rbegin(); image != recent.rend(); ++image) {
-      if (image->stream != mark.event.track && image->ts < mark.end) return image->step;
-    }
-    return 0;
+    OpenIntervals<DeviceStepInterval>& recent = latest_images_[mark.event.name];
+    recent.advance(mark.event.ts);
+    const DeviceStepInterval* found = recent.find(mark.event.ts + 1, [&](const DeviceStepInterval& image) {
+      return image.stream != mark.event.track && image.ts < mark.end;
+    });
+    return found == nullptr ? 0 : found->step;
   }
 
   void number_in_time_order() {
@@ -169,7 +171,7 @@ class Finder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> by_name_;  // by name and process
   std::map<std::pair<std::int64_t, std::uint32_t>, std::set<std::uint32_t>> by_external_id_;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> device_by_external_id_;
-  std::unordered_map<std::uint32_t, std::vector<DeviceStepInterval>> latest_images_;
+  std::unordered_map<std::uint32_t, OpenIntervals<DeviceStepInterval>> latest_images_;
 };
 
 }  // namespace

@@ -84,10 +84,28 @@ TEST_CASE("DeviceOwners: delays may be as long as they like") {
 
 TEST_CASE("DeviceOwners: correlations most of which only one process has speak for themselves") {
   DeviceOwners owners;
-  for (int i = 0; i < 4; ++i) owners.count_kernel(1, i == 0);
-  for (int i = 0; i < 4; ++i) owners.count_kernel(2, i < 2);
+  for (int i = 0; i < 4; ++i) owners.count_kernel(1, i == 0, 1);
+  for (int i = 0; i < 4; ++i) owners.count_kernel(2, i < 2, 1);
   CHECK(owners.mostly_unique(1));
   CHECK_FALSE(owners.mostly_unique(2));
+}
+
+TEST_CASE("DeviceOwners: votes are linear in the kernels, and pairs of device and process bounded") {
+  DeviceOwners owners;
+  std::size_t votes = 0;
+  for (int i = 0; i < 1000; ++i) votes += owners.count_kernel(1, true, 1000) ? 1000 : 0;
+  CHECK(votes > 0);
+  CHECK(votes <= 64 * 1000);
+  DeviceOwners many;
+  const auto vote = [&](std::uint32_t device) {
+    for (std::uint32_t process = 1; process <= 64; ++process) many.vote(device, process, process == 1 ? 5 : -5, false);
+  };
+  for (std::uint32_t device = 1; device <= 4096; ++device) vote(device);
+  CHECK(many.owner(4096) == 1);
+  vote(4097);
+  CHECK(many.owner(4097) == 0);  // not a guess from some of its processes
+  CHECK_FALSE(many.count_kernel(4097, true, 1));
+  CHECK(many.owner(1) == 1);
 }
 
 TEST_CASE("ExternalIdTable: dense, sparse and negative numbers") {
@@ -111,7 +129,7 @@ TEST_CASE("OperatorTable: rows and starts, near and far apart") {
   const auto start_of = [](std::uint32_t number) { return std::int64_t{1} << number * 5; };  // near and far apart
   for (const std::int64_t id : ids) {
     ++row;
-    table.set(id, row, start_of(row));
+    table.set(id, 1, row, start_of(row));
   }
   row = 0;
   for (const std::int64_t id : ids) {
@@ -122,9 +140,24 @@ TEST_CASE("OperatorTable: rows and starts, near and far apart") {
   CHECK(table.find(2).row == 0);
   CHECK(table.find(-2).row == 0);
   CHECK(table.find(1000).row == 0);
-  table.set(1, 99, 7);
+  table.set(1, 1, 99, 7);
   CHECK(table.find(1).row == 99);
   CHECK(table.find(1).ts == 7);
+}
+
+TEST_CASE("OperatorTable: an id that several processes have is none") {
+  OperatorTable table;
+  table.set(1, 1, 10, 5);
+  table.set(2, 2, 20, 6);  // of one page
+  table.set(3, 1, 30, 7);
+  CHECK(table.find(2).row == 20);
+  CHECK(table.find(3).row == 30);
+  table.set(1, 2, 11, 8);
+  table.set(2, 2, 21, 9);
+  CHECK(table.find(1).row == 0);
+  CHECK(table.find(2).row == 21);
+  table.set(1, 1, 12, 10);
+  CHECK(table.find(1).row == 0);
 }
 
 }  // namespace tracedb

@@ -56,7 +56,6 @@ TEST_CASE("intervals that overlap without nesting") {
   CHECK(at(hidden, 40) == 3);
   hidden.advance(70);
   CHECK(at(hidden, 70) == 1);
-  CHECK(*hidden.innermost(70, [](int payload) { return payload < 3; }) == 1);
 }
 
 TEST_CASE("intervals of no length enclose nothing") {

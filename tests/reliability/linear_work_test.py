@@ -1,0 +1,59 @@
+"""Hostile shapes (support/hostile_shapes.py) cost ingest work in proportion to their size. Instructions are counted, by
+valgrind, so that neither the machine nor its load plays a part. Ten times the input may take 13 times the work, as n
+log n does: four times as much then takes 4.7 times the work, and what is quadratic up to 16 times.
+
+TRACEDB_LONG=1 takes all shapes, else those that a quadratic search was found with."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hostile_shapes  # noqa: E402
+from trace_cases import Cases, program, require  # noqa: E402
+
+SMALL = 3000
+LARGE = 4 * SMALL
+MOST = 4.7
+FOUND = ("phases", "processes", "one_correlation", "one_correlation_many_devices", "operators_over_launches",
+         "operators_at_one_time", "flows_to_one_time", "flows_of_one_correlation", "graph_launches_and_threads",
+         "begin_end_crossed", "ends_without_begin", "python_frames", "python_parents_not_open", "steps_nested",
+         "steps_of_threads", "images_on_one_stream", "backward_flows_at_one_time", "notes_over_launches",
+         "listed_and_used_devices", "damage_and_names")
+
+
+def instructions(folder, name, n):
+    trace = folder / f"{name}.{n}.json"
+    hostile_shapes.write(name, n, trace)
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
+               program("trace-ingest"), "-q", "--threads", "1", "-o", f"{trace}.tracedb", str(trace)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    require(result.returncode == 0, f"rc {result.returncode}: {result.stderr[-300:]}")
+    return int(re.search(r"I +refs: +([\d,]+)", result.stderr)[1].replace(",", ""))
+
+
+def is_linear(folder, name, nothing):
+    small, large = (instructions(folder, name, n) - nothing for n in (SMALL, LARGE))
+    require(large <= MOST * small, f"{LARGE // SMALL} times the input, {large / small:.1f} times the instructions")
+
+
+def main():
+    cases = Cases()
+    if not shutil.which("valgrind"):
+        cases.skip("linear work", "valgrind is not installed: nothing counts instructions")
+        cases.finish()
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        folder = Path(scratch)
+        nothing = instructions(folder, "kernels_at_one_time", 1)  # what every run costs
+        names = list(hostile_shapes.SHAPES) if os.environ.get("TRACEDB_LONG") else FOUND
+        for name, result in [(name, pool.submit(is_linear, folder, name, nothing)) for name in names]:
+            cases.run(name, result.result)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
