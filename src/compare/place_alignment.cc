@@ -10,6 +10,10 @@ namespace {
 
 using Places = std::vector<std::uint32_t>;
 
+// Every lane is compared with every other: of a sequence on more streams than devices have, those that come last are
+// one lane.
+constexpr std::size_t kMostLanes = 128;
+
 // The places of one sequence that take part, stream by stream.
 struct Lane {
   Places places;
@@ -22,9 +26,9 @@ std::vector<Lane> lanes_of(std::span<const TemplateKernel> kernels, const Places
   std::vector<Lane> lanes;
   for (const std::uint32_t place : places) {
     const TemplateKernel& kernel = kernels[place];
-    const auto [entry, is_new] = numbers.try_emplace(kernel.lane, lanes.size());
-    if (is_new) lanes.emplace_back();
-    Lane& lane = lanes[entry->second];
+    const std::size_t number = numbers.try_emplace(kernel.lane, std::min(lanes.size(), kMostLanes - 1)).first->second;
+    if (number == lanes.size()) lanes.emplace_back();
+    Lane& lane = lanes[number];
     lane.places.push_back(place);
     lane.time[vocabulary.family_of(vocabulary.op_of(kernel.name))] += static_cast<double>(kernel.time);
   }

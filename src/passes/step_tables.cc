@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "passes/group_stats.h"
 #include "passes/step_stats.h"
@@ -137,17 +138,14 @@ struct Phase {
 
 std::array<Phase, kKinds> phases_of(const StepSet& set, const Measured& measured, StepChoice choice) {
   std::array<Phase, kKinds> phases;
-  std::vector<std::pair<std::uint32_t, std::size_t>> latest;  // by track: its last step; a few tracks
+  std::unordered_map<std::uint32_t, std::size_t> latest;  // by track: its last step
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     if (!chosen(measured, i, choice)) continue;
     const StepFacts& step = set.steps[i];
     phases[static_cast<std::size_t>(step.info.kind)].add(set, measured, i);
     const std::uint32_t track = step.track * 2 + (step.on_device ? 1 : 0);
-    const auto entry = std::find_if(latest.begin(), latest.end(), [&](const auto& e) { return e.first == track; });
-    if (entry == latest.end()) {
-      latest.emplace_back(track, i);
-      continue;
-    }
+    const auto [entry, is_first] = latest.try_emplace(track, i);
+    if (is_first) continue;
     const std::size_t before = entry->second;
     const StepKind kind = set.steps[before].info.kind;
     if (kind == step.info.kind)
