@@ -43,6 +43,7 @@ struct Chunk {
 struct JsonLimits {
   std::size_t event = std::size_t{64} << 20U;         // with the white space before it
   std::size_t header_value = std::size_t{16} << 20U;  // of a top-level key that is not the events
+  std::size_t header = std::size_t{32} << 20U;        // of all these together
 };
 
 class JsonChunks {
@@ -148,6 +149,7 @@ class JsonChunks {
   ScanState scan_;
   std::size_t scanned_ = 0;  // bytes of the window behind at_ the scan has seen already
   std::uint64_t oversized_ = 0;
+  std::size_t header_bytes_ = 0;  // of the members kept
   TraceHeader header_;
   IssueLog issues_;
 };

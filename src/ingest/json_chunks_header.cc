@@ -127,8 +127,13 @@ void JsonChunks::scan_value(const std::string& key) {
   at_ += value.end;
 }
 
-// `offset` is that of the value.
+// `offset` is that of the value. What does not fit beside the others is passed over.
 void JsonChunks::keep_member(std::string key, std::string_view text, std::uint64_t offset) {
+  if (key.size() + text.size() > limits_.header - header_bytes_) {
+    issues_.add(IssueKind::kOversizedHeader, static_cast<std::int64_t>(offset), key);
+    return;
+  }
+  header_bytes_ += key.size() + text.size();
   Unescaped value = storable_json(text);
   issues_.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(offset), text, value.replaced);
   header_.push_back({std::move(key), std::move(value.text), static_cast<std::int64_t>(offset)});

@@ -37,7 +37,7 @@ constexpr IssueDescription kDescriptions[] = {
      "invalid characters in an event were replaced and the event kept"},
     {IssueKind::kOversizedEvent, "oversized_event", Severity::kDataLoss, "an event larger than the limit, skipped"},
     {IssueKind::kOversizedHeader, "oversized_header", Severity::kDataLoss,
-     "a top-level value larger than the limit, skipped"},
+     "a top-level value that is larger than 16 MB, or 32 MB with those before it, skipped"},
     {IssueKind::kMalformedHeader, "malformed_header", Severity::kDataLoss,
      "a top-level value that is no valid JSON, skipped up to the events"},
     {IssueKind::kMissingTimestamp, "missing_timestamp", Severity::kDataLoss, "an event without ts, skipped"},

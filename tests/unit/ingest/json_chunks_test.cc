@@ -259,6 +259,16 @@ TEST_CASE("a top-level value larger than the limit is left out") {
   }
 }
 
+TEST_CASE("top-level values that are too large together are left out, smaller ones behind them kept") {
+  const JsonLimits limits{1000, 100, 100};
+  const std::string value = "\"" + std::string(50, 'x') + "\"";
+  const Cut cut =
+      cut_all_ways("{\"a\":" + value + ",\"b\":" + value + ",\"c\":1,\"traceEvents\":[3],\"d\":" + value + "}", limits);
+  CHECK(cut.header == "a=" + value + ";c=1;");
+  CHECK(cut.elements == std::vector<std::string>{"3"});
+  CHECK(cut.issues == "oversized_header 2 @62 'b';");
+}
+
 TEST_CASE("header text that is no UTF-8 is replaced and counted, where it stands") {
   const Cut cut =
       cut_all_ways("{\"a\xFF\": [\"b\xC3(\", \"\\u0000\\ud800\\ud83d\\ude00\\u12\\n\"], \"traceEvents\": []}");
