@@ -53,7 +53,7 @@ po::options_description visible_options() {
   add("verify", "check valid indexes against the full hash of the trace, their structure and their sums");
   add("threads", po::value<std::string>()->value_name("N"), "parser threads per trace (default: cores, at most 3)");
   add("max-memory", po::value<std::string>()->value_name("SIZE"),
-      "sort memory of the whole run, e.g. 200M (default 64M)");
+      "memory for sorting, of the whole run, e.g. 200M\n(default 64M); names and links come on top");
   add("no-stacks", "leave out Python calls");
   add("keep-args", "keep the arguments of every event that has a row, as JSON");
   add("strict", "exit 4 if the trace had issues that lost data");
