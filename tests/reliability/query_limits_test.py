@@ -1,6 +1,7 @@
 """Every run of trace-query ends when its time is up, whatever it is about: many operations, one long call of a function,
 a report. And it takes no more memory than it may. How long after its time a run ends is no matter here, only that it does
 by itself and says so in one line."""
+import json
 import resource
 import subprocess
 import sys
@@ -76,6 +77,25 @@ def reports_end(index):
             require("memory" in one_line(result, command[0]) or "limit" in result.stderr, result.stderr)
 
 
+def nested_steps(folder):
+    """`--method wafer` takes a kernel once for each step around it: no more of that than there is memory for."""
+    steps = 6000
+    events = []
+    for i in range(steps):
+        events.append({"ph": "X", "cat": "user_annotation", "name": "execute_context_0(0)_generation_8(8)", "pid": 1, "tid": 1,
+                       "ts": i, "dur": 10 * steps - 2 * i})
+        events.append({"ph": "X", "cat": "kernel", "name": f"gemm{i % 7}", "pid": 0, "tid": 7, "ts": steps + 2 * i, "dur": 1,
+                       "args": {"device": 0, "stream": 7, "correlation": i}})
+    trace = folder / "nested.json"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    index = folder / "nested.tracedb"
+    run("trace-ingest", "-q", "-o", index, trace)
+    result = query("compare", "--method", "wafer", "--max-memory", "150M", index, index)
+    equal(result.returncode, 5, f"exit code ({result.stderr})")
+    require("out of memory" in one_line(result, "wafer"), result.stderr)
+    equal(query("compare", "--max-memory", "150M", index, index).returncode, 0, "exit code of our own comparison")
+
+
 def nothing_of_an_output(folder, index):
     output = folder / "answer.csv"
     output.write_text("before")
@@ -117,6 +137,7 @@ def main():
             cases.run(f"a large statement ends: {name}", large_statement, index, name, statement)
         cases.run("no memory beyond the limit", no_memory_beyond_the_limit)
         cases.run("reports end", reports_end, index)
+        cases.run("nested steps", nested_steps, folder)
         cases.run("nothing of an output", nothing_of_an_output, folder, index)
         cases.run("too long a text", too_long_a_text, index)
         cases.run("no limit", no_limit, index)
