@@ -108,12 +108,12 @@ TEST_CASE("nothing but reading") {
 
 TEST_CASE("printf is SQLite's, but makes no text that is too long") {
   Fixture fixture;
-  const char* kUsual =
+  const char* usual =
       "printf('%d|%5d|%-5d|%05.1f|%s|%.3s|%%|%,d|%q|%Q|%w|%x|%c|%*d|%.*f|%lld|%n', 42, 42, 42, 3.14159, 'text', "
       "'longer', "
       "1234567, 'it''s', 'it''s', 'a\"b', 255, 'c', 8, 1, 2, 2.71828, 9007199254740993)";
   Database own(":memory:", Database::Mode::kMemory);
-  CHECK(fixture.answer(std::string("SELECT ") + kUsual) == own.query_text(std::string("SELECT ") + kUsual));
+  CHECK(fixture.answer(std::string("SELECT ") + usual) == own.query_text(std::string("SELECT ") + usual));
   CHECK(
       fixture.answer("SELECT format('%s', NULL) || typeof(printf(NULL)) || printf('%d') || length(printf('%.*c', -50, "
                      "'x'))") == own.query_text("SELECT format('%s', NULL) || typeof(printf(NULL)) || printf('%d') || "
