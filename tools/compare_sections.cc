@@ -13,10 +13,6 @@
 namespace tracedb {
 namespace {
 
-bool is_of_no_layer(std::string_view item) {
-  return item == "[concurrent kernels]" || item == "[idle]" || item == "[between steps]" || item == "[overlap]";
-}
-
 Report ledger(const SectionInput& in) {
   Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
               {"layer", "Layer", Unit::kText},
@@ -43,8 +39,7 @@ Report ledger(const SectionInput& in) {
       const LedgerItem& item = account.items[i];
       std::vector<Row>& rows = i < items ? out.rows : out.footer;
       const LedgerChange& c = item.change;
-      const bool whole = i >= items || is_of_no_layer(item.op);
-      const bool layered = in.ledger_by != LedgerBy::kOp && !whole;
+      const bool layered = in.ledger_by != LedgerBy::kOp && !item.of_step;
       const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
       rows.push_back(
           {group.group.label, layered ? Cell(layer_label(item.layer, stacks)) : Cell{}, item.op,

@@ -194,8 +194,8 @@ void close_over_period(const GroupComparison& group, LedgerAccount& account) {
   const LedgerRow span = {{group.baseline.runs, group.baseline.span}, {group.candidate.runs, group.candidate.span}};
   const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
                                     group.baseline_units, group.candidate_units);
-  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0};
-  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0};
+  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0, true};
+  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0, true};
   const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
   const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
   // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
@@ -206,7 +206,7 @@ void close_over_period(const GroupComparison& group, LedgerAccount& account) {
   takes.duration_effect += rest;
   if (parts) account.items.push_back(between);
   if (overlaps) account.items.push_back(overlap);
-  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0};
+  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0, true};
   total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
   total.change.duration_effect = total.change.change - total.change.count_effect;
   account.totals.push_back(std::move(total));
@@ -226,20 +226,21 @@ LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabula
                          key.kernel,
                          {},
                          static_cast<double>(sums.baseline.n),
-                         static_cast<double>(sums.candidate.n)});
+                         static_cast<double>(sums.candidate.n),
+                         false});
   }
   const LedgerRow at_once = {concurrent(group.baseline), concurrent(group.candidate)};
   if (at_once.baseline.time != 0 || at_once.candidate.time != 0) {
     rows.push_back(at_once);
-    out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0});
+    out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0, true});
   }
   // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
   rows.push_back(
       {{group.baseline.runs, group.baseline.idle}, {group.candidate.runs, group.candidate.idle}, std::nullopt, false});
-  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0});
+  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0, true});
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
-  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0});
+  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0, true});
   if (group.has_period()) close_over_period(group, out);
   std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
     return std::llabs(x.change.change) > std::llabs(y.change.change);

@@ -27,6 +27,7 @@ struct LedgerItem {
   std::string op, kernel;  // as far as asked for; else ""
   LedgerChange change;
   double baseline_n = 0, candidate_n = 0;  // of all units
+  bool of_step = false;                    // of the whole step: in no layer, whatever the rows are by
 };
 struct LedgerAccount {
   std::vector<LedgerItem> items;   // by size of the change
