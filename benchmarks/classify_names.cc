@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/classifier.h"
+#include "passes/classify/classifier.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/structural_scan.h"
+#include "ingest/read/structural_scan.h"
 
 namespace {
 

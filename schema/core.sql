@@ -325,7 +325,7 @@ CREATE TABLE packed_column (     -- second copies of columns of the event tables
                                  -- the first listed above, ...
   block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
   n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
-  data BLOB NOT NULL,            -- their values, packed as src/sql/column_codec.h says
+  data BLOB NOT NULL,            -- their values, packed as src/index/column_codec.h says
   hash INTEGER NOT NULL,         -- XXH3 of data, 64 bits, signed: a reader takes no other bytes than those that were written
   PRIMARY KEY (event_table, name, block)
 ) STRICT;

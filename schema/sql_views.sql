@@ -1,7 +1,7 @@
 -- What trace-query sql adds to views, by temporary views of the same names: opinions under the rules in force, made when
 -- a query asks for them. The views of the index itself, as other clients see them, are main.kernels and so on. Steps are
 -- those of the reports: also inferred ones, and those of --step-regex. A list in braces is that of the columns of the
--- view in main, some of them replaced (src/passes/kernel_words.cc).
+-- view in main, some of them replaced (src/passes/sql/kernel_words.cc).
 
 CREATE TEMP VIEW kernels AS          -- one row per kernel execution, with names in place of ids
 SELECT

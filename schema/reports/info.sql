@@ -1,6 +1,6 @@
 -- Facts about a trace by section, each with its unit. Sums come from meta and counts from the largest id, so that a
 -- longer trace does not take longer. Architecture, layers and the coverage of classes and layers come from a pass over
--- the kernels (tools/cmd_info.cc).
+-- the kernels (tools/trace_query/commands/info.cc).
 -- column: section | Section | text |
 -- column: item    | Item    | text |
 -- column: value   | Value   |      | | wrapped

@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 #include "compare/place_alignment.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "base/parallel.h"
 #include "compare/compare_warnings.h"
-#include "passes/group_stats.h"
-#include "passes/step_stats.h"
+#include "passes/columns/group_stats.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {

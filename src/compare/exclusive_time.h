@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "passes/device_events.h"
+#include "passes/columns/device_events.h"
 
 namespace tracedb {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/rule_set.h"
+#include "passes/classify/rule_set.h"
 
 namespace tracedb {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "compare/fusion_parts.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compare/fusion.h"
-#include "passes/kernel_traits.h"
+#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 

@@ -6,7 +6,7 @@
 
 #include "compare/exclusive_time.h"
 #include "compare/place_alignment.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "compare/comparison.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

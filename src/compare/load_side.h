@@ -5,7 +5,7 @@
 #include "compare/side.h"
 #include "compare/vocabulary.h"
 #include "index/index.h"
-#include "passes/step_set.h"
+#include "passes/steps/step_set.h"
 
 namespace tracedb {
 

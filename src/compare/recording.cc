@@ -8,7 +8,7 @@
 
 #include "compare/side.h"
 #include "compare/step_metrics.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

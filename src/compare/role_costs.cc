@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "passes/kernel_traits.h"
+#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 namespace {

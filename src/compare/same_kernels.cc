@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "compare/key_numbers.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "compare/exclusive_time.h"
-#include "passes/group_stats.h"
-#include "passes/step_stats.h"
+#include "passes/columns/group_stats.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {

@@ -13,10 +13,10 @@
 #include "compare/recording.h"
 #include "compare/vocabulary.h"
 #include "index/index.h"
-#include "passes/device_events.h"
-#include "passes/layer_set.h"
-#include "passes/name_order.h"
-#include "passes/step_set.h"
+#include "passes/columns/device_events.h"
+#include "passes/layers/layer_set.h"
+#include "passes/steps/step_set.h"
+#include "passes/tables/name_order.h"
 
 namespace tracedb {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

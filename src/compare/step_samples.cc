@@ -7,7 +7,7 @@
 #include <set>
 
 #include "compare/work_sums.h"
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {

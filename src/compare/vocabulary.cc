@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "passes/kernel_identity.h"
+#include "passes/classify/kernel_identity.h"
 
 namespace tracedb {
 namespace {}  // namespace

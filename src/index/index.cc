@@ -10,9 +10,9 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "index/index_format.h"
 #include "index/leftovers.h"
 #include "sql/functions.h"
-#include "sql/index_format.h"
 #include "sql/safety.h"
 #include "sql/schema_check.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "index/packed_columns.h"
 #include "index/validity.h"
-#include "sql/packed_columns.h"
 #include "sql/scripts.h"
 
 namespace tracedb {

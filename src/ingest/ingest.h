@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "ingest/kineto_events.h"
+#include "ingest/kineto/kineto_events.h"
 #include "trace/issue.h"
 
 namespace tracedb {

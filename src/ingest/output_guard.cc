@@ -10,7 +10,7 @@
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
-#include "ingest/known_formats.h"
+#include "ingest/read/known_formats.h"
 
 namespace tracedb {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/ordered_queue.h"
 #include "base/parallel.h"
-#include "ingest/chunk_parser.h"
+#include "ingest/kineto/chunk_parser.h"
 
 namespace tracedb {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/byte_source.h"
 #include "ingest/ingest.h"
-#include "ingest/json_chunks.h"
-#include "ingest/trace_store.h"
+#include "ingest/read/json_chunks.h"
+#include "ingest/store/trace_store.h"
 
 namespace tracedb {
 

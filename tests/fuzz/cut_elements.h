@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/json_text.h"
+#include "ingest/read/json_text.h"
 
 namespace tracedb {
 

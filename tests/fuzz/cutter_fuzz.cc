@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/structural_scan.h"
 #include "cut_elements.h"
 #include "fuzz_input.h"
-#include "ingest/json_chunks.h"
+#include "ingest/read/json_chunks.h"
+#include "ingest/read/structural_scan.h"
 #include "issue_lines.h"
 
 namespace tracedb {

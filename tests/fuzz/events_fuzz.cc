@@ -14,9 +14,9 @@
 
 #include "cut_elements.h"
 #include "fuzz_input.h"
-#include "ingest/chunk_parser.h"
-#include "ingest/json_shape.h"
-#include "ingest/trace_store.h"
+#include "ingest/kineto/chunk_parser.h"
+#include "ingest/read/json_shape.h"
+#include "ingest/store/trace_store.h"
 #include "store_text.h"
 #include "support/parsed_events.h"
 

@@ -16,7 +16,7 @@
 #include "index/validity.h"
 #include "index/verify.h"
 #include "ingest/ingest.h"
-#include "passes/kernel_groups.h"
+#include "passes/tables/kernel_groups.h"
 #include "report/renderers.h"
 #include "report/sql_report.h"
 #include "sql/safety.h"

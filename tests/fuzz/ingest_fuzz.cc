@@ -17,8 +17,8 @@
 #include "index/index.h"
 #include "index/verify.h"
 #include "ingest/ingest.h"
-#include "ingest/json_chunks.h"
 #include "ingest/pipeline.h"
+#include "ingest/read/json_chunks.h"
 #include "store_text.h"
 #include "support/temp_directory.h"
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ingest/trace_store.h"
+#include "ingest/store/trace_store.h"
 #include "issue_lines.h"
 
 namespace tracedb {

@@ -8,7 +8,8 @@ import pathlib
 import re
 import sys
 
-# directory of src -> the directories it may use besides itself
+# directory of src -> the directories it may use besides itself. A room is a directory of a layer: where a layer is
+# listed, all its rooms are meant, and where rooms of the same layer are, only these.
 LAYERS = {
     "base": set(),
     "sql": {"base"},
@@ -18,9 +19,29 @@ LAYERS = {
     "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},
     "report": {"base", "sql"},
+    "present": {"base", "sql", "compare", "report"},
+}
+# room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front and may
+# use every room; no room uses the front.
+ROOMS = {
+    "ingest/read": set(),
+    "ingest/store": set(),
+    "ingest/kineto": {"read", "store"},
+    "ingest/link": {"read", "store"},
+    "ingest/write": {"read", "store", "link"},
+    "passes/columns": set(),
+    "passes/classify": set(),
+    "passes/steps": {"columns", "classify"},
+    "passes/layers": {"columns", "classify", "steps"},
+    "passes/capture": {"columns", "steps", "layers"},
+    "passes/time": {"columns"},
+    "passes/select": {"columns", "steps", "layers", "time"},
+    "passes/stacks": {"columns", "select"},
+    "passes/tables": {"columns", "steps", "layers", "time", "select"},
+    "passes/sql": {"columns", "classify", "steps", "layers", "capture"},
 }
 # What a layer may use of another one besides: the kind of a kernel follows the rules of its class, also where it is stored.
-EXCEPTIONS = {("ingest", "passes/kernel_kind.h")}
+EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}
 # third-party header -> the places in src and tools that may include it. libfmt and the C++ and POSIX headers may be
 # used everywhere.
 LIBRARIES = {
@@ -35,7 +56,7 @@ LIBRARIES = {
     r"doctest/.*": [],
 }
 # What is thrown goes through to one of these.
-CATCHERS = ("src/base/parallel.h", "src/base/failure.h", "tools/trace_ingest.cc", "tools/trace_query.cc", "tools/make_trace.cc")
+CATCHERS = ("src/base/parallel.h", "src/base/failure.h", "tools/trace_ingest/main.cc", "tools/trace_query/main.cc", "tools/make_trace/main.cc")
 CATCH = re.compile(r"\bcatch \(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -54,18 +75,31 @@ def library_problem(name, header):
     return None
 
 
+def room_problem(layer, room, used, header):
+    has_rooms = any(name.startswith(layer + "/") for name in ROOMS)
+    if not room or room == used or not has_rooms:
+        return None
+    if f"{layer}/{room}" not in ROOMS:
+        return f"{layer}/{room} is no known room: enter it into ROOMS"
+    if used not in ROOMS[f"{layer}/{room}"]:
+        return f"{layer}/{room} may not include {layer}/{used} ({header})" if used else f"{header} is the front of {layer}"
+    return None
+
+
 def layer_problem(name, header):
     if not name.startswith("src/"):
         return None
-    layer, _, rest = name.removeprefix("src/").partition("/")
-    used = header.split("/")[0]
-    if not rest or layer not in LAYERS:
+    layer, *rooms = name.removeprefix("src/").split("/")[:-1] or [""]
+    used, *used_rooms = header.split("/")[:-1] or [""]
+    if layer not in LAYERS:
         return f"{name} is in no known directory of src: enter it into LAYERS"
     if "/" not in header:
         # Generated headers of the schema and the like have no directory.
         return None
     if used in LAYERS and used != layer and used not in LAYERS[layer] and (layer, header) not in EXCEPTIONS:
         return f"{layer} may not include {used} ({header})"
+    if used == layer:
+        return room_problem(layer, "/".join(rooms), "/".join(used_rooms), header)
     if used in ("tools", "tests", "benchmarks") or ".." in header.split("/"):
         return f'"{header}": name headers from src on, and nothing outside it'
     return None
@@ -91,23 +125,24 @@ def find_catchers(root):
                 yield f"{name}: catches exceptions; only {', '.join(CATCHERS)} do"
 
 
-def find_cycles():
-    """The table itself must not allow a cycle."""
-    for start in LAYERS:
-        seen, pending = set(), list(LAYERS[start])
+def find_cycles(table):
+    """The tables themselves must not allow a cycle."""
+    for start in table:
+        seen, pending = set(), list(table[start])
         while pending:
             layer = pending.pop()
             if layer == start:
-                yield f"the table of layers lets {start} include itself through others"
+                yield f"the table lets {start} include itself through others"
                 break
             if layer not in seen:
                 seen.add(layer)
-                pending += LAYERS[layer]
+                pending += table[layer]
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    problems = [*find_cycles(), *find_problems(root), *find_catchers(root)]
+    rooms = {room: {f"{room.split('/')[0]}/{used}" for used in uses} for room, uses in ROOMS.items()}
+    problems = [*find_cycles(LAYERS), *find_cycles(rooms), *find_problems(root), *find_catchers(root)]
     print("\n".join(problems) or "includes keep to the layers")
     return 1 if problems else 0
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "passes/device_events.h"
-#include "passes/timeline.h"
+#include "passes/columns/device_events.h"
+#include "passes/time/timeline.h"
 
 namespace tracedb {
 

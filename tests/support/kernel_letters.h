@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/kernel_traits.h"
+#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 

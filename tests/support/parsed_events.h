@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/chunk_parser.h"
+#include "ingest/kineto/chunk_parser.h"
 
 namespace tracedb {
 

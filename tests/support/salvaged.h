@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/chunk_parser.h"
-#include "ingest/json_chunks.h"
+#include "ingest/kineto/chunk_parser.h"
+#include "ingest/read/json_chunks.h"
 
 namespace tracedb {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "index/index.h"
+#include "index/index_format.h"
 #include "sql/database.h"
-#include "sql/index_format.h"
 #include "sql/scripts.h"
 
 namespace tracedb {

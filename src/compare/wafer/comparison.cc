@@ -1,6 +1,6 @@
 #include "compare/wafer/comparison.h"
 
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {

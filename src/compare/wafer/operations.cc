@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "passes/group_stats.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {

@@ -8,9 +8,9 @@
 #include "base/ascii.h"
 #include "compare/wafer/phases.h"
 #include "compare/wafer/read_device.h"
-#include "passes/classifier.h"
-#include "passes/event_columns.h"
-#include "passes/group_stats.h"
+#include "passes/classify/classifier.h"
+#include "passes/columns/event_columns.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {

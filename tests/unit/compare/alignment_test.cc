@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "passes/layers.h"
+#include "passes/layers/layers.h"
 
 namespace tracedb {
 

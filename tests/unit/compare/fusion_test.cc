@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "passes/rule_set.h"
+#include "passes/classify/rule_set.h"
 
 namespace tracedb {
 namespace {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "compare/step_metrics.h"
-#include "passes/device_events.h"
+#include "passes/columns/device_events.h"
 
 namespace tracedb {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "passes/kernel_identity.h"
+#include "passes/classify/kernel_identity.h"
 
 namespace tracedb {
 

@@ -12,7 +12,7 @@
 #include "index/index.h"
 #include "index/validity.h"
 #include "index/verify.h"
-#include "passes/kernel_groups.h"
+#include "passes/tables/kernel_groups.h"
 #include "report/sql_report.h"
 #include "sql/meta_update.h"
 #include "support/small_index.h"

@@ -2,10 +2,10 @@
 
 #include <limits>
 
-#include "ingest/device_owners.h"
-#include "ingest/external_id_table.h"
-#include "ingest/operator_table.h"
-#include "ingest/stack_trie.h"
+#include "ingest/link/device_owners.h"
+#include "ingest/link/external_id_table.h"
+#include "ingest/link/operator_table.h"
+#include "ingest/link/stack_trie.h"
 
 namespace tracedb {
 

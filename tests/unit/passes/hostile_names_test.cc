@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/classifier.h"
+#include "passes/classify/classifier.h"
 #include "trace/kernel_name.h"
 #include "trace/mangled_name.h"
 

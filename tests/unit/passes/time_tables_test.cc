@@ -1,10 +1,10 @@
 // The temporary tables behind timeline, gaps, launches, comms and memcpys, made of the small index.
 #include <doctest/doctest.h>
 
-#include "passes/comm_groups.h"
-#include "passes/launch_groups.h"
-#include "passes/memory_groups.h"
-#include "passes/timeline_tables.h"
+#include "passes/tables/comm_groups.h"
+#include "passes/tables/launch_groups.h"
+#include "passes/tables/memory_groups.h"
+#include "passes/tables/timeline_tables.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 

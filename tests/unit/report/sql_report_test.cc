@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "passes/comm_groups.h"
-#include "passes/kernel_groups.h"
-#include "passes/launch_groups.h"
-#include "passes/memory_groups.h"
-#include "passes/timeline_tables.h"
+#include "passes/tables/comm_groups.h"
+#include "passes/tables/kernel_groups.h"
+#include "passes/tables/launch_groups.h"
+#include "passes/tables/memory_groups.h"
+#include "passes/tables/timeline_tables.h"
 #include "report/cell_text.h"
 #include "sql/scripts.h"
 #include "support/small_index.h"

@@ -1,0 +1,340 @@
+#include "ingest/kineto/chunk_parser.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "ingest/kineto/key_guess.h"
+#include "ingest/read/event_repair.h"
+#include "ingest/read/json_shape.h"
+#include "ingest/read/json_text.h"
+
+namespace tracedb {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// Memory that is short is no damage of the trace: what could be read must not be counted as broken.
+void require_memory(simdjson::error_code error) {
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+}
+
+// The parser finds where a container ends by counting brackets of both kinds alike: `[1}` is one to it.
+simdjson::error_code check_brackets(std::string_view container) {
+  for (const char c : container) {
+    if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
+    const ShapeCheck check = check_shape(container, kAnyDepth);
+    return check.shape == Shape::kWhole && check.end == container.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code container_text(ondemand::value& value, std::string_view& out) {
+  if (out.starts_with('[')) {
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    return array.raw_json().get(out);
+  }
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return error;
+  return object.raw_json().get(out);
+}
+
+// The parser's text of a token runs on to the next one: this is the one place that cuts off the white space behind it.
+void trim_end(std::string_view& token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+}
+
+simdjson::error_code container_token(ondemand::value& value, std::string_view& out) {
+  if (const auto error = container_text(value, out)) return error;
+  trim_end(out);
+  return check_brackets(out);
+}
+
+// Raw text of a value: scalars to the end of their token, containers whole.
+simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
+  out = value.raw_json_token();
+  if (out.starts_with('[') || out.starts_with('{')) return container_token(value, out);
+  trim_end(out);
+  return simdjson::SUCCESS;
+}
+
+// Reads events into EventFields; remembers the order of keys from one event to the next.
+class EventReader {
+ public:
+  simdjson::error_code read(ondemand::object& object, std::string_view text, EventFields& fields) {
+    event_keys_.start_object();
+    for (auto member : object) {
+      if (const auto error = member.error()) return error;
+      // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
+      ondemand::field& entry = member.value_unsafe();
+      const Field field = event_keys_.next(entry.key().raw());
+      if (field == Field::kCount) continue;
+      std::string_view token;
+      if (field == Field::kArgs) {
+        if (fields.has(Field::kArgs)) fields.clear_arguments();
+        // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
+        token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
+        if (const auto error = read_arguments(entry.value(), fields)) return error;
+      } else if (const auto error = raw_token(entry.value(), token)) {
+        return error;
+      }
+      fields.set(field, token);
+    }
+    return simdjson::SUCCESS;
+  }
+
+ private:
+  simdjson::error_code read_arguments(ondemand::value& value, EventFields& fields) {
+    ondemand::object arguments;
+    if (value.get_object().get(arguments) != simdjson::SUCCESS) return simdjson::SUCCESS;  // "args": null, a list, ...
+    argument_keys_.start_object();
+    for (auto member : arguments) {
+      if (const auto error = member.error()) return error;
+      // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
+      ondemand::field& entry = member.value_unsafe();
+      const Field field = argument_keys_.next(entry.key().raw());
+      if (field == Field::kCount) continue;
+      std::string_view token;
+      if (const auto error = raw_token(entry.value(), token)) return error;
+      fields.set(field, token);
+    }
+    return simdjson::SUCCESS;
+  }
+
+  KeyGuess event_keys_{&event_field};
+  KeyGuess argument_keys_{&argument_field};
+};
+
+// Calls visit(offset, text) for each element of a comma-separated list without brackets around it.
+template <class Visitor>
+void for_each_element(std::string_view list, Visitor visit) {
+  std::size_t start = 0;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const char c = list[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      visit(start, list.substr(start, i - start));
+      start = i + 1;
+    }
+  }
+  visit(start, list.substr(start));
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ','; }
+
+// White space and commas around it cut off.
+std::string_view trim_separators(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Of the event that `text` begins with, in which there is no other; else of its first byte.
+std::size_t sound_length(std::string_view text) {
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  return text.starts_with('{') && check.shape == Shape::kWhole && check.has_phase ? check.end : 1;
+}
+
+bool is_value(std::string_view text) {
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  return check.shape == Shape::kWhole && check.end == text.size();
+}
+
+// The next event behind `at`, or what looks like one.
+EventSearch next_event(std::string_view text, std::size_t at) { return find_event_or_part(text, at, at, More::kNo); }
+
+// Where the event, or the text that is none, at `at` ends: where the next event begins.
+std::size_t piece_end(std::string_view text, std::size_t at) {
+  constexpr int kMostLists = 3;
+  const EventSearch first = next_event(text, at + sound_length(text.substr(at)));
+  EventSearch next = first;
+  // In lists of objects among the arguments of a broken event others seem to begin: it may be mended as a whole.
+  for (int lists = 0; lists < kMostLists && next.end == 0; ++lists) {
+    const std::size_t end = std::min(next.at, text.size());
+    const std::string mended = repaired_event(trim_separators(text.substr(at, end - at)));
+    const ShapeCheck check = check_shape(mended, kAnyDepth);
+    if (check.shape == Shape::kWhole && check.end == mended.size()) return end;
+    if (check.shape != Shape::kCut || mended.empty() || !next.found()) break;
+    next = next_event(text, next.at + 1);
+  }
+  return std::min(first.at, text.size());
+}
+
+// How many events there may have been in text in which they cannot be told apart.
+std::size_t phases(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = find_phase(text); at != std::string_view::npos; at = find_phase(text, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+struct ChunkParser::Json {
+  ondemand::parser parser;
+  EventReader reader;
+  EventFields fields;
+  std::string scratch;
+};
+
+ChunkParser::ChunkParser(unsigned worker, const EventOptions& options)
+    : json_(std::make_unique<Json>()), events_(worker, options) {}
+ChunkParser::~ChunkParser() = default;
+
+void ChunkParser::prepare() { static_cast<void>(simdjson::get_active_implementation()->name()); }
+
+void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
+  batch.clear();
+  events_.begin(batch);
+  if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
+  if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
+  events_.forget(batch);  // texts of an element that is broken further on must not be numbered
+  parse_elements(chunk, batch);
+}
+
+// `text` is one JSON array whose first byte has position `offset` in the trace. False: something in it is broken, and
+// part of it may be in the batch.
+bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch) {
+  ondemand::document document;
+  ondemand::array elements;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
+  if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  for (auto element : elements) {
+    ondemand::value value;
+    if (element.get(value) != simdjson::SUCCESS) return false;
+    const std::string_view start = value.raw_json_token();
+    const auto position = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(start.data() - text.data()));
+    ondemand::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) {
+      if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
+      const std::string_view rest = text.substr(static_cast<std::size_t>(start.data() - text.data()));
+      if (is_list_of_events(rest)) return false;
+      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(rest.substr(0, json_value_length(rest))));
+      events_.skip(SkipReason::kNotAnObject, batch);
+      continue;
+    }
+    json_->fields.clear();
+    if (json_->reader.read(object, text, json_->fields) != simdjson::SUCCESS) return false;
+    events_.add(json_->fields, position, batch);
+  }
+  return true;
+}
+
+void ChunkParser::parse_elements(const Chunk& chunk, EventBatch& batch) {
+  for_each_element(chunk.elements(), [&](std::size_t start, std::string_view element) {
+    const std::string_view trimmed = trim_json_space(element);
+    const std::uint64_t offset = chunk.offset + start;
+    if (trimmed.empty()) {
+      batch.issues.add(IssueKind::kStrayComma, static_cast<std::int64_t>(offset), {});
+    } else {
+      parse_element(trimmed, offset + static_cast<std::uint64_t>(trimmed.data() - element.data()), batch);
+    }
+  });
+}
+
+void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  if (!take_element(element, offset, batch)) salvage(element, offset, batch);
+}
+
+// `text` starts at position `offset` in the trace and holds events, whole or damaged, and text that is neither.
+void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = piece_end(text, at);
+    const std::string_view piece = text.substr(at, end - at);
+    const std::string_view trimmed = trim_separators(piece);
+    const std::uint64_t position = offset + static_cast<std::uint64_t>(trimmed.data() - text.data());
+    if (!trimmed.empty()) salvage_piece(trimmed, position, batch);
+    const std::string_view behind = trim_json_space(piece);
+    if (end < text.size() && !behind.empty() && behind.back() == '}') {
+      batch.issues.add(IssueKind::kMissingComma, static_cast<std::int64_t>(offset + end), piece.substr(0, 0));
+    }
+    at = end;
+  }
+}
+
+// `text` holds one event at most, or what is left of some that cannot be told apart.
+void ChunkParser::salvage_piece(std::string_view text, std::uint64_t offset, EventBatch& batch) {
+  const auto position = static_cast<std::int64_t>(offset);
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  if (text.starts_with('{') && check.shape == Shape::kWhole && take_element(text.substr(0, check.end), offset, batch)) {
+    const std::string_view rest = trim_separators(text.substr(check.end));
+    const auto behind = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(rest.data() - text.data()));
+    if (!rest.empty()) batch.issues.add(IssueKind::kStrayText, behind, rest);
+    return;
+  }
+  const std::string mended = repaired_event(text);
+  if (is_value(mended) && try_element(mended, offset, batch)) {
+    batch.issues.add(IssueKind::kRepairedText, position, text);
+    return;
+  }
+  const std::size_t events = std::max(phases(text), std::size_t{text.starts_with('{') ? 1U : 0U});
+  batch.issues.add(IssueKind::kMalformedEvent, position, text, events);
+  for (std::size_t i = 0; i < events; ++i) events_.skip(SkipReason::kMalformed, batch);
+  if (events == 0) batch.issues.add(IssueKind::kStrayText, position, text);
+}
+
+// As it is, or repaired.
+bool ChunkParser::take_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  if (try_element(element, offset, batch)) return true;
+  const std::string mended = repaired_event(element);
+  if (mended == element || !try_element(mended, offset, batch)) return false;
+  batch.issues.add(IssueKind::kRepairedText, static_cast<std::int64_t>(offset), element);
+  return true;
+}
+
+// All or nothing: a broken element must not leave half its facts behind, so it is walked once before it is added.
+bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
+  std::string& scratch = json_->scratch;
+  scratch.assign("[").append(element).append("]");
+  const std::size_t size = scratch.size();
+  scratch.append(Chunk::kPadding, ' ');
+  ondemand::document document;
+  ondemand::array elements;
+  ondemand::value value;
+  const auto error =
+      json_->parser.iterate(simdjson::padded_string_view(scratch.data(), size, scratch.size())).get(document);
+  require_memory(error);
+  if (error != simdjson::SUCCESS) return false;
+  if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
+  bool is_object = false;
+  std::size_t members = 0;
+  for (auto member : elements) {
+    if (++members > 1 || member.get(value) != simdjson::SUCCESS) return false;
+    ondemand::object object;
+    is_object = value.get_object().get(object) == simdjson::SUCCESS;
+    if (!is_object) {
+      if (element.front() == '{' || is_list_of_events(element)) return false;
+      continue;
+    }
+    json_->fields.clear();
+    if (json_->reader.read(object, {scratch.data(), size}, json_->fields) != simdjson::SUCCESS) return false;
+  }
+  if (members != 1) return false;
+  const auto position = static_cast<std::int64_t>(offset);
+  if (is_object) {
+    events_.add(json_->fields, position, batch);
+  } else {
+    batch.issues.add(IssueKind::kNotAnObject, position, element);
+    events_.skip(SkipReason::kNotAnObject, batch);
+  }
+  return true;
+}
+
+}  // namespace tracedb

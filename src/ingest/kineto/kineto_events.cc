@@ -1,0 +1,370 @@
+#include "ingest/kineto/kineto_events.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "base/decimal.h"
+#include "ingest/read/json_text.h"
+
+namespace tracedb {
+namespace {
+
+// Slices; their ends; counters; flows; and all that is a point in time: instants, marks, samples, steps of asynchronous
+// slices, life and state of objects, memory dumps, clocks, contexts.
+constexpr std::string_view kTimedPhases = "XBEbeSFCstfiIRPnTpNODVvc()";
+
+// As the bits of a double; kUnset unless it is a positive number.
+std::int64_t bandwidth_of(std::string_view token) {
+  const double value = rate_of(token);
+  return value > 0 ? std::bit_cast<std::int64_t>(value) : kUnset;
+}
+
+}  // namespace
+
+struct KinetoEvents::Event : RawEvent {
+  KindCount& count;
+  std::uint32_t category = 0;
+  std::string_view ph{};
+  std::int64_t ts = kUnset;
+
+  void skip(SkipReason reason) const { ++count.skipped[static_cast<std::size_t>(reason)]; }
+};
+
+void KinetoEvents::begin(EventBatch& batch) {
+  batch.worker = worker_;
+  last_kind_ = 0;
+  later_kinds_.clear();
+}
+
+void KinetoEvents::forget(EventBatch& batch) {
+  ids_.forget(batch);
+  batch.clear();
+  begin(batch);
+}
+
+KindCount& KinetoEvents::kind_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
+  const auto matches = [&](const KindCount& kind) { return kind.category == category && kind.ph == ph; };
+  if (last_kind_ < batch.kinds.size() && matches(batch.kinds[last_kind_])) return batch.kinds[last_kind_];
+  const std::size_t first = std::min(batch.kinds.size(), kFirstKinds);
+  const auto end = batch.kinds.begin() + static_cast<std::ptrdiff_t>(first);
+  last_kind_ = static_cast<std::size_t>(std::find_if(batch.kinds.begin(), end, matches) - batch.kinds.begin());
+  if (last_kind_ < first) return batch.kinds[last_kind_];
+  if (first == kFirstKinds) {
+    const auto [entry, is_new] = later_kinds_.try_emplace({category, std::string(ph)}, batch.kinds.size());
+    last_kind_ = entry->second;
+    if (!is_new) return batch.kinds[last_kind_];
+  }
+  KindCount& kind = batch.kinds.emplace_back();
+  kind.category = category;
+  kind.ph = ph;
+  return kind;
+}
+
+void KinetoEvents::skip(SkipReason reason, EventBatch& batch) {
+  KindCount& count = kind_count(0, {}, batch);
+  ++count.read;
+  ++count.skipped[static_cast<std::size_t>(reason)];
+}
+
+void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatch& batch) {
+  // The category comes first, so that the event is counted whatever becomes of it.
+  const RawEvent raw{fields, offset, batch};
+  const std::uint32_t category = category_id(raw);
+  const std::string_view ph = raw.gives(Field::kPh) ? raw_string(fields[Field::kPh]) : std::string_view();
+  Event event{raw, kind_count(category, ph, batch), category, ph};
+  ++event.count.read;
+  if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[Field::kName]);
+  if (ph == "M") return add_metadata(event);
+  if (ph.size() == 1 && kTimedPhases.find(ph[0]) != std::string_view::npos) return add_timed(event);
+  event.issue(IssueKind::kUnsupportedPhase, ph);
+  event.skip(SkipReason::kUnsupportedPhase);
+}
+
+void KinetoEvents::add_timed(Event& event) {
+  const std::string_view token = event[Field::kTs];
+  const auto ts = time_of(token);
+  if (!ts) {
+    event.issue(token.empty() ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp,
+                token.empty() ? event[Field::kName] : token);
+    return event.skip(SkipReason::kNoTimestamp);
+  }
+  event.ts = *ts;
+  EventBatch& batch = event.batch;
+  if (batch.first_ts == kUnset || *ts < batch.first_ts) batch.first_ts = *ts;
+  switch (event.ph[0]) {
+    case 'X':
+      return add_slice_event(event);
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
+      return add_edge(event);
+    case 'C':
+      return add_counter(event);
+    case 's':
+    case 't':
+    case 'f':
+      return add_flow(event);
+    default:
+      return add_instant(event);
+  }
+}
+
+void KinetoEvents::add_slice_event(Event& event) {
+  switch (event.category == 0 ? EventCategory::kOther : ids_.category(event.category)) {
+    case EventCategory::kKernel:
+      return add_device_event(event, DeviceEventType::kKernel);
+    case EventCategory::kMemcpy:
+      return add_device_event(event, DeviceEventType::kMemcpy);
+    case EventCategory::kMemset:
+      return add_device_event(event, DeviceEventType::kMemset);
+    case EventCategory::kOperator:
+      return add_operator(event);
+    case EventCategory::kCall:
+      return add_call(event);
+    case EventCategory::kPython:
+      return options_.stacks == Keep::kYes ? add_python(event) : event.skip(SkipReason::kOption);
+    case EventCategory::kAnnotation:
+      return add_annotation(event, name_id(event));
+    case EventCategory::kGpuAnnotation:
+      return add_gpu_annotation(event);
+    case EventCategory::kOther:
+      return add_other(event);
+  }
+}
+
+void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
+  DeviceRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.correlation = ids_.integer(event, Field::kCorrelation);
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.graph_id_or_bytes = ids_.integer(event, type == DeviceEventType::kKernel ? Field::kGraphId : Field::kBytes);
+  record.name = name_id(event);
+  record.stream = ids_.stream(event);
+  record.type = type;
+  if (type == DeviceEventType::kKernel) {
+    record.graph_node_id_or_bandwidth = ids_.integer(event, Field::kGraphNodeId);
+    record.config = ids_.launch_config(event);
+    record.collective = collective_index(event);
+  } else {
+    record.graph_node_id_or_bandwidth = bandwidth_of(event[Field::kBandwidth]);
+    if (is_json_string(event[Field::kCopyKind])) record.config = text_id(Field::kCopyKind, event);
+  }
+  record.args = args_index(event);
+  event.batch.device_events.push_back(record);
+}
+
+void KinetoEvents::add_operator(Event& event) {
+  const std::uint32_t name = name_id(event);
+  if (ids_.is_mark(name, raw_string(event[Field::kName]))) return add_annotation(event, name);
+  OperatorRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.sequence_number = ids_.integer(event, Field::kSequenceNumber);
+  record.is_forward = number_text(event[Field::kForwardThread]) == "0" ? 1 : 0;
+  record.name = name;
+  record.track = ids_.thread(event);
+  record.shape = ids_.shape(event);
+  record.args = args_index(event);
+  event.batch.operators.push_back(record);
+}
+
+void KinetoEvents::add_call(Event& event) {
+  CallRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.correlation = ids_.integer(event, Field::kCorrelation);
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.calls.push_back(record);
+}
+
+void KinetoEvents::add_python(Event& event) {
+  PythonRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.python_id = ids_.python_id(event, Field::kPythonId);
+  record.parent_id = ids_.python_id(event, Field::kPythonParentId);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.python.push_back(record);
+}
+
+void KinetoEvents::add_annotation(Event& event, std::uint32_t name) {
+  AnnotationRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.name = name;
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.annotations.push_back(record);
+}
+
+void KinetoEvents::add_gpu_annotation(Event& event) {
+  AnnotationRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.name = name_id(event);
+  record.track = ids_.stream(event);
+  record.on_device = 1;
+  record.args = args_index(event);
+  event.batch.annotations.push_back(record);
+}
+
+void KinetoEvents::add_other(Event& event) {
+  SliceRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.slices.push_back(record);
+}
+
+void KinetoEvents::add_edge(Event& event) {
+  EdgeRecord record{};
+  record.ph = event.ph[0];
+  record.is_end = std::string_view("EeF").find(record.ph) != std::string_view::npos ? 1 : 0;
+  record.ts = event.ts;
+  record.category = event.category;
+  record.name = record.is_end != 0 ? text_id(Field::kName, event) : name_id(event);
+  record.track = ids_.thread(event);
+  if (record.ph != 'B' && record.ph != 'E') {
+    record.kind = record.ph == 'b' || record.ph == 'e' ? PairKind::kNested : PairKind::kNamed;
+    record.id = ids_.event_id(event);
+    record.scope = ids_.scope(event);
+  }
+  record.args = args_index(event);
+  event.batch.edges.push_back(record);
+}
+
+void KinetoEvents::add_instant(Event& event) {
+  InstantRecord record{};
+  record.ts = event.ts;
+  record.bytes = ids_.integer(event, Field::kBytes);
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  event.batch.instants.push_back(record);
+}
+
+void KinetoEvents::add_counter(Event& event) {
+  CounterRecord record{};
+  record.ts = event.ts;
+  record.category = event.category;
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  const std::vector<JsonMember> series = json_members(event[Field::kArgs]);
+  for (const JsonMember& member : series) {
+    record.value = rate_of(member.value);
+    record.series = ids_.text(member.key, event);
+    event.batch.counters.push_back(record);
+    record.args = 0;
+    record.continued = 1;  // further series of one event: rows of their own, but one event
+  }
+  if (!series.empty()) return;
+  record.value = std::numeric_limits<double>::quiet_NaN();
+  event.batch.counters.push_back(record);
+}
+
+void KinetoEvents::add_flow(Event& event) {
+  FlowRecord record{};
+  record.id = ids_.event_id(event);
+  record.ts = event.ts;
+  record.category = event.category;
+  // The common case saves a look-up.
+  const bool named_alike = event.category != 0 && event[Field::kName] == event[Field::kCat];
+  record.name = named_alike ? event.category : text_id(Field::kName, event);
+  record.track = ids_.thread(event);
+  record.args = args_index(event);
+  record.ph = event.ph[0];
+  event.batch.flows.push_back(record);
+}
+
+void KinetoEvents::add_metadata(Event& event) {
+  struct Entry {
+    std::string_view name;
+    MetadataKind kind;
+    Field value;
+  };
+  constexpr Entry kEntries[] = {
+      {"process_name", MetadataKind::kProcessName, Field::kArgName},
+      {"process_labels", MetadataKind::kProcessLabels, Field::kLabels},
+      {"process_sort_index", MetadataKind::kProcessSortIndex, Field::kSortIndex},
+      {"thread_name", MetadataKind::kThreadName, Field::kArgName},
+      {"thread_sort_index", MetadataKind::kThreadSortIndex, Field::kSortIndex},
+  };
+  event.skip(SkipReason::kMetadata);
+  const std::string_view name = raw_string(event[Field::kName]);
+  for (const Entry& entry : kEntries) {
+    if (entry.name != name) continue;
+    const std::string_view value = event.gives(entry.value) ? event[entry.value] : std::string_view();
+    event.batch.metadata.push_back({entry.kind, track_key(event[Field::kPid]), track_key(event[Field::kTid]),
+                                    unescape(raw_string(value)).text,
+                                    parse_int64(number_text(value)).value_or(kUnset)});
+  }
+}
+
+std::uint32_t KinetoEvents::category_id(const RawEvent& event) {
+  const std::string_view text = event.gives(Field::kCat) ? raw_string(event[Field::kCat]) : std::string_view();
+  return text.empty() ? 0 : ids_.text(text, event);
+}
+
+std::uint32_t KinetoEvents::name_id(const Event& event) {
+  const std::string_view token = event[Field::kName];
+  if (!is_json_string(token)) event.issue(IssueKind::kMissingName, token);
+  return value_text_id(is_null_token(token) ? std::string_view() : token, event);
+}
+
+std::uint32_t KinetoEvents::text_id(Field field, const Event& event) {
+  return event.gives(field) ? value_text_id(event[field], event) : 0;
+}
+
+// A list or object given for a text is its JSON, the same in pretty-printed and minified traces.
+std::uint32_t KinetoEvents::value_text_id(std::string_view token, const Event& event) {
+  const bool container = token.starts_with('[') || token.starts_with('{');
+  return container ? ids_.text(minify(token), event) : ids_.text(raw_string(token), event);
+}
+
+std::uint32_t KinetoEvents::collective_index(const Event& event) {
+  if (!event.gives(Field::kCollectiveName) && !event.gives(Field::kGroupName) && !event.gives(Field::kCommsId))
+    return 0;
+  CollectiveRecord record{};
+  record.name = text_id(Field::kCollectiveName, event);
+  record.group_name = text_id(Field::kGroupName, event);
+  record.group_description = text_id(Field::kGroupDescription, event);
+  record.ranks = text_id(Field::kGroupRanks, event);
+  record.dtype = text_id(Field::kDtype, event);
+  record.comms_id = text_id(Field::kCommsId, event);
+  record.group_size = event.integer(Field::kGroupSize);
+  record.in_elements = event.integer(Field::kInElements);
+  record.out_elements = event.integer(Field::kOutElements);
+  record.sequence = event.integer(Field::kCollectiveSequence);
+  event.batch.collectives.push_back(record);
+  return static_cast<std::uint32_t>(event.batch.collectives.size());
+}
+
+std::uint32_t KinetoEvents::args_index(const Event& event) const {
+  if (options_.args == Keep::kNo || !event.fields.has(Field::kArgs)) return 0;
+  const std::string_view text = event[Field::kArgs];
+  const std::string_view value = text.substr(0, json_value_length(text));
+  if (is_null_token(value)) return 0;
+  event.batch.args.push_back(minify(value));
+  return static_cast<std::uint32_t>(event.batch.args.size());
+}
+
+}  // namespace tracedb

@@ -1,0 +1,216 @@
+#include "ingest/kineto/local_ids.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/decimal.h"
+#include "ingest/read/json_text.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+namespace {
+
+// "stream 7" and "7" alike; text that ends in no number stays text.
+TrackKey stream_key(std::string_view token) {
+  TrackKey key = track_key(token);
+  constexpr std::string_view kPrefix = "stream ";
+  if (key.number == kUnset && key.text.starts_with(kPrefix)) {
+    if (const auto number = parse_int64(std::string_view(key.text).substr(kPrefix.size()))) return {*number, {}};
+  }
+  return key;
+}
+
+// The three numbers of "grid": [x, y, z]; some producers write the list as text.
+std::array<std::int64_t, 3> triple(std::string_view token) {
+  std::array<std::int64_t, 3> out = {kUnset, kUnset, kUnset};
+  const std::vector<std::string_view> elements = json_elements(number_text(token));
+  for (std::size_t i = 0; i < std::min(elements.size(), out.size()); ++i) {
+    out[i] = parse_integral(number_text(elements[i])).value_or(kUnset);
+  }
+  return out;
+}
+
+// "id2": {"local": "0x1"}, unique in its process, or {"global": "0x1"}.
+JsonMember second_id(const RawEvent& event) {
+  if (!event.gives(Field::kId2)) return {};
+  const std::vector<JsonMember> members = json_members(event[Field::kId2]);
+  return members.empty() ? JsonMember{} : members.front();
+}
+
+// nullopt: to be kept as text. A quoted number is the number it would be without the quotes, if it is written as one:
+// "7" is 7, "007" is not.
+std::optional<EventId> number_id(std::string_view token) {
+  const bool quoted = is_json_string(token);
+  const std::string_view text = raw_string(token);
+  const auto same = [&](const std::string& written) { return !quoted || written == text; };
+  if (const auto id = parse_uint64(text); id && same(std::to_string(*id))) return EventId{*id, EventIdType::kInteger};
+  if (const auto id = quoted ? parse_int64(text) : parse_integral(text); id && same(std::to_string(*id))) {
+    if (*id >= 0) return EventId{static_cast<std::uint64_t>(*id), EventIdType::kInteger};
+    if (*id >= kLeastNumber) return EventId{static_cast<std::uint64_t>(*id), EventIdType::kNegative};
+  }
+  std::uint64_t hex = 0;
+  if (!quoted || !text.starts_with("0x")) return std::nullopt;
+  std::from_chars(text.data() + 2, text.data() + text.size(), hex, 16);
+  return fmt::format("0x{:x}", hex) == text ? std::optional(EventId{hex, EventIdType::kHex}) : std::nullopt;
+}
+
+// A key for all the tokens together. Each is a whole JSON value or empty, so no two lists of tokens make the same key.
+template <std::size_t N>
+void join_tokens(const EventFields& fields, const std::array<Field, N>& wanted, std::string& out) {
+  out.clear();
+  for (const Field field : wanted) out.append(fields[field]).append("\n");
+}
+
+}  // namespace
+
+std::uint32_t LocalIds::text(std::string_view raw, const RawEvent& event) {
+  const Interner::Entry entry = texts_.intern(raw);
+  if (entry.is_new) {
+    Unescaped text = unescape(raw);
+    texts_about_.push_back({event_category(text.text), text.replaced > 0, Mark::kNotAsked});
+    event.batch.strings.push_back(std::move(text.text));
+  }
+  if (texts_about_[entry.id - 1].has_replaced) event.issue(IssueKind::kReplacedCharacter, raw);
+  return entry.id;
+}
+
+bool LocalIds::is_mark(std::uint32_t text, std::string_view raw) {
+  Mark& mark = texts_about_[text - 1].mark;
+  if (mark == Mark::kNotAsked) mark = is_mark_among_operators(unescape(raw).text) ? Mark::kYes : Mark::kNo;
+  return mark == Mark::kYes;
+}
+
+std::int64_t LocalIds::integer(const RawEvent& event, Field field) {
+  const std::string_view token = event[field];
+  if (token.empty() || is_null_token(token)) return kUnset;
+  const std::string_view text = number_text(token);
+  const auto value = parse_int64(text);
+  if (value && *value >= kLeastNumber) return *value;
+  const auto integral = parse_integral(text);
+  return integral && *integral >= kLeastNumber ? *integral : kUnset + wide_number(text, event);
+}
+
+std::uint32_t LocalIds::python_id(const RawEvent& event, Field field) {
+  const std::string_view token = event[field];
+  if (token.empty()) return kNoPythonId;
+  if (is_null_token(token)) return kRootPythonId;
+  const std::string_view text = number_text(token);
+  if (const auto value = parse_integral(text); value && *value >= 0 && *value < kWidePythonId) {
+    return static_cast<std::uint32_t>(*value);
+  }
+  const std::uint32_t wide = wide_number(text, event);
+  return wide == 0 ? kNoPythonId : kWidePythonId + wide;
+}
+
+std::uint32_t LocalIds::wide_number(std::string_view text, const RawEvent& event) {
+  std::string decimal;
+  if (const auto value = parse_integral(text)) {
+    decimal = std::to_string(*value);
+  } else if (const auto large = parse_uint64(text)) {
+    decimal = std::to_string(*large);
+  } else {
+    event.issue(IssueKind::kBadNumber, text);
+    return 0;
+  }
+  const Interner::Entry entry = numbers_.intern(decimal);
+  if (entry.is_new) event.batch.numbers.push_back(std::move(decimal));
+  return entry.id;
+}
+
+EventId LocalIds::event_id(const RawEvent& event) {
+  const std::string_view token = event.gives(Field::kId) ? event[Field::kId] : second_id(event).value;
+  if (token.empty() || is_null_token(token)) return {};
+  if (const auto id = number_id(token)) return *id;
+  return {text(raw_string(token), event), EventIdType::kText};
+}
+
+std::uint32_t LocalIds::scope(const RawEvent& event) {
+  const bool local = !event.gives(Field::kId) && second_id(event).key == "local";
+  if (!local && !event.gives(Field::kScope)) return 0;
+  key_.assign(event.gives(Field::kScope) ? raw_string(event[Field::kScope]) : std::string_view());
+  key_.append("\n").append(local ? number_text(event[Field::kPid]) : std::string_view());
+  const Interner::Entry entry = scopes_.intern(key_);
+  if (entry.is_new) event.batch.scopes.push_back(key_);
+  return entry.id;
+}
+
+void LocalIds::forget(const EventBatch& batch) {
+  texts_.forget_last(batch.strings.size());
+  texts_about_.resize(texts_.size());
+  numbers_.forget_last(batch.numbers.size());
+  scopes_.forget_last(batch.scopes.size());
+  threads_.forget_last(batch.threads.size());
+  streams_.forget_last(batch.streams.size());
+  configs_.forget_last(batch.configs.size());
+  shapes_.forget_last(batch.shapes.size());
+  last_thread_ = last_stream_ = 0;
+}
+
+std::uint32_t LocalIds::other_thread(const RawEvent& event) {
+  const std::string_view pid = event[Field::kPid];
+  const std::string_view tid = event[Field::kTid];
+  key_.assign(pid).append("\n").append(tid);
+  const Interner::Entry entry = threads_.intern(key_);
+  if (entry.is_new) event.batch.threads.push_back({track_key(pid), track_key(tid)});
+  last_pid_ = pid;
+  last_tid_ = tid;
+  last_thread_ = entry.id;
+  return entry.id;
+}
+
+std::uint32_t LocalIds::stream(const RawEvent& event) {
+  const EventFields& fields = event.fields;
+  const std::string_view device = fields[event.gives(Field::kDevice) ? Field::kDevice : Field::kPid];
+  const std::string_view stream = fields[event.gives(Field::kStream) ? Field::kStream : Field::kTid];
+  const std::string_view pid = event[Field::kPid];
+  const std::string_view tid = event[Field::kTid];
+  const std::array given{device, stream, pid, tid};
+  if (last_stream_ != 0 && std::equal(given.begin(), given.end(), last_stream_tokens_.begin())) return last_stream_;
+  key_.assign(device).append("\n").append(stream).append("\n").append(pid).append("\n").append(tid);
+  const Interner::Entry entry = streams_.intern(key_);
+  if (entry.is_new) {
+    event.batch.streams.push_back({{track_key(device), stream_key(stream)}, {track_key(pid), track_key(tid)}});
+  }
+  last_stream_tokens_ = {std::string(device), std::string(stream), std::string(pid), std::string(tid)};
+  last_stream_ = entry.id;
+  return entry.id;
+}
+
+std::uint32_t LocalIds::launch_config(const RawEvent& event) {
+  constexpr std::array kFields = {
+      Field::kGrid,      Field::kBlock,       Field::kRegisters,  Field::kSharedMemory,
+      Field::kOccupancy, Field::kBlocksPerSm, Field::kWarpsPerSm, Field::kTheoreticalOccupancy};
+  join_tokens(event.fields, kFields, key_);
+  if (key_.size() == kFields.size()) return 0;
+  const std::int64_t registers = event.integer(Field::kRegisters);
+  const std::int64_t shared_memory = event.integer(Field::kSharedMemory);
+  const Interner::Entry entry = configs_.intern(key_);
+  if (!entry.is_new) return entry.id;
+  const auto grid = triple(event[Field::kGrid]);
+  const auto block = triple(event[Field::kBlock]);
+  event.batch.configs.push_back({{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
+                                 {rate_of(event[Field::kOccupancy]), rate_of(event[Field::kTheoreticalOccupancy]),
+                                  rate_of(event[Field::kBlocksPerSm]), rate_of(event[Field::kWarpsPerSm])}});
+  return entry.id;
+}
+
+std::uint32_t LocalIds::shape(const RawEvent& event) {
+  constexpr std::array kFields = {Field::kInputDims, Field::kInputTypes, Field::kInputStrides, Field::kConcreteInputs};
+  const auto has = [&](Field field) { return event.gives(field); };
+  if (std::none_of(kFields.begin(), kFields.end(), has)) return 0;
+  join_tokens(event.fields, kFields, key_);
+  const Interner::Entry entry = shapes_.intern(key_);
+  if (entry.is_new) {
+    const auto given = [&](Field field) { return has(field) ? minify(event[field]) : std::string(); };
+    event.batch.shapes.push_back({given(Field::kInputDims), given(Field::kInputTypes), given(Field::kInputStrides),
+                                  given(Field::kConcreteInputs)});
+  }
+  return entry.id;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,46 @@
+#include "ingest/kineto/raw_event.h"
+
+#include <limits>
+
+#include "base/decimal.h"
+#include "ingest/read/json_text.h"
+
+namespace tracedb {
+
+std::optional<std::int64_t> time_of(std::string_view token) {
+  const auto time = parse_microseconds(number_text(token));
+  return time && *time > -kTimeLimit && *time < kTimeLimit ? time : std::nullopt;
+}
+
+double rate_of(std::string_view token) {
+  return parse_double(number_text(token)).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+TrackKey track_key(std::string_view token) {
+  if (is_null_token(token)) return {};
+  const auto number = is_json_string(token) ? parse_int64(number_text(token)) : parse_integral(token);
+  if (number) return {*number, {}};
+  return {kUnset, unescape(raw_string(token)).text};
+}
+
+std::int64_t RawEvent::integer(Field field) const {
+  const std::string_view token = fields[field];
+  if (token.empty() || is_null_token(token)) return kUnset;
+  if (const auto value = parse_integral(number_text(token))) return *value;
+  issue(IssueKind::kBadNumber, token);
+  return kUnset;
+}
+
+std::int64_t RawEvent::duration() const {
+  const std::string_view token = fields[Field::kDur];
+  if (const auto value = time_of(token)) {
+    if (*value >= 0) return *value;
+    issue(IssueKind::kNegativeDuration, token);
+    return kUnset;
+  }
+  const bool missing = token.empty() || is_null_token(token);
+  issue(missing ? IssueKind::kMissingDuration : IssueKind::kBadDuration, token);
+  return kUnset;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,42 @@
+// One event on its way into a batch: its fields as raw tokens, where it stands in the trace, and the batch that takes
+// its facts and what is wrong with it. Lives as long as the event is looked at; borrows everything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ingest/kineto/event_fields.h"
+#include "ingest/store/event_batch.h"
+
+namespace tracedb {
+
+// Times and durations of this many ns (146 years) and more are none: sums and differences of two others always fit.
+inline constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;
+// Nanoseconds in a token of microseconds, quoted or not.
+std::optional<std::int64_t> time_of(std::string_view token);
+
+inline bool is_null_token(std::string_view token) { return token == "null"; }
+
+// A number in a token, quoted or not; NaN for anything else.
+double rate_of(std::string_view token);
+// A quoted number and a number are the same key: old traces write both for one thread. Empty: absent or null.
+TrackKey track_key(std::string_view token);
+
+struct RawEvent {
+  const EventFields& fields;
+  std::int64_t offset;
+  EventBatch& batch;
+
+  [[nodiscard]] std::string_view operator[](Field field) const { return fields[field]; }
+  void issue(IssueKind kind, std::string_view sample) const { batch.issues.add(kind, offset, sample); }
+
+  // Present, and not null.
+  [[nodiscard]] bool gives(Field field) const { return fields.has(field) && !is_null_token(fields[field]); }
+  // kUnset where the field is absent, null or no integer of 64 bits; the latter is an issue.
+  [[nodiscard]] std::int64_t integer(Field field) const;
+  // Of "dur", in ns. kUnset, with an issue, where the event gives no usable one.
+  [[nodiscard]] std::int64_t duration() const;
+};
+
+}  // namespace tracedb

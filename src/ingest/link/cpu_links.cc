@@ -1,0 +1,375 @@
+#include "ingest/link/cpu_links.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+
+#include "ingest/link/open_frames.h"
+#include "ingest/link/tied_frames.h"
+
+namespace tracedb {
+namespace {
+
+struct OpenOperator {
+  std::int64_t external_id;
+  std::uint32_t id, depth;
+  bool backward;
+};
+struct OpenAnnotation {
+  std::uint32_t id;
+  bool optimizer;
+};
+
+struct ThreadState {
+  OpenIntervals<OpenOperator> operators;
+  OpenFrames frames;
+  OpenIntervals<OpenAnnotation> annotations;
+  OpenIntervals<std::uint32_t> steps;  // those of the annotations that mark one
+  OpenIntervals<Origin> calls;         // only where flows make links
+};
+
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+
+class Sweep {
+ public:
+  Sweep(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows)
+      : store_(store),
+        rows_(rows),
+        links_(links),
+        flows_(flows),
+        threads_(store.threads.size()),
+        streams_(store.streams.size()),
+        marks_(store.processes.size()),
+        calls_(store.processes.size()) {}
+
+  // At equal times what encloses comes before what is enclosed: calls come last, and behind them the flows they start.
+  void run() {
+    store_.annotations.start();
+    store_.operators.start();
+    store_.python.start();
+    store_.calls.start();
+    flows_.by_start.start();
+    while (true) {
+      const std::int64_t annotation = head(store_.annotations);
+      const std::int64_t op = head(store_.operators);
+      const std::int64_t frame = head(store_.python);
+      const std::int64_t call = head(store_.calls);
+      const std::int64_t first = std::min(std::min(annotation, op), std::min(frame, call));
+      if (const std::int64_t flow = head(flows_.by_start); flow < first) {
+        take_flow();
+        continue;
+      }
+      if (first == kEnd) break;
+      if (frame == first) {
+        take_frames();
+      } else if (annotation == first) {
+        take(store_.annotations);
+      } else if (op == first) {
+        take(store_.operators);
+      } else {
+        take(store_.calls);
+      }
+    }
+    passes_.finish();
+  }
+
+ private:
+  static constexpr std::int64_t kLongestCall = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+  template <class Sorter>
+  static std::int64_t head(const Sorter& sorter) {
+    const auto* record = sorter.peek();
+    if constexpr (requires { record->start_ts; }) {
+      return record == nullptr ? kEnd : record->start_ts;
+    } else {
+      return record == nullptr ? kEnd : record->ts;
+    }
+  }
+  template <class Sorter>
+  void take(Sorter& sorter) {
+    add(*sorter.peek());
+    sorter.pop();
+  }
+
+  // Of frames with one start and one length the parent ids tell which encloses which.
+  void take_frames() {
+    const PythonRecord first = *store_.python.peek();
+    const auto tied = [&first](const PythonRecord* frame) {
+      return frame != nullptr && frame->ts == first.ts && frame->dur == first.dur;
+    };
+    store_.python.pop();
+    if (!tied(store_.python.peek())) {
+      add(first, parent_of(first));
+      return;
+    }
+    tied_.assign(1, first);
+    for (; tied(store_.python.peek()); store_.python.pop()) tied_.push_back(*store_.python.peek());
+    order_by_parents(tied_);
+    ties_.clear();
+    for (const PythonRecord& frame : tied_) ties_.add(frame.track, frame.python_id, add(frame, tied_parent(frame)));
+  }
+
+  void add(const AnnotationRecord& record) {
+    const std::int64_t end = end_of(record.ts, record.dur);
+    const bool on_device = record.on_device != 0;
+    OpenIntervals<OpenAnnotation>& open =
+        on_device ? streams_[record.track - 1] : threads_[record.track - 1].annotations;
+    open.advance(record.ts);
+    const OpenAnnotation* parent = open.innermost(record.ts);
+    const std::uint32_t id =
+        rows_.row(EventTable::kAnnotation, record.args,
+                  {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnset : std::int64_t{record.track},
+                   on_device ? std::int64_t{record.track} : kUnset, record.name, record.external_id,
+                   parent == nullptr ? kUnset : std::int64_t{parent->id}});
+    const StepMark mark = mark_of(id);
+    const bool optimizer = passes_.is_optimizer(record);
+    open.push(end, {id, optimizer || (parent != nullptr && parent->optimizer)});
+    if (on_device) return;
+    if (mark.step == 0 && !optimizer) return;
+    std::unique_ptr<Marks>& marks = marks_[process_of(record.track) - 1];
+    if (!marks) marks = std::make_unique<Marks>();
+    if (mark.step != 0) {
+      threads_[record.track - 1].steps.push(end, mark.step);
+      marks->steps.open(end, record.track, mark.step, mark.scope);
+      marks->any_steps.open(end, record.track, mark.step);
+    }
+    if (optimizer) marks->optimizers.open(end, record.track, kOptimizer);
+  }
+
+  // What an annotation marks; of step 0: nothing. Annotations come here in the order in which their marks were found.
+  StepMark mark_of(std::uint32_t annotation) {
+    const std::vector<StepMark>& marks = links_.steps.marks;
+    if (next_mark_ == marks.size() || marks[next_mark_].annotation != annotation) return {};
+    return marks[next_mark_++];
+  }
+
+  void add(const OperatorRecord& record) {
+    ThreadState& thread = threads_[record.track - 1];
+    thread.operators.advance(record.ts);
+    const OpenOperator* parent = thread.operators.innermost(record.ts);
+    const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
+    const bool backward = passes_.is_backward(record, parent != nullptr && parent->backward);
+    const std::uint32_t id = rows_.row(
+        EventTable::kCpuOp, record.args,
+        {time(record.ts), record.dur, record.track, record.name, record.external_id,
+         parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
+    if (record.external_id != kUnset)
+      links_.operator_by_external_id.set(record.external_id, process_of(record.track), id, record.ts);
+    thread.annotations.advance(record.ts);
+    links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
+    thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
+  }
+
+  // Returns the frame's path.
+  std::uint32_t add(const PythonRecord& record, std::uint32_t parent) {
+    const std::uint32_t stack = links_.stacks.child(parent, frame_id(record.name));
+    note_module_call(record, parent, stack);
+    rows_.row(EventTable::kPythonCall, record.args, {time(record.ts), record.dur, record.track, stack});
+    threads_[record.track - 1].frames.push(record.ts, end_of(record.ts, record.dur), record.python_id, stack);
+    return stack;
+  }
+
+  void note_module_call(const PythonRecord& record, std::uint32_t parent, std::uint32_t stack) {
+    if (stack >= modules_.size()) modules_.resize(std::size_t{stack} * 2 + 1);
+    InModule& place = modules_[stack];
+    if (place == InModule::kNotAsked) {
+      const InModule around = parent == 0 ? InModule::kNo : modules_[parent];
+      const bool is_module = store_.strings.text(record.name).starts_with("nn.Module: ");
+      place = around == InModule::kRoot || around == InModule::kInside ? InModule::kInside
+              : is_module                                              ? InModule::kRoot
+                                                                       : InModule::kNo;
+    }
+    if (place == InModule::kRoot) links_.module_calls.push_back({record.ts, record.dur, record.track, record.name});
+  }
+
+  // The path around a frame, by time; see open_frames.h.
+  std::uint32_t parent_of(const PythonRecord& record) {
+    OpenFrames& own = threads_[record.track - 1].frames;
+    const std::int64_t end = end_of(record.ts, record.dur);
+    own.advance(record.ts);
+    const OpenFrame* around = own.around(record.ts, end);
+    if (!names_parent(record) || (around != nullptr && around->python_id == record.parent_id)) return path_of(around);
+    const OpenFrame* named = own.named(record.parent_id, end);
+    // A frame without length may belong to the one that ended at this moment: time does not tell.
+    if (named != nullptr && named->end == record.ts) return named->stack;
+    if (named == nullptr) {
+      store_.issues.add(IssueKind::kPythonParentMissing, -1, store_.strings.text(record.name));
+    }
+    return path_of(around);
+  }
+
+  static bool names_parent(const PythonRecord& record) { return record.parent_id < kRootPythonId; }
+
+  static std::uint32_t path_of(const OpenFrame* frame) { return frame == nullptr ? 0 : frame->stack; }
+
+  // Of frames with one start and one length: below the one that its parent id names, beside them if that is the frame
+  // around all of them, else below the one before.
+  std::uint32_t tied_parent(const PythonRecord& record) {
+    if (const std::uint32_t stack = ties_.stack_of(record.track, record.parent_id)) return stack;
+    const TiedFrames::Around* around = ties_.around(record.track);
+    if (around != nullptr && names_parent(record) && record.parent_id == around->python_id) return around->stack;
+    if (around != nullptr) return path_of(threads_[record.track - 1].frames.innermost(record.ts));
+    const std::uint32_t parent = parent_of(record);
+    const OpenFrame* outer = threads_[record.track - 1].frames.around(record.ts, end_of(record.ts, record.dur));
+    ties_.set_around(record.track, {outer == nullptr ? kNoPythonId : outer->python_id, parent});
+    return parent;
+  }
+
+  std::uint32_t frame_id(std::uint32_t name) {
+    if (frame_by_name_.size() <= name) frame_by_name_.resize(name + 1);
+    if (frame_by_name_[name] == 0) {
+      links_.frames.push_back(name);
+      frame_by_name_[name] = static_cast<std::uint32_t>(links_.frames.size());
+    }
+    return frame_by_name_[name];
+  }
+
+  void add(const CallRecord& record) {
+    ThreadState& thread = threads_[record.track - 1];
+    thread.operators.advance(record.ts);
+    thread.frames.advance(record.ts);
+    thread.annotations.advance(record.ts);
+    LaunchRecord launch{};
+    Origin& origin = launch.origin;
+    launch.correlation = record.correlation;
+    launch.ts = record.ts;
+    launch.external_id = record.external_id;
+    launch.dur = record.dur == kUnset ? 0 : static_cast<std::uint32_t>(std::min(record.dur, kLongestCall));
+    launch.process = process_of(record.track);
+    launch.thread = record.track;
+    launch.kind = kind_of(record.name);
+    const OpenOperator* op = operator_of(record, thread);
+    origin.cpu_op = op == nullptr ? 0 : op->id;
+    origin.pass = pass_origin(record.track, record.ts, op != nullptr && op->backward);
+    origin.stack = path_of(thread.frames.innermost(record.ts));
+    if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) origin.annotation = annotation->id;
+    origin.step = step_at(record.track, record.ts);
+    if (origin.step == 0 && launch.kind == CallKind::kGraphLaunch) {
+      const std::unique_ptr<Marks>& marks = marks_[launch.process - 1];
+      origin.graph_step = marks ? marks->any_steps.step_at(record.ts) : 0;
+    }
+    origin.call = rows_.row(EventTable::kRuntimeCall, record.args,
+                            {time(record.ts), record.dur, record.track, record.name, record.correlation,
+                             record.external_id, static_cast<std::int64_t>(launch.kind), cell(origin.cpu_op),
+                             cell(origin.stack), cell(origin.annotation), cell(origin.step)});
+    // Profilers number correlations from 1; 0 stands for none.
+    if (record.correlation != kUnset && record.correlation != 0) links_.launches.push(launch);
+    if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);
+    if (!calls_[launch.process - 1]) ++links_.calling_processes;
+    calls_[launch.process - 1] = true;
+  }
+
+  // What a flow starts from: the call that is open, else whatever else is.
+  void take_flow() {
+    const FlowArrow arrow = *flows_.by_start.peek();
+    flows_.by_start.pop();
+    const std::int64_t ts = arrow.start_ts;
+    ThreadState& thread = threads_[arrow.thread - 1];
+    thread.calls.advance(ts);
+    thread.operators.advance(ts);
+    thread.frames.advance(ts);
+    thread.annotations.advance(ts);
+    const Origin* call = thread.calls.find(ts, [](const Origin&) { return true; });
+    Origin origin;
+    if (call != nullptr) {
+      origin = *call;
+    } else {
+      const OpenOperator* around = thread.operators.innermost(ts);
+      const OpenAnnotation* annotation = thread.annotations.innermost(ts);
+      origin.cpu_op = around == nullptr ? 0 : around->id;
+      origin.stack = path_of(thread.frames.innermost(ts));
+      origin.annotation = annotation == nullptr ? 0 : annotation->id;
+      origin.step = step_at(arrow.thread, ts);
+      origin.pass = pass_origin(arrow.thread, ts, around != nullptr && around->backward);
+    }
+    flows_.origins.push({arrow.end_ts, arrow.stream, origin});
+  }
+
+  // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may
+  // have no length), counts.
+  static const OpenOperator* operator_of(const CallRecord& record, const ThreadState& thread) {
+    if (record.external_id != kUnset) {
+      const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
+      if (const OpenOperator* op = thread.operators.find(record.ts, same)) return op;
+    }
+    return thread.operators.innermost(record.ts);
+  }
+
+  // The step of a call: the innermost one open on its thread, else one that takes in other threads too. The names of
+  // all these marks are known, so that none of them depends on the pass.
+  std::uint32_t step_at(std::uint32_t track, std::int64_t ts) {
+    if (const std::uint32_t own = open_step(threads_[track - 1], ts)) return own;
+    const std::unique_ptr<Marks>& marks = marks_[process_of(track) - 1];
+    return marks ? marks->steps.step_at(ts, false) : 0;
+  }
+
+  // What is known at `ts` of the pass of what happens there. `backward`: it is inside an operator of the backward pass.
+  PassOrigin pass_origin(std::uint32_t track, std::int64_t ts, bool backward) {
+    ThreadState& thread = threads_[track - 1];
+    const OpenAnnotation* around = thread.annotations.innermost(ts);
+    if (around != nullptr && around->optimizer) return {track, PassHint::kOptimizer};
+    if (backward) return {track, PassHint::kBackward};
+    const std::unique_ptr<Marks>& marks = marks_[process_of(track) - 1];
+    const bool optimizes =
+        marks && !marks->optimizers.empty() && open_step(thread, ts) == 0 && marks->optimizers.step_at(ts) != 0;
+    return {track, optimizes ? PassHint::kOptimizerElsewhere : PassHint::kNone};
+  }
+
+  static std::uint32_t open_step(ThreadState& thread, std::int64_t t) {
+    thread.steps.advance(t);
+    const std::uint32_t* found = thread.steps.innermost(t);
+    return found == nullptr ? 0 : *found;
+  }
+
+  CallKind kind_of(std::uint32_t name) {
+    const auto [entry, is_new] = call_kinds_.try_emplace(name);
+    if (is_new) entry->second = call_kind(store_.strings.text(name));
+    return entry->second;
+  }
+
+  [[nodiscard]] std::uint32_t process_of(std::uint32_t thread) const { return store_.threads[thread - 1].process; }
+
+  [[nodiscard]] std::int64_t time(std::int64_t ts) const { return ts - store_.first_ts; }
+
+  TraceStore& store_;
+  RowStream& rows_;
+  CpuLinks& links_;
+  FlowLinks& flows_;
+  std::vector<ThreadState> threads_;
+  std::vector<OpenIntervals<OpenAnnotation>> streams_;
+  static constexpr std::uint32_t kOptimizer = 1;  // any: marks of optimizers are of no step
+  // Of one process.
+  struct Marks {
+    ProcessMarks steps;
+    InnermostMarks any_steps;  // whatever their scope
+    InnermostMarks optimizers;
+  };
+  std::vector<std::unique_ptr<Marks>> marks_;  // by process; most have none
+  std::vector<bool> calls_;                    // by process: whether it has runtime calls
+  PassFinder& passes_ = *links_.passes;
+  std::vector<std::uint32_t> frame_by_name_;
+  std::unordered_map<std::uint32_t, CallKind> call_kinds_;
+  // Whether a call path is inside a module's call, or ends in the outermost of them.
+  enum class InModule : std::uint8_t { kNotAsked, kNo, kRoot, kInside };
+  std::vector<InModule> modules_;  // by stack
+  std::size_t next_mark_ = 0;
+  std::vector<PythonRecord> tied_;
+  TiedFrames ties_;
+};
+
+}  // namespace
+
+void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows) {
+  links.steps = find_steps(store);
+  links.passes.emplace(store);
+  Sweep(store, rows, links, flows).run();
+  flows.by_start.release();
+  store.annotations.release();
+  store.operators.release();
+  store.python.release();
+  store.calls.release();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,51 @@
+// First link pass: one sweep in time order over everything that happens on CPU threads. Finds for each operator its
+// parent, for each python call its path, for each runtime call the operator, the python path, the annotation and the
+// step around it, and emits the rows of annotation, cpu_op, python_call and runtime_call.
+//
+// Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime
+// call belongs to the open operator with its External id, else to the innermost one. Python frames nest by time
+// (open_frames.h); `Python parent id` decides between frames with the same times only. The step of a call is the
+// innermost one on its thread, else as in process_marks.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ingest/link/flow_links.h"
+#include "ingest/link/launch_table.h"
+#include "ingest/link/open_intervals.h"
+#include "ingest/link/operator_table.h"
+#include "ingest/link/pass_finder.h"
+#include "ingest/link/row_stream.h"
+#include "ingest/link/stack_trie.h"
+#include "ingest/link/step_marks.h"
+#include "ingest/store/trace_store.h"
+#include "trace/process_marks.h"
+
+namespace tracedb {
+
+// A call of a module that no other module made: a forward pass begins.
+struct ModuleCall {
+  std::int64_t ts, dur;
+  std::uint32_t thread, name;
+};
+
+struct CpuLinks {
+  StepMarks steps;
+  StackTrie stacks;
+  std::vector<std::uint32_t> frames;     // string id of each frame, ids from 1
+  std::vector<ModuleCall> module_calls;  // in time order
+  LaunchSorter launches;
+  std::size_t calling_processes = 0;         // processes with runtime calls
+  OperatorTable operator_by_external_id;     // for kernels whose launch is not in the trace
+  std::vector<PassOrigin> pass_of_operator;  // by id - 1
+  std::optional<PassFinder> passes;          // finished
+
+  explicit CpuLinks(const SpoolOptions& options) : launches(options) {}
+};
+
+// Reads the store's sorters and flows.by_start to their end; adds to the store's issues and to flows.origins.
+void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows);
+
+}  // namespace tracedb

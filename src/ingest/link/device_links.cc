@@ -1,0 +1,354 @@
+#include "ingest/link/device_links.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "ingest/link/device_owners.h"
+#include "ingest/link/launch_table.h"
+#include "passes/classify/kernel_kind.h"
+
+namespace tracedb {
+namespace {
+
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+
+// Finds the calls behind kernels and memory operations.
+class Join {
+ public:
+  Join(TraceStore& store, CpuLinks& cpu, FlowLinks& flows, FlowCheck& checked)
+      : store_(store),
+        cpu_(cpu),
+        flows_(flows),
+        checked_(checked),
+        launches_(cpu.launches, store.spool(8)),
+        flow_table_(flows.by_id, store.spool(6)) {
+    flows_.origins.start();
+    if (flows_.needed) judge_external_ids();
+    if (cpu_.calling_processes < 2) return;
+    store_.device_events.start();
+    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
+  }
+
+  Origin origin_of(const DeviceRecord& event) {
+    if (const std::optional<LaunchRecord> launch = launch_of(event)) {
+      if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
+      if (flow_table_.size() > 0) check(event, *launch);
+      return launch->origin;
+    }
+    Origin origin = origin_by_flow(event);
+    if (origin.call == 0) store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
+    if (origin.call == 0 && origin.cpu_op == 0) origin.cpu_op = operator_by_external_id(event);
+    if (origin.call == 0 && origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
+    return origin;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t device_of(const DeviceRecord& event) const {
+    return store_.streams[event.stream - 1].device;
+  }
+
+  // The calls under the event's correlation, as positions in launches_.
+  struct Calls {
+    std::size_t first = 0, end = 0;
+    bool one_process = true;
+  };
+
+  Calls calls_of(const DeviceRecord& event) {
+    if (event.correlation == kUnset) return {};
+    Calls calls;
+    calls.first = launches_.lower_bound({event.correlation, 0, 0, kUnset});
+    if (calls.first == launches_.size()) return {};
+    const LaunchRecord& first = launches_.at(calls.first);
+    if (first.correlation != event.correlation) return {};
+    const std::uint32_t process = first.process;
+    calls.end = calls.first + 1;
+    if (calls.end == launches_.size() || launches_.at(calls.end).correlation != event.correlation) return calls;
+    if (event.correlation == std::numeric_limits<std::int64_t>::max()) {
+      calls.end = launches_.size();
+    } else {
+      calls.end = launches_.lower_bound({event.correlation + 1, 0, 0, kUnset});
+    }
+    calls.one_process = launches_.at(calls.end - 1).process == process;
+    return calls;
+  }
+
+  // The likeliest call of the process of the call at `position`, which is its first.
+  LaunchRecord likeliest(const DeviceRecord& event, const Calls& calls, std::size_t position) {
+    const LaunchRecord first = launches_.at(position);
+    return position + 1 == calls.end ? first : last_before(event.ts, first, position);
+  }
+
+  // Of the calls of the process and rank of `first`, which is the earliest, the last one before the kernel.
+  LaunchRecord last_before(std::int64_t kernel_ts, const LaunchRecord& first, std::size_t position) {
+    if (kernel_ts < first.ts) return first;
+    LaunchKey after = key_of(first);
+    if (kernel_ts == std::numeric_limits<std::int64_t>::max()) {
+      ++after.rank;
+      after.ts = kUnset;
+    } else {
+      after.ts = kernel_ts + 1;
+    }
+    const std::size_t end = launches_.lower_bound(after);
+    return end > position ? launches_.at(end - 1) : first;
+  }
+
+  void vote(const DeviceRecord& event) {
+    const Calls calls = calls_of(event);
+    if (calls.end == calls.first) return;
+    if (!owners_.count_kernel(device_of(event), !calls.one_process, calls.end - calls.first)) return;
+    for (std::size_t position = calls.first; position < calls.end;) {
+      const LaunchRecord launch = likeliest(event, calls, position);
+      std::int64_t delay = 0;
+      if (!__builtin_sub_overflow(event.ts, launch.ts, &delay)) {
+        owners_.vote(device_of(event), launch.process, delay,
+                     event.external_id != kUnset && event.external_id == launch.external_id);
+      }
+      position = launches_.lower_bound({event.correlation, launch.process + 1, 0, kUnset});
+    }
+  }
+
+  // The call that launched `event`; nullopt when it is not in the trace or cannot be told.
+  std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
+    const Calls calls = calls_of(event);
+    if (calls.end == calls.first) return std::nullopt;
+    if (cpu_.calling_processes < 2) return likeliest(event, calls, calls.first);
+    const std::uint32_t device = device_of(event);
+    if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);
+    const std::uint32_t owner = owner_of(device);
+    const std::size_t own = launches_.lower_bound({event.correlation, owner, 0, kUnset});
+    if (own < calls.end && launches_.at(own).process == owner) return likeliest(event, calls, own);
+    if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
+    return std::nullopt;
+  }
+
+  std::uint32_t owner_of(std::uint32_t device) {
+    if (device_owner_.size() <= device) device_owner_.resize(device + 1);
+    if (!device_owner_[device]) device_owner_[device] = owners_.owner(device);
+    return *device_owner_[device];
+  }
+
+  // Whether the flows that end at the event start in the call that its correlation names.
+  void check(const DeviceRecord& event, const LaunchRecord& launch) {
+    const FlowKey in_call{event.correlation, event.ts, event.stream, launch.thread, launch.ts};
+    const std::size_t found = first_flow(in_call);
+    const auto reaches_event = [&](const FlowArrow& arrow) {
+      return arrow.id == event.correlation && arrow.end_ts == event.ts && arrow.stream == event.stream;
+    };
+    bool any = false;
+    if (found < flow_table_.size()) {
+      any = reaches_event(flow_);
+      if (any && flow_.thread == launch.thread && flow_.start_ts - launch.ts <= std::int64_t{launch.dur}) {
+        ++checked_.confirmed;
+        return;
+      }
+    }
+    if (!any && (found == 0 || !reaches_event(flow_table_.at(found - 1)))) return;
+    ++checked_.contradicted;
+    store_.issues.add(IssueKind::kFlowContradictsLaunch, -1, store_.strings.text(event.name));
+  }
+
+  // Position of the first flow not before `key`, which is put into flow_. Launches and their kernels mostly follow each
+  // other in one order, so it is often one of the next after the last that was asked for.
+  std::size_t first_flow(const FlowKey& key) {
+    constexpr std::size_t kNear = 4;
+    const std::size_t end = std::min(next_flow_ + kNear, flow_table_.size());
+    if (next_flow_ > 0 && key_of(flow_) < key) {
+      for (std::size_t i = next_flow_; i < end; ++i) {
+        flow_ = flow_table_.at(i);
+        next_flow_ = i + 1;
+        if (key_of(flow_) >= key) return i;
+      }
+    }
+    const std::size_t found = flow_table_.lower_bound(key);
+    if (found == flow_table_.size()) return found;
+    flow_ = flow_table_.at(found);
+    next_flow_ = found + 1;
+    return found;
+  }
+
+  // What is open where a flow starts that ends at the event. Events come in time order.
+  Origin origin_by_flow(const DeviceRecord& event) {
+    if (!flows_.needed) return {};
+    if (!ending_.empty() && ending_.front().end_ts != event.ts) ending_.clear();
+    for (const FlowOrigin* flow = flows_.origins.peek(); flow != nullptr && flow->end_ts <= event.ts;
+         flow = flows_.origins.peek()) {
+      if (flow->end_ts == event.ts) ending_.push_back(*flow);
+      flows_.origins.pop();
+    }
+    const auto flow = std::lower_bound(ending_.begin(), ending_.end(), event.stream,
+                                       [](const FlowOrigin& a, std::uint32_t stream) { return a.stream < stream; });
+    if (flow == ending_.end() || flow->stream != event.stream) return {};
+    ++checked_.linked;
+    return flow->origin;
+  }
+
+  // Where External ids of device events name operators that start behind them, they are of another numbering, and those
+  // that happen to name an earlier operator are no better.
+  void judge_external_ids() {
+    std::int64_t known = 0;
+    std::int64_t late = 0;
+    store_.device_events.start();
+    for (const DeviceRecord* event = store_.device_events.peek(); event != nullptr;
+         store_.device_events.pop(), event = store_.device_events.peek()) {
+      const OperatorTable::Entry op = only_operator(*event);
+      known += op.row != 0 ? 1 : 0;
+      late += op.row != 0 && op.ts > event->ts ? 1 : 0;
+    }
+    constexpr std::int64_t kFew = 20;  // one in so many may be a clock's fault
+    external_ids_ = late * kFew <= known;
+  }
+
+  [[nodiscard]] std::uint32_t operator_by_external_id(const DeviceRecord& event) const {
+    const OperatorTable::Entry op = only_operator(event);
+    return external_ids_ && op.ts <= event.ts ? op.row : 0;
+  }
+
+  // Only if the id means one operator: merged traces repeat these numbers too. Where it is a copy of the correlation it
+  // says nothing about operators.
+  [[nodiscard]] OperatorTable::Entry only_operator(const DeviceRecord& event) const {
+    if (event.external_id == kUnset || event.external_id == 0 || event.external_id == event.correlation) return {};
+    return cpu_.operator_by_external_id.find(event.external_id);
+  }
+
+  TraceStore& store_;
+  CpuLinks& cpu_;
+  FlowLinks& flows_;
+  FlowCheck& checked_;
+  LaunchTable launches_;
+  FlowTable flow_table_;
+  std::size_t next_flow_ = 0;  // position behind that of flow_; 0: there is none yet
+  FlowArrow flow_{};
+  std::vector<FlowOrigin> ending_;  // flows that end when the event at hand starts
+  bool external_ids_ = true;        // of device events are those of operators
+  DeviceOwners owners_;
+  std::vector<std::optional<std::uint32_t>> device_owner_;  // by device id
+};
+
+// Kernels and memory operations in time order, to rows.
+class Emit {
+ public:
+  Emit(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out)
+      : store_(store), rows_(rows), cpu_(cpu), out_(out), open_steps_(store.streams.size()) {}
+
+  void run(Join& join) {
+    store_.device_events.start();
+    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
+      Origin origin = join.origin_of(*event);
+      origin.step = step_of(*event, origin);
+      if (origin.step == 0 && !cpu_.steps.steps.empty()) {
+        store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event->name));
+      }
+      if (event->type == DeviceEventType::kKernel) {
+        kernel(*event, origin);
+      } else {
+        memory_op(*event, origin);
+      }
+    }
+    store_.device_events.release();
+  }
+
+ private:
+  std::uint32_t step_of(const DeviceRecord& event, const Origin& origin) {
+    if (origin.step != 0) return origin.step;
+    for (; next_interval_ < cpu_.steps.on_device.size(); ++next_interval_) {
+      const DeviceStepInterval& interval = cpu_.steps.on_device[next_interval_];
+      if (interval.ts > event.ts) break;
+      open_steps_[interval.stream - 1].push(interval.end, interval.step);
+    }
+    OpenIntervals<std::uint32_t>& open = open_steps_[event.stream - 1];
+    open.advance(event.ts);
+    if (const std::uint32_t* step = open.innermost(event.ts)) return *step;
+    return origin.graph_step;
+  }
+
+  void kernel(const DeviceRecord& event, const Origin& origin) {
+    const KernelKind kind = kind_of(event);
+    cover(event, origin);
+    const std::uint32_t id = rows_.row(
+        EventTable::kKernel, event.args,
+        {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
+         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
+         event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, cell(event.config), first_of_launch(origin),
+         static_cast<std::int64_t>(kind), cpu_.passes->cell(origin.pass)});
+    if (event.collective != 0) out_.collectives.push_back({id, event.collective});
+    std::uint8_t step_kind = 0;
+    if (origin.step != 0) {
+      StepRow& row = cpu_.steps.steps[origin.step - 1];
+      step_kind = static_cast<std::uint8_t>(static_cast<unsigned>(row.info.kind) + 1);
+      if (row.first_kernel == 0) row.first_kernel = id;
+      row.last_kernel = id;
+    }
+    out_.sums.add({event.name, step_kind, event.stream}, event.dur);
+  }
+
+  // A graph launch starts many kernels.
+  std::int64_t first_of_launch(const Origin& origin) {
+    if (origin.call == 0) return kUnset;
+    if (origin.call >= has_kernel_.size()) has_kernel_.resize(2 * std::size_t{origin.call} + 1);
+    if (has_kernel_[origin.call]) return 0;
+    has_kernel_[origin.call] = true;
+    return 1;
+  }
+
+  void cover(const DeviceRecord& event, const Origin& origin) {
+    const std::int64_t dur = event.dur == kUnset ? 0 : event.dur;
+    const auto count = [dur](Coverage& coverage, bool known) {
+      coverage.kernels += known ? 1 : 0;
+      if (__builtin_add_overflow(coverage.ns, known ? dur : 0, &coverage.ns)) {
+        coverage.ns = std::numeric_limits<std::int64_t>::max();
+      }
+    };
+    count(out_.all, true);
+    count(out_.with_launch, origin.call != 0);
+    count(out_.with_operator, origin.cpu_op != 0);
+    count(out_.with_stack, origin.stack != 0);
+    count(out_.with_step, origin.step != 0);
+  }
+
+  void memory_op(const DeviceRecord& event, const Origin& origin) {
+    const bool copy = event.type == DeviceEventType::kMemcpy;
+    rows_.row(EventTable::kMemoryOp, event.args,
+              {event.ts - store_.first_ts, event.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
+               event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, event.stream, event.correlation,
+               event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation),
+               cell(origin.step), cpu_.passes->cell(origin.pass)});
+  }
+
+  std::int64_t direction_of(const DeviceRecord& event) const {
+    const std::size_t by_name = copy_direction_index(store_.strings.text(event.name));
+    if (by_name != 0 || event.config == 0) return by_name == 0 ? kUnset : static_cast<std::int64_t>(by_name);
+    const std::size_t by_kind = copy_direction_index(store_.strings.text(event.config));
+    return by_kind == 0 ? kUnset : static_cast<std::int64_t>(by_kind);
+  }
+
+  KernelKind kind_of(const DeviceRecord& event) {
+    const auto [entry, is_new] = kinds_.try_emplace(event.name);
+    if (is_new) {
+      entry->second = kernel_kinds_.of(store_.strings.text(event.name));
+      out_.kernel_names.push_back(event.name);
+    }
+    // The profiler attaches collective arguments to communication kernels only, whatever their name.
+    return entry->second == KernelKind::kCompute && event.collective != 0 ? KernelKind::kComm : entry->second;
+  }
+
+  TraceStore& store_;
+  RowStream& rows_;
+  CpuLinks& cpu_;
+  DeviceLinks& out_;
+  std::vector<OpenIntervals<std::uint32_t>> open_steps_;
+  std::vector<bool> has_kernel_;  // by call
+  std::size_t next_interval_ = 0;
+  KernelKinds kernel_kinds_;
+  std::unordered_map<std::uint32_t, KernelKind> kinds_;  // by name
+};
+
+}  // namespace
+
+void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, FlowLinks& flows, DeviceLinks& out) {
+  Join join(store, cpu, flows, out.flows);
+  Emit(store, rows, cpu, out).run(join);
+}
+
+}  // namespace tracedb

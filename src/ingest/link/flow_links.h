@@ -1,0 +1,80 @@
+// Flows from the CPU to the device, as the profiler draws them: from a point on a thread, where a launch begins, to the
+// start of a kernel or memory operation on its stream. Two uses. Where device events carry no correlation, or the trace
+// has no runtime calls, they are the only truth about launches: whatever is open where the flow begins launched what
+// starts where it ends. Elsewhere they are a second witness of the links that correlations make.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ingest/link/launch_table.h"
+#include "ingest/link/paged_table.h"
+#include "ingest/store/external_sorter.h"
+#include "ingest/store/records.h"
+
+namespace tracedb {
+
+class TraceStore;
+
+// One flow to a device event. Times absolute, in ns.
+struct FlowArrow {
+  std::int64_t id;  // of the flow, which profilers make the correlation; kUnset where it is no integer
+  std::int64_t end_ts, start_ts;
+  std::uint32_t stream, thread;  // where it ends, where it starts
+};
+
+struct FlowKey {
+  std::int64_t id, end_ts;
+  std::uint32_t stream, thread;
+  std::int64_t start_ts;
+  auto operator<=>(const FlowKey&) const = default;
+};
+inline FlowKey key_of(const FlowArrow& arrow) {
+  return {arrow.id, arrow.end_ts, arrow.stream, arrow.thread, arrow.start_ts};
+}
+
+struct ByFlowKey {
+  bool operator()(const FlowArrow& a, const FlowArrow& b) const { return key_of(a) < key_of(b); }
+};
+struct ByFlowStart {
+  bool operator()(const FlowArrow& a, const FlowArrow& b) const { return a.start_ts < b.start_ts; }
+};
+
+// A flow with what is open where it starts.
+struct FlowOrigin {
+  std::int64_t end_ts;
+  std::uint32_t stream;
+  Origin origin;
+};
+struct ByFlowEnd {
+  bool operator()(const FlowOrigin& a, const FlowOrigin& b) const {
+    return a.end_ts != b.end_ts ? a.end_ts < b.end_ts : a.stream < b.stream;
+  }
+};
+
+// Collects the flows of a trace while it is read; the link passes take from it what they need.
+class FlowLinks {
+ public:
+  explicit FlowLinks(const TraceStore& store);
+
+  // All ends of one flow. Only those on streams count, and for each of them only starts that are not later.
+  void add(const std::vector<FlowRecord>& ends);
+
+  ExternalSorter<FlowArrow, ByFlowKey> by_id;
+  // Only where links must be made by flows.
+  bool needed;
+  ExternalSorter<FlowArrow, ByFlowStart> by_start;
+  ExternalSorter<FlowOrigin, ByFlowEnd> origins;
+
+ private:
+  void add_one(const FlowRecord& start, const FlowRecord& end);
+
+  std::vector<std::uint32_t> stream_of_thread_;  // by thread id - 1: the stream drawn there; 0: none
+  std::vector<FlowRecord> starts_;               // scratch
+};
+
+using FlowTable = PagedTable<FlowArrow, ByFlowKey>;
+
+}  // namespace tracedb

@@ -1,0 +1,22 @@
+// What is left of the top level of a trace behind damage: the members that stand whole before the list of events, or
+// before the end.
+//
+// A pure function; linear in the text, but for a bound on what is tried.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "ingest/read/trace_header.h"
+
+namespace tracedb {
+
+struct HeaderRest {
+  TraceHeader members;                          // their texts as they are, their offsets in the text
+  std::size_t events = std::string_view::npos;  // behind the bracket of "traceEvents"
+};
+
+// `text` begins in a damaged place, and ends where the first event begins, or with the trace.
+HeaderRest rest_of_header(std::string_view text);
+
+}  // namespace tracedb

@@ -1,0 +1,176 @@
+// Finding back into the events behind damage. The next whole event counts, whatever stands around it; what lies before
+// it goes out as one damaged chunk, so that the outcome depends on the bytes of the trace alone.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "ingest/read/header_rest.h"
+#include "ingest/read/json_chunks.h"
+#include "ingest/read/json_shape.h"
+#include "ingest/read/json_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kSample = 200;
+constexpr std::size_t kDamagedPiece = std::size_t{64} << 10U;
+
+}  // namespace
+
+// The first element of the chunk is broken.
+bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
+  const Astray astray = std::exchange(astray_, Astray::kNo);
+  std::size_t from = astray == Astray::kNo ? 1 : 0;
+  bool dropped = false;  // the beginning was too much to keep
+  scan_ = {};
+  comma_pending_ = false;
+  read_size_ = std::min(kShortRead, chunk_size_);
+  while (true) {
+    const std::string_view rest(chunk.buffer.data() + 1, used);
+    const EventSearch found = search(rest, from, astray);
+    if (found.found()) {
+      if (astray != Astray::kNo) return begin_astray_events(chunk, used, found, astray, dropped);
+      keep(chunk, found.at, used);
+      broken_ = found.end == 0;
+      if (!dropped && trim_json_space(rest.substr(0, found.at)).ends_with('}')) {
+        issues_.add(IssueKind::kMissingComma, static_cast<std::int64_t>(chunk.offset + found.at), {});
+      }
+      return !dropped && emit_damaged(chunk, found.at);
+    }
+    from = found.resume;
+    if (source_ended_) {
+      return astray == Astray::kNo ? finish_damaged(chunk, used, dropped) : finish_astray(rest, astray, dropped);
+    }
+    if (used > limits_.event) {
+      if (!dropped && astray == Astray::kNo) {
+        issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset), rest.substr(0, kSample));
+        ++oversized_;
+      }
+      dropped = true;
+      used -= from;
+      std::memmove(chunk.buffer.data() + 1, chunk.buffer.data() + 1 + from, used);
+      base_ += from;
+      chunk.offset += from;
+      from = 0;
+    }
+    used += read_more(chunk, used);
+  }
+}
+
+// Where cutting may go on: at the next whole event. A piece of damage that is longer than needed to mend an event ends
+// at the next one that is broken too, or of those that no commas tell apart.
+EventSearch JsonChunks::search(std::string_view text, std::size_t from, Astray astray) const {
+  const std::size_t longest = std::min(kLongestEvent, limits_.event);
+  const std::size_t piece = astray == Astray::kNo ? std::min(kDamagedPiece, limits_.event / 2) : 0;
+  const More more = source_ended_ ? More::kNo : More::kMayCome;
+  EventSearch found = find_event_or_part(text, from, piece, more, longest);
+  while (found.at < piece) {
+    const Behind behind = behind_event(text, found.end);
+    if (behind == Behind::kEndOfText && more == More::kMayCome) return {EventSearch::kNone, found.at, 0};
+    if (behind != Behind::kOther) break;
+    found = find_event_or_part(text, found.end, piece, more, longest);
+  }
+  return found;
+}
+
+// No event follows: the array ends somewhere in what is left, or its end is missing.
+bool JsonChunks::finish_damaged(Chunk& chunk, std::size_t used, bool dropped) {
+  const std::string_view rest(chunk.buffer.data() + 1, used);
+  const std::size_t end = find_array_end(rest, in_object_ ? Container::kObject : Container::kArray);
+  // Where the beginning was dropped, how much is left depends on how it was read.
+  if (end != EventSearch::kNone && !dropped) {
+    keep(chunk, end + 1, used);
+    where_ = in_object_ ? Where::kTopLevel : Where::kStart;
+    return emit_damaged(chunk, end);
+  }
+  where_ = Where::kEnd;
+  complete_ = false;
+  base_ += used;
+  issues_.add(IssueKind::kTruncated, static_cast<std::int64_t>(base_), {});
+  return !dropped && emit_damaged(chunk, used);
+}
+
+bool JsonChunks::emit_damaged(Chunk& chunk, std::size_t end) {
+  seal(chunk, end);
+  chunk.damaged = true;
+  return true;
+}
+
+// At at_ the text belongs nowhere: events may follow. `value` is the member it is the value of, for the message.
+void JsonChunks::look_for_events(Astray where, std::string_view value) {
+  lost_at_ = static_cast<std::int64_t>(position());
+  lost_text_ = ahead(kSample);
+  lost_value_ = value;
+  if (where == Astray::kBeforeDocument) issues_.add(IssueKind::kLeadingData, lost_at_, lost_text_);
+  if (where == Astray::kInHeader) issues_.add(IssueKind::kMalformedHeader, lost_at_, lost_text_);
+  where_ = Where::kEvents;
+  broken_ = true;
+  astray_ = where;
+}
+
+// One does. What is whole of the header before it is kept.
+bool JsonChunks::begin_astray_events(const Chunk& chunk, std::size_t used, const EventSearch& found, Astray astray,
+                                     bool dropped) {
+  const std::string_view before(chunk.buffer.data() + 1, dropped ? 0 : found.at);
+  const std::size_t list = take_header(before, chunk.offset);
+  const std::size_t begin = list == std::string_view::npos ? find_phase(before) : list;
+  const bool part_before = begin < before.size() && !trim_json_space(before.substr(begin)).empty();
+  if (astray == Astray::kInCutHeader) issues_.add(IssueKind::kMalformedHeader, lost_at_, lost_text_);
+  if (astray == Astray::kBeforeDocument) in_object_ = list != std::string_view::npos;
+  saw_events_ = true;
+  broken_ = part_before || found.end == 0;
+  keep(chunk, part_before ? begin : found.at, used);
+  return false;
+}
+
+// None does. A broken value of the top level may still be followed by its end.
+bool JsonChunks::finish_astray(std::string_view rest, Astray astray, bool dropped) {
+  if (!dropped) take_header(rest, base_);
+  base_ += rest.size();
+  where_ = Where::kEnd;
+  const bool ended = saw_events_ && trim_json_space(rest).ends_with('}');
+  if (astray == Astray::kInHeader && !saw_events_ && members_ == 0) not_a_trace();
+  if (astray == Astray::kInCutHeader) truncated(lost_value_);
+  if (astray == Astray::kInHeader && !ended) truncated("in the header");
+  return false;
+}
+
+// The members of the header that `text`, which begins at `offset`, ends with. Returns where in it the list of events
+// begins; npos: nowhere.
+std::size_t JsonChunks::take_header(std::string_view text, std::uint64_t offset) {
+  HeaderRest rest = rest_of_header(text);
+  names_trace_ = names_trace_ || rest.events != std::string_view::npos;
+  for (HeaderMember& member : rest.members) {
+    if (find_header(header_, member.key) != nullptr || member.text.size() > limits_.header_value) continue;
+    keep_member(std::move(member.key), member.text, offset + static_cast<std::uint64_t>(member.offset));
+    ++members_;
+  }
+  return rest.events;
+}
+
+// Behind a bracket that seems to close the array: whether the events go on after all. Passes over it if so.
+bool JsonChunks::pass_stray_bracket() {
+  constexpr std::size_t kMostSpace = 4096;
+  std::string_view next = ahead(kMostSpace);
+  std::size_t i = next.find_first_not_of(" \t\r\n");
+  if (i == std::string_view::npos) return false;
+  const bool comma = next[i] == ',';
+  if (!comma && (next[i] == '}' || (!in_object_ && next[i] != '{'))) return false;
+  if (comma) i = next.find_first_not_of(" \t\r\n", i + 1);
+  if (i == std::string_view::npos || (comma && next[i] != '{')) return false;
+  // Without a comma, an object may be another document.
+  if (!comma && !in_object_) {
+    const auto event_follows = [&](std::size_t size) {
+      next = ahead(i + size);
+      return find_event(next, i, More::kNo).at == i;
+    };
+    if (!event_follows(kMostSpace) && !event_follows(kLongestEvent)) return false;
+  }
+  issues_.add(IssueKind::kStrayText, static_cast<std::int64_t>(base_) - 1, "]");
+  at_ = i;
+  broken_ = next[i] != '{';
+  scan_ = {};
+  return true;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,268 @@
+#include "ingest/read/json_shape.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+std::size_t skip_space(std::string_view text, std::size_t i) {
+  while (i < text.size() && is_space(text[i])) ++i;
+  return i;
+}
+
+// Walks over one value.
+class ShapeReader {
+ public:
+  ShapeReader(std::string_view text, std::size_t max_depth) : text_(text), max_depth_(max_depth) {}
+
+  ShapeCheck read() {
+    while (!finished_) {
+      at_ = skip_space(text_, at_);
+      if (at_ == text_.size()) return result(Shape::kCut);
+      if (!step(text_[at_])) return result(at_ == text_.size() ? Shape::kCut : Shape::kBroken);
+    }
+    return result(Shape::kWhole);
+  }
+
+ private:
+  enum class Expect : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kColon, kCommaOrEnd };
+
+  [[nodiscard]] ShapeCheck result(Shape shape) const { return {shape, at_, has_phase_}; }
+
+  // False: broken at at_, or cut off if that is the end.
+  bool step(char c) {
+    switch (expect_) {
+      case Expect::kKeyOrEnd:
+        if (c == '}') return close();
+        [[fallthrough]];
+      case Expect::kKey:
+        return c == '"' && key();
+      case Expect::kColon:
+        expect_ = Expect::kValue;
+        return c == ':' && ++at_ > 0;
+      case Expect::kValueOrEnd:
+        if (c == ']') return close();
+        [[fallthrough]];
+      case Expect::kValue:
+        return value(c);
+      case Expect::kCommaOrEnd:
+        if (c != ',') return c == (open_.back() == '{' ? '}' : ']') && close();
+        expect_ = open_.back() == '{' ? Expect::kKey : Expect::kValue;
+        return ++at_ > 0;
+    }
+    return false;
+  }
+
+  bool key() {
+    const std::size_t begin = at_;
+    if (!string()) return false;
+    phase_next_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"ph\"";
+    expect_ = Expect::kColon;
+    return true;
+  }
+
+  bool value(char c) {
+    const bool phase = std::exchange(phase_next_, false);
+    if (c == '{' || c == '[') {
+      if (open_.size() == max_depth_) return false;
+      open_ += c;
+      expect_ = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
+      return ++at_ > 0;
+    }
+    if (c == '"') {
+      if (!string()) return false;
+      has_phase_ = has_phase_ || phase;
+    } else if (!scalar()) {
+      return false;
+    }
+    end_of_value();
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    ++at_;
+    end_of_value();
+    return true;
+  }
+
+  void end_of_value() {
+    expect_ = Expect::kCommaOrEnd;
+    finished_ = open_.empty();
+  }
+
+  bool string() {
+    ++at_;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\0') return false;
+      ++at_;
+      if (c == '"') return true;
+      if (c == '\\' && at_ < text_.size()) ++at_;
+    }
+    return false;
+  }
+
+  bool scalar() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) > ' ' &&
+           std::string_view(",:{}[]\"").find(text_[at_]) == std::string_view::npos) {
+      ++at_;
+    }
+    return at_ > begin;
+  }
+
+  std::string_view text_;
+  std::size_t max_depth_;
+  std::size_t at_ = 0;
+  std::string open_;  // the brackets around at_
+  Expect expect_ = Expect::kValue;
+  bool finished_ = false;
+  bool phase_next_ = false;
+  bool has_phase_ = false;
+};
+
+struct Walk {
+  bool whole;
+  std::size_t end;  // behind what was looked at
+};
+
+// Over the member of an object that `text` starts with, the comma before it included.
+Walk walk_member(std::string_view text) {
+  const std::size_t key = skip_space(text, 1);
+  if (!text.starts_with(',') || key == text.size() || text[key] != '"') return {false, 0};
+  const ShapeCheck name = check_shape(text.substr(key), kAnyDepth);
+  const std::size_t colon = skip_space(text, key + name.end);
+  if (name.shape != Shape::kWhole || colon == text.size() || text[colon] != ':') return {false, colon};
+  const ShapeCheck value = check_shape(text.substr(colon + 1), kAnyDepth);
+  return {value.shape == Shape::kWhole, colon + 1 + value.end};
+}
+
+// Over what follows the array of events: members of the top level, if that is an object, and its end. Whole where
+// nothing else does.
+Walk walk_rest_of_trace(std::string_view text, Container top_level) {
+  std::size_t end = skip_space(text, 0);
+  if (top_level == Container::kArray) return {end == text.size(), end};
+  Walk member = walk_member(text.substr(end));
+  for (; member.whole; member = walk_member(text.substr(end))) end = skip_space(text, end + member.end);
+  if (end == text.size() || text[end] != '}') return {false, end + member.end};
+  end = skip_space(text, end + 1);
+  return {end == text.size(), end};
+}
+
+// Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
+constexpr std::size_t kDeepestEvent = 32;
+
+bool is_event(const ShapeCheck& check) { return check.shape == Shape::kWhole && check.has_phase; }
+
+// How far behind the beginning of a broken event its phase is looked for, and how long the first key may be.
+constexpr std::size_t kPhaseWithin = 4096;
+constexpr std::size_t kLongestKey = 64;
+
+enum class Answer : std::uint8_t { kNo, kYes, kCut };
+
+// Whether an object begins at `at`, '{', that is no member's value: its first member has a name.
+Answer element_begins(std::string_view text, std::size_t at) {
+  const std::size_t before = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", at - 1);
+  if (before != std::string_view::npos && text[before] == ':') return Answer::kNo;
+  const std::size_t quote = skip_space(text, at + 1);
+  if (quote == text.size()) return Answer::kCut;
+  if (text[quote] != '"') return Answer::kNo;
+  const std::string_view key = text.substr(quote + 1, kLongestKey + 1);
+  const std::size_t end = key.find('"');
+  if (end == std::string_view::npos) return key.size() > kLongestKey ? Answer::kNo : Answer::kCut;
+  const std::size_t colon = skip_space(text, quote + 1 + end + 1);
+  if (colon == text.size()) return Answer::kCut;
+  return text[colon] == ':' ? Answer::kYes : Answer::kNo;
+}
+
+// Whether one begins in [from, to) that is not whole, or is an event.
+Answer other_begins(std::string_view text, std::size_t from, std::size_t to) {
+  for (std::size_t at = text.find('{', from); at < to; at = text.find('{', at)) {
+    const Answer element = element_begins(text, at);
+    if (element == Answer::kCut) return element;
+    const ShapeCheck check = element == Answer::kYes ? check_shape(text.substr(at), kDeepestEvent) : ShapeCheck{};
+    const bool is_value = check.shape == Shape::kWhole && !check.has_phase;
+    if (element == Answer::kYes && !is_value) return check.shape == Shape::kCut ? Answer::kCut : Answer::kYes;
+    at += std::max<std::size_t>(check.end, 1);
+  }
+  return Answer::kNo;
+}
+
+// Whether at `at`, '{', an event begins, be it broken.
+Answer event_begins(std::string_view text, std::size_t at) {
+  const Answer element = element_begins(text, at);
+  if (element != Answer::kYes) return element;
+  const std::string_view piece = text.substr(0, at + kPhaseWithin);
+  const std::size_t phase = find_phase(piece, at);
+  const Answer other = other_begins(piece, at + 1, phase);
+  if (other == Answer::kYes) return Answer::kNo;
+  if (other == Answer::kNo && phase != std::string_view::npos) return Answer::kYes;
+  return piece.size() < at + kPhaseWithin ? Answer::kCut : Answer::kNo;
+}
+
+}  // namespace
+
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
+
+bool is_list_of_events(std::string_view element) {
+  const std::size_t bracket = skip_space(element, 0);
+  if (bracket == element.size() || element[bracket] != '[') return false;
+  const std::size_t first = skip_space(element, bracket + 1);
+  if (first == element.size() || element[first] != '{') return false;
+  return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
+}
+
+EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
+  return find_event_or_part(text, from, EventSearch::kNone, more, longest);
+}
+
+EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
+                               std::size_t longest) {
+  for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view candidate = text.substr(at, longest);
+    const ShapeCheck check = check_shape(candidate, kDeepestEvent);
+    if (is_event(check)) return {at, at, at + check.end};
+    bool open = check.shape == Shape::kCut && candidate.size() < longest;
+    if (at >= broken_from && check.shape != Shape::kWhole && !(open && more == More::kMayCome)) {
+      const Answer begins = event_begins(text, at);
+      if (begins == Answer::kYes) return {at, at, 0};
+      open = begins == Answer::kCut;
+    }
+    if (open && more == More::kMayCome) return {EventSearch::kNone, at, 0};
+  }
+  return {EventSearch::kNone, std::max(from, text.size()), 0};
+}
+
+std::size_t find_phase(std::string_view text, std::size_t from) {
+  constexpr std::string_view kKey = "\"ph\"";
+  for (std::size_t at = text.find(kKey, from); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
+    const std::size_t colon = skip_space(text, at + kKey.size());
+    if (colon < text.size() && text[colon] == ':') return at;
+  }
+  return std::string_view::npos;
+}
+
+Behind behind_event(std::string_view text, std::size_t end) {
+  const std::size_t next = skip_space(text, end);
+  if (next == text.size()) return Behind::kEndOfText;
+  return text[next] == ',' || text[next] == ']' ? Behind::kSeparator : Behind::kOther;
+}
+
+std::size_t find_array_end(std::string_view text, Container top_level) {
+  // Each bracket may cost a walk to the end of the text, and text made for it has a million of them.
+  std::size_t bytes = std::size_t{64} << 20U;
+  for (std::size_t at = text.find(']'); at != std::string_view::npos; at = text.find(']', at + 1)) {
+    const Walk rest = walk_rest_of_trace(text.substr(at + 1), top_level);
+    if (rest.whole) return at;
+    if (rest.end > bytes) break;
+    bytes -= rest.end;
+  }
+  return EventSearch::kNone;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,118 @@
+// What one chunk of the trace turned into. Ids in the records are local to the worker that filled the batch; every id a
+// worker uses for the first time travels with the batch as a definition, so the store can give it its global number in
+// file order, whatever the number of workers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ingest/store/records.h"
+#include "trace/issue.h"
+
+namespace tracedb {
+
+// A pid, tid, device or stream as in the trace: a number, or text where it is none.
+struct TrackKey {
+  std::int64_t number = kUnset;  // kUnset: text
+  std::string text;              // empty: unknown
+  friend bool operator==(const TrackKey&, const TrackKey&) = default;
+};
+
+// A thread (process, tid) or a stream (device, number).
+struct TrackDefinition {
+  TrackKey owner;
+  TrackKey track;
+};
+
+// A stream, and the track that its events are drawn on, which flows refer to: often, but not always, device and number.
+struct StreamDefinition {
+  TrackDefinition stream, drawn_on;
+};
+
+struct LaunchConfig {
+  std::int64_t values[8];  // grid xyz, block xyz, registers, shared memory; kUnset: unknown
+  double rates[4];         // achieved and theoretical occupancy %, blocks per SM, warps per SM; NaN: unknown
+};
+
+struct ShapeDefinition {
+  std::string dims, types, strides, concrete_inputs;  // JSON text; empty: absent
+};
+
+struct CollectiveRecord {
+  std::uint32_t name, group_name, group_description, ranks, dtype, comms_id;  // string ids
+  std::int64_t group_size, in_elements, out_elements, sequence;
+};
+
+// Metadata ("M") events: names and order of processes and threads.
+enum class MetadataKind : std::uint8_t {
+  kProcessName,
+  kProcessLabels,
+  kProcessSortIndex,
+  kThreadName,
+  kThreadSortIndex,
+  kOther
+};
+struct MetadataRecord {
+  MetadataKind kind;
+  TrackKey pid, tid;
+  std::string text;
+  std::int64_t number = kUnset;
+};
+
+enum class SkipReason : std::uint8_t {
+  kNone,
+  kMatchedFlow,
+  kMetadata,
+  kEndOfSlice,
+  kEndWithoutBegin,
+  kNotAnObject,
+  kMalformed,
+  kNoTimestamp,
+  kUnsupportedPhase,
+  kOption,
+  kOversized,
+  kCount
+};
+
+// Events of one category and phase.
+struct KindCount {
+  std::uint32_t category = 0;  // string id; 0: the event has none
+  std::string ph;
+  std::uint64_t read = 0;
+  std::uint64_t skipped[static_cast<std::size_t>(SkipReason::kCount)] = {};
+};
+
+struct EventBatch {
+  unsigned worker = 0;
+  std::vector<std::string> strings;  // definitions, in order of local ids
+  std::vector<std::string> numbers;  // wide ones, in decimal
+  std::vector<std::string> scopes;   // keys of what ids are unique in
+  std::vector<TrackDefinition> threads;
+  std::vector<StreamDefinition> streams;
+  std::vector<LaunchConfig> configs;
+  std::vector<ShapeDefinition> shapes;
+
+  std::vector<PythonRecord> python;
+  std::vector<OperatorRecord> operators;
+  std::vector<CallRecord> calls;
+  std::vector<DeviceRecord> device_events;
+  std::vector<CollectiveRecord> collectives;  // DeviceRecord::collective counts from 1 within the batch
+  std::vector<AnnotationRecord> annotations;
+  std::vector<SliceRecord> slices;
+  std::vector<InstantRecord> instants;
+  std::vector<CounterRecord> counters;
+  std::vector<FlowRecord> flows;
+  std::vector<EdgeRecord> edges;
+  std::vector<MetadataRecord> metadata;
+  std::vector<std::string> args;  // with keep_args: JSON text; `args` of a record counts from 1 within the batch
+
+  std::vector<KindCount> kinds;
+  std::int64_t first_ts = kUnset;  // smallest timestamp of a timed event
+  std::uint64_t end = 0;           // position in the trace behind what the batch was made of
+  IssueLog issues;
+
+  void clear();
+};
+
+}  // namespace tracedb

@@ -1,0 +1,111 @@
+#include "ingest/store/slice_pairs.h"
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ingest/store/trace_store.h"
+
+namespace tracedb {
+namespace {
+
+// The begins of one group that no end closed yet. Each knows the next open one of its name below it, so that an end
+// finds its begin at once however many others are open.
+class OpenBegins {
+ public:
+  explicit OpenBegins(TraceStore& store) : store_(store), innermost_(store.strings.size() + 1) {}
+
+  [[nodiscard]] bool empty() const { return open_.empty(); }
+  [[nodiscard]] const EdgeRecord& last() const { return open_.back().edge; }
+
+  void push(const EdgeRecord& edge) {
+    open_.push_back({edge, innermost_[edge.name], false});
+    innermost_[edge.name] = static_cast<std::uint32_t>(open_.size());
+  }
+
+  void end(const EdgeRecord& end) {
+    const std::string_view name = end.name == 0 ? std::string_view() : store_.strings.text(end.name);
+    const std::size_t match = name.empty() ? open_.size() : innermost_[end.name];
+    KindCount& count = store_.kind(end.category, std::string_view(&end.ph, 1));
+    if (match == 0) {
+      ++count.skipped[static_cast<std::size_t>(SkipReason::kEndWithoutBegin)];
+      store_.issues.add(IssueKind::kEndWithoutBegin, -1, name);
+      return;
+    }
+    ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
+    const EdgeRecord& begin = open_[match - 1].edge;
+    store_.slices.push({begin.ts, end.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, end.args, 0});
+    close(match - 1);
+  }
+
+  // At the end of the group.
+  void keep_open() {
+    for (const Begin& begin : open_) {
+      innermost_[begin.edge.name] = 0;
+      if (begin.closed) continue;
+      const EdgeRecord& edge = begin.edge;
+      store_.issues.add(IssueKind::kBeginWithoutEnd, -1, store_.strings.text(edge.name));
+      store_.slices.push({edge.ts, kUnset, edge.category, edge.name, edge.track, edge.args, 0, 0});
+    }
+    open_.clear();
+    closed_ = 0;
+  }
+
+ private:
+  struct Begin {
+    EdgeRecord edge;
+    std::uint32_t below;  // position + 1 of the next open one of its name; 0: none
+    bool closed;
+  };
+
+  // The innermost of its name. The last one of all is never closed.
+  void close(std::size_t position) {
+    innermost_[open_[position].edge.name] = open_[position].below;
+    open_[position].closed = true;
+    ++closed_;
+    for (; !open_.empty() && open_.back().closed; --closed_) open_.pop_back();
+    if (closed_ > open_.size() / 2 + kFew) compact();
+  }
+
+  void compact() {
+    const std::vector<Begin> all = std::exchange(open_, {});
+    for (const Begin& begin : all) innermost_[begin.edge.name] = 0;
+    for (const Begin& begin : all) {
+      if (!begin.closed) push(begin.edge);
+    }
+    closed_ = 0;
+  }
+
+  static constexpr std::size_t kFew = 64;
+  TraceStore& store_;
+  std::vector<Begin> open_;
+  std::size_t closed_ = 0;                // in open_, between others
+  std::vector<std::uint32_t> innermost_;  // by name: position + 1 in open_; 0: none
+};
+
+}  // namespace
+
+bool ByPair::group_before(const EdgeRecord& a, const EdgeRecord& b) {
+  // An E may come without its category.
+  const auto category = [](const EdgeRecord& edge) { return edge.kind == PairKind::kThread ? 0 : edge.category; };
+  return std::tuple(a.kind, a.id.type, a.id.number, a.scope, category(a)) <
+         std::tuple(b.kind, b.id.type, b.id.number, b.scope, category(b));
+}
+
+void pair_slices(TraceStore& store) {
+  store.edges.start();
+  if (store.edges.size() == 0) return;
+  OpenBegins open(store);  // of the group at hand
+  for (; const EdgeRecord* edge = store.edges.peek(); store.edges.pop()) {
+    if (!open.empty() && ByPair::group_before(open.last(), *edge)) open.keep_open();
+    if (edge->is_end != 0) {
+      open.end(*edge);
+    } else {
+      open.push(*edge);
+    }
+  }
+  open.keep_open();
+  store.edges.release();
+}
+
+}  // namespace tracedb

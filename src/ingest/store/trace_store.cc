@@ -1,0 +1,289 @@
+#include "ingest/store/trace_store.h"
+
+#include <fmt/format.h>
+
+namespace tracedb {
+namespace {
+
+std::uint32_t global(const std::vector<std::uint32_t>& ids, std::uint32_t local) {
+  return local == 0 ? 0 : ids[local - 1];
+}
+
+std::string key_text(const TrackKey& key) {
+  return key.number != kUnset ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
+}
+
+}  // namespace
+
+std::string track_text(const TrackKey& pid, const TrackKey& tid) {
+  return fmt::format("{}\n{}", key_text(pid), key_text(tid));
+}
+
+namespace {
+
+SpoolOptions spool_share(const StoreOptions& options, unsigned share) {
+  return {options.spool_directory, options.memory_bytes / 64 * share};
+}
+
+}  // namespace
+
+TraceStore::TraceStore(const StoreOptions& options)
+    : args(options.spool_directory),
+      python(spool_share(options, 16)),
+      operators(spool_share(options, 8)),
+      calls(spool_share(options, 6)),
+      device_events(spool_share(options, 16)),
+      annotations(spool_share(options, 2)),
+      slices(spool_share(options, 2)),
+      edges(spool_share(options, 2)),
+      instants(spool_share(options, 2)),
+      counters(spool_share(options, 2)),
+      flows(spool_share(options, 6)),
+      options_(options) {}
+
+SpoolOptions TraceStore::spool(unsigned share) const { return spool_share(options_, share); }
+
+void TraceStore::add(EventBatch& batch) {
+  if (batch.worker >= workers_.size()) workers_.resize(batch.worker + 1);
+  WorkerIds& ids = workers_[batch.worker];
+  define(batch, ids);
+  if (!ids.numbers.empty()) rewrite_wide_numbers(batch, ids.numbers);
+  add_cpu_events(batch, ids);
+  add_device_events(batch, ids);
+  add_other_events(batch, ids);
+  add_counts(batch, ids);
+  for (const MetadataRecord& record : batch.metadata) keep(record);
+  issues.merge(batch.issues);
+  read_to = batch.end;
+  if (batch.first_ts != kUnset && (first_ts == kUnset || batch.first_ts < first_ts)) first_ts = batch.first_ts;
+}
+
+void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
+  for (const std::string& text : batch.strings) ids.strings.push_back(string_id(text));
+  for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
+  for (const std::string& key : batch.scopes) ids.scopes.push_back(scope_keys_.intern(key).id);
+  for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
+  for (const auto& [stream, drawn_on] : batch.streams) {
+    ids.streams.push_back(stream_id(stream.owner, stream.track));
+    stream_tracks.try_emplace(track_text(drawn_on.owner, drawn_on.track), ids.streams.back());
+  }
+  for (const LaunchConfig& config : batch.configs) ids.configs.push_back(config_id(config));
+  for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
+}
+
+void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids) {
+  const auto rewrite = [&ids](std::int64_t& number) {
+    if (is_wide(number)) number = kUnset + std::int64_t{global(ids, wide_id(number))};
+  };
+  const auto rewrite_python = [&ids](std::uint32_t& id) {
+    if (id > kWidePythonId && id < kRootPythonId) id = kWidePythonId + global(ids, id - kWidePythonId);
+  };
+  for (PythonRecord& record : batch.python) {
+    rewrite_python(record.python_id);
+    rewrite_python(record.parent_id);
+  }
+  for (OperatorRecord& record : batch.operators) {
+    rewrite(record.external_id);
+    rewrite(record.sequence_number);
+  }
+  for (CallRecord& record : batch.calls) {
+    rewrite(record.correlation);
+    rewrite(record.external_id);
+  }
+  for (DeviceRecord& record : batch.device_events) {
+    for (std::int64_t* number :
+         {&record.correlation, &record.external_id, &record.graph_id_or_bytes, &record.graph_node_id_or_bandwidth}) {
+      rewrite(*number);  // no double that is positive looks wide
+    }
+  }
+  for (AnnotationRecord& record : batch.annotations) rewrite(record.external_id);
+  for (InstantRecord& record : batch.instants) rewrite(record.bytes);
+}
+
+void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
+  const auto base = args.size();
+  const auto common = [&](auto& record) {
+    record.name = global(ids.strings, record.name);
+    if (record.args != 0) record.args += base;
+  };
+  for (PythonRecord& record : batch.python) {
+    common(record);
+    record.track = global(ids.threads, record.track);
+    python.push(record);
+  }
+  for (OperatorRecord& record : batch.operators) {
+    common(record);
+    record.track = global(ids.threads, record.track);
+    record.shape = global(ids.shapes, record.shape);
+    operators.push(record);
+  }
+  for (CallRecord& record : batch.calls) {
+    common(record);
+    record.track = global(ids.threads, record.track);
+    calls.push(record);
+  }
+  for (AnnotationRecord& record : batch.annotations) {
+    common(record);
+    record.track = global(record.on_device != 0 ? ids.streams : ids.threads, record.track);
+    annotations.push(record);
+  }
+}
+
+void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
+  const auto args_base = args.size();
+  const auto collective_base = static_cast<std::uint32_t>(collectives.size());
+  for (CollectiveRecord& record : batch.collectives) {
+    for (std::uint32_t* id : {&record.name, &record.group_name, &record.group_description, &record.ranks, &record.dtype,
+                              &record.comms_id}) {
+      *id = global(ids.strings, *id);
+    }
+    collectives.push_back(record);
+  }
+  for (DeviceRecord& record : batch.device_events) {
+    record.name = global(ids.strings, record.name);
+    record.stream = global(ids.streams, record.stream);
+    record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
+    if (record.collective != 0) record.collective += collective_base;
+    if (record.correlation == kUnset || record.correlation == 0) ++uncorrelated;
+    if (record.args != 0) record.args += args_base;
+    device_events.push(record);
+  }
+}
+
+void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
+  const auto base = args.size();
+  const auto common = [&](auto& record) {
+    record.category = global(ids.strings, record.category);
+    record.name = global(ids.strings, record.name);
+    record.track = global(ids.threads, record.track);
+    if constexpr (requires { record.args; }) {
+      if (record.args != 0) record.args += base;
+    }
+  };
+  const auto rewrite_id = [&ids](EventId& id) {
+    if (id.type == EventIdType::kText) id.number = global(ids.strings, static_cast<std::uint32_t>(id.number));
+  };
+  for (SliceRecord& record : batch.slices) {
+    common(record);
+    slices.push(record);
+  }
+  for (InstantRecord& record : batch.instants) {
+    common(record);
+    instants.push(record);
+  }
+  for (CounterRecord& record : batch.counters) {
+    common(record);
+    record.series = global(ids.strings, record.series);
+    counters.push(record);
+  }
+  for (EdgeRecord& record : batch.edges) {
+    common(record);
+    record.scope = global(ids.scopes, record.scope);
+    if (record.kind == PairKind::kThread) record.id.number = record.track;
+    rewrite_id(record.id);
+    edges.push(record);
+  }
+  for (FlowRecord& record : batch.flows) {
+    common(record);
+    rewrite_id(record.id);
+    if (record.ph == 'f') keep_backward_end(record);
+    flows.push(record);
+  }
+  for (const std::string& text : batch.args) args.push(text);
+}
+
+void TraceStore::keep_backward_end(const FlowRecord& flow) {
+  if (flow.category == 0) return;
+  if (flow.category != flow_category_) is_backward_flow_ = strings.text(flow.category) == "fwdbwd";
+  flow_category_ = flow.category;
+  if (is_backward_flow_) backward_flow_ends.push_back({flow.ts, flow.track});
+}
+
+KindCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {
+  KindCount& count = kinds[{category, std::string(ph)}];
+  count.category = category;
+  count.ph = ph;
+  return count;
+}
+
+void TraceStore::add_counts(const EventBatch& batch, const WorkerIds& ids) {
+  for (const KindCount& local : batch.kinds) {
+    KindCount& count = kind(global(ids.strings, local.category), local.ph);
+    count.read += local.read;
+    for (std::size_t i = 0; i < std::size(count.skipped); ++i) count.skipped[i] += local.skipped[i];
+  }
+}
+
+void TraceStore::finish() {
+  pair_slices(*this);
+  for (const MetadataRecord& record : metadata_) apply(record);
+}
+
+void TraceStore::keep(const MetadataRecord& record) {
+  const Interner::Entry entry = metadata_keys_.intern(
+      fmt::format("{}\n{}\n{}", static_cast<int>(record.kind), key_text(record.pid), key_text(record.tid)));
+  if (entry.is_new) {
+    metadata_.push_back(record);
+  } else {
+    metadata_[entry.id - 1] = record;
+  }
+}
+
+void TraceStore::apply(const MetadataRecord& record) {
+  const std::uint32_t process = process_id(record.pid);
+  switch (record.kind) {
+    case MetadataKind::kProcessName:
+      processes[process - 1].name = record.text;
+      break;
+    case MetadataKind::kProcessLabels:
+      processes[process - 1].labels = record.text;
+      break;
+    case MetadataKind::kProcessSortIndex:
+      processes[process - 1].sort_index = record.number;
+      break;
+    case MetadataKind::kThreadName:
+      threads[thread_id(record.pid, record.tid) - 1].name = record.text;
+      break;
+    case MetadataKind::kThreadSortIndex:
+      threads[thread_id(record.pid, record.tid) - 1].sort_index = record.number;
+      break;
+    case MetadataKind::kOther:
+      break;
+  }
+}
+
+std::uint32_t TraceStore::process_id(const TrackKey& pid) {
+  const Interner::Entry entry = process_keys_.intern(key_text(pid));
+  if (entry.is_new) processes.push_back({pid, {}, {}});
+  return entry.id;
+}
+
+std::uint32_t TraceStore::thread_id(const TrackKey& pid, const TrackKey& tid) {
+  const std::uint32_t process = process_id(pid);
+  const Interner::Entry entry = thread_keys_.intern(fmt::format("{}\n{}", process, key_text(tid)));
+  if (entry.is_new) threads.push_back({process, tid, {}});
+  return entry.id;
+}
+
+std::uint32_t TraceStore::stream_id(const TrackKey& device, const TrackKey& number) {
+  const Interner::Entry owner = device_keys_.intern(key_text(device));
+  if (owner.is_new) devices.push_back(device);
+  const Interner::Entry entry = stream_keys_.intern(fmt::format("{}\n{}", owner.id, key_text(number)));
+  if (entry.is_new) streams.push_back({owner.id, number});
+  return entry.id;
+}
+
+std::uint32_t TraceStore::config_id(const LaunchConfig& config) {
+  const Interner::Entry entry = config_keys_.intern({reinterpret_cast<const char*>(&config), sizeof(config)});
+  if (entry.is_new) configs.push_back(config);
+  return entry.id;
+}
+
+std::uint32_t TraceStore::shape_id(const ShapeDefinition& shape) {
+  const Interner::Entry entry =
+      shape_keys_.intern(fmt::format("{}\n{}\n{}\n{}", shape.dims, shape.types, shape.strides, shape.concrete_inputs));
+  if (entry.is_new) shapes.push_back(shape);
+  return entry.id;
+}
+
+}  // namespace tracedb

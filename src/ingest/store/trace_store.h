@@ -1,0 +1,138 @@
+// Takes the batches of a trace in file order and holds everything ingest needs until the links are made: dictionaries
+// in memory (they grow with the variety of a trace, not with its length), events in external sorters.
+//
+// One thread. Ids are global from here on: numbered from 1 in order of first appearance in the file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "ingest/store/event_batch.h"
+#include "ingest/store/external_sorter.h"
+#include "ingest/store/interner.h"
+#include "ingest/store/slice_pairs.h"
+#include "ingest/store/text_spool.h"
+
+namespace tracedb {
+
+struct ProcessInfo {
+  TrackKey pid;
+  std::string name, labels;
+  std::int64_t sort_index = kUnset;
+};
+
+struct ThreadInfo {
+  std::uint32_t process = 0;
+  TrackKey tid;
+  std::string name;
+  std::int64_t sort_index = kUnset;
+};
+
+struct StreamInfo {
+  std::uint32_t device = 0;  // from 1, into devices()
+  TrackKey number;
+};
+
+// The same for the same track only.
+std::string track_text(const TrackKey& pid, const TrackKey& tid);
+
+// Flows are one by category, name and id, as in the Chrome trace format.
+struct ByFlow {
+  bool operator()(const FlowRecord& a, const FlowRecord& b) const {
+    return std::tie(a.category, a.name, a.id.type, a.id.number) < std::tie(b.category, b.name, b.id.type, b.id.number);
+  }
+};
+
+// Where a flow arrives.
+struct FlowEnd {
+  std::int64_t ts;
+  std::uint32_t thread;
+};
+
+// Memory for all sorters together, and where they spill.
+struct StoreOptions {
+  std::filesystem::path spool_directory;
+  std::size_t memory_bytes = std::size_t{64} << 20U;
+};
+
+class TraceStore {
+ public:
+  explicit TraceStore(const StoreOptions& options);
+
+  void add(EventBatch& batch);  // the batch's records are rewritten on the way
+  void finish();                // after the last batch: pairs begins and ends, starts no sorter but theirs
+
+  using Kinds = std::map<std::pair<std::uint32_t, std::string>, KindCount>;
+
+  Interner strings;
+  Interner numbers;  // wide ones, in decimal
+  std::vector<ProcessInfo> processes;
+  std::vector<ThreadInfo> threads;
+  std::vector<TrackKey> devices;
+  std::vector<StreamInfo> streams;
+  std::unordered_map<std::string, std::uint32_t> stream_tracks;  // by track_text() of what its events are drawn on
+  std::vector<LaunchConfig> configs;
+  std::vector<ShapeDefinition> shapes;
+  std::vector<CollectiveRecord> collectives;
+  TextSpool args;
+
+  ExternalSorter<PythonRecord, ByTime> python;
+  ExternalSorter<OperatorRecord, ByTime> operators;
+  ExternalSorter<CallRecord, ByTime> calls;
+  ExternalSorter<DeviceRecord, ByTimestamp> device_events;
+  ExternalSorter<AnnotationRecord, ByTime> annotations;
+  ExternalSorter<SliceRecord, ByTime> slices;
+  ExternalSorter<EdgeRecord, ByPair> edges;  // until finish()
+  ExternalSorter<InstantRecord, ByTimestamp> instants;
+  ExternalSorter<CounterRecord, ByTimestamp> counters;
+  ExternalSorter<FlowRecord, ByFlow> flows;
+  std::vector<FlowEnd> backward_flow_ends;  // of category `fwdbwd`: from a forward operator to its backward one
+
+  Kinds kinds;
+  std::int64_t first_ts = kUnset;
+  std::uint64_t read_to = 0;       // position in the trace behind what was added
+  std::uint64_t uncorrelated = 0;  // device events without a correlation
+  IssueLog issues;
+
+  [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
+  KindCount& kind(std::uint32_t category, std::string_view ph);
+  [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
+
+ private:
+  // From a worker's local ids (position + 1) to global ones.
+  struct WorkerIds {
+    std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes;
+  };
+
+  void define(const EventBatch& batch, WorkerIds& ids);
+  static void rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids);
+  void add_cpu_events(EventBatch& batch, const WorkerIds& ids);
+  void add_device_events(EventBatch& batch, const WorkerIds& ids);
+  void add_other_events(EventBatch& batch, const WorkerIds& ids);
+  void keep_backward_end(const FlowRecord& flow);
+  void add_counts(const EventBatch& batch, const WorkerIds& ids);
+  void keep(const MetadataRecord& record);
+  void apply(const MetadataRecord& record);
+  std::uint32_t process_id(const TrackKey& pid);
+  std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
+  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
+  std::uint32_t config_id(const LaunchConfig& config);
+  std::uint32_t shape_id(const ShapeDefinition& shape);
+
+  StoreOptions options_;
+  std::vector<WorkerIds> workers_;
+  Interner scope_keys_, process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
+  // Latest metadata of each kind and track, in order of first appearance. Applied at the end: names must not influence
+  // the numbering of processes and threads, which would then depend on where the chunks were cut.
+  std::vector<MetadataRecord> metadata_;
+  std::uint32_t flow_category_ = 0;  // of the last flow that ended, and whether it is `fwdbwd`
+  bool is_backward_flow_ = false;
+  Interner metadata_keys_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,74 @@
+// Writes one index: rows as they arrive from the link passes, then dictionaries, sums, counts and meta, then the
+// indexes and views of the schema; publish() makes the file appear under its name.
+//
+// Use: add() every block, finish_rows(), then the rest. Rows are written past SQLite (sql/table_builder.h), which has
+// the database open from finish_rows() on only.
+//
+// The file is written under a private name beside its final one, without a journal: it is worthless until published and
+// removed if it never is. One thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/partial_file.h"
+#include "ingest/link/cpu_links.h"
+#include "ingest/link/device_links.h"
+#include "ingest/link/devices.h"
+#include "ingest/link/other_links.h"
+#include "ingest/link/row_stream.h"
+#include "ingest/store/trace_store.h"
+#include "ingest/write/column_packer.h"
+#include "sql/database.h"
+#include "sql/table_builder.h"
+
+namespace tracedb {
+
+class IndexWriter {
+ public:
+  // `cancel` (may be null): once true, long statements end with Error. `numbers`: the wide ones, see records.h; must
+  // live until finish_rows().
+  IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel = nullptr);
+
+  void add(const RowBlock& block);
+  void finish_rows();
+  void add_counters(TraceStore& store, ArgumentSorter& arguments);
+
+  void write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
+  void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
+  void write_steps(const CpuLinks& cpu);
+  void write_module_calls(const TraceStore& store, const CpuLinks& cpu);
+  void write_kernel_sums(DeviceLinks& devices);
+  void write_collectives(const TraceStore& store, const DeviceLinks& devices);
+  void write_counts(const TraceStore& store);
+  void write_issues(const IssueLog& issues);
+  void write_arguments(TraceStore& store, ArgumentSorter& arguments);  // reads store.args to its end
+  void write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids);
+  void meta(std::string_view key, std::string_view value);
+  void meta(std::string_view key, std::int64_t value);
+
+  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the
+  // size. The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  std::uint64_t publish(timespec as_of, const std::function<void()>& before_sync = {});
+
+ private:
+  std::filesystem::path index_;
+  const std::atomic<bool>* cancel_;
+  PartialFile partial_;              // goes last, after all that have it open
+  std::unique_ptr<PageFile> pages_;  // until finish_rows()
+  std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
+  std::array<std::optional<ColumnPacker>, kEventTables> packers_;  // until finish_rows()
+  std::unique_ptr<Database> database_;                             // from finish_rows() on
+  std::unique_ptr<Statement> meta_;
+};
+
+}  // namespace tracedb

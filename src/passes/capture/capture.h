@@ -1,0 +1,84 @@
+// Finds the origins (operators, Python stacks, layers) of kernels of graph replays, which have none of their own, in a
+// second trace: a run of the same model without graphs, or the trace in which the graphs were captured.
+//
+// A run without graphs: the kernels of a replayed step are matched with those of one of its steps by name and order
+// (sequence_match.h), by full names or else by short names. A step with a whole layer more or less is another model.
+//
+// A capture: the calls that launch kernels between begin and end of a stream capture. They have no kernels there and so
+// no names; the nth launch is the nth kernel of the replay. Accepted only if a run of captures has exactly as many
+// launches as the graph launches of a step have kernels, and if kernels of one name were launched by operators of one
+// name.
+//
+// Kernels below the match thresholds below get no origin.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/layers/layer_hints.h"
+#include "passes/layers/layers.h"
+#include "passes/steps/step_set.h"
+
+namespace tracedb {
+
+inline constexpr double kLeastMatched = 0.8;    // of the kernels of a step, on both sides
+inline constexpr double kLeastAgreement = 0.9;  // of the launches of a capture, with their kernels' usual operators
+
+// Tokens of a kernel name as in the trace, and cut to its short name.
+using NameTokens = std::array<std::uint32_t, 2>;
+inline constexpr std::uint32_t kUnknownToken = UINT32_MAX;  // of a name that is in no table, or not in the capture
+inline constexpr NameTokens kUnknownTokens = {kUnknownToken, kUnknownToken};
+// By id of kernel name; `token_of` gives a text its token.
+std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
+                                                          const std::function<std::uint32_t(std::string)>& token_of);
+
+class GraphLaunches {
+ public:
+  explicit GraphLaunches(const Index& index);
+  [[nodiscard]] bool has(std::uint32_t launch_id) const { return launch_id < is_graph_.size() && is_graph_[launch_id]; }
+
+ private:
+  std::vector<bool> is_graph_;  // by id of runtime_call
+};
+
+// What launched a kernel, by ids of the capture's index; 0: not known.
+struct Launcher {
+  std::uint32_t cpu_op = 0, stack = 0;
+  std::int32_t layer = kNoLayer;
+};
+
+// A step's kernels, or the launches of one stream capture.
+struct CaptureSequence {
+  std::vector<std::uint32_t> name, short_name;  // tokens; empty for a stream capture
+  std::vector<std::uint32_t> launcher;          // places in Capture::launchers
+};
+
+struct Capture {
+  std::vector<Launcher> launchers;
+  std::vector<CaptureSequence> steps, captures;
+  LayerStacks stacks;                        // of the layers of launchers
+  std::vector<std::uint32_t> operator_name;  // by id of cpu_op: id of its name
+  std::unordered_map<std::string, std::uint32_t> tokens;
+};
+
+// Reads the capture. `traits` as of kernel_traits().
+Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits);
+
+struct LentLaunches {
+  std::vector<std::uint32_t> launcher;  // by row of kernel: place in Capture::launchers + 1; 0: nothing lent
+  std::size_t kernels = 0, lent = 0;    // of graph replays
+  double share = 0;                     // of their time
+  std::vector<std::string> notes;
+};
+
+// `events`: kernels with launch_id.
+LentLaunches lend(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps);
+
+LentLayers lent_layers(const Capture& capture, const LentLaunches& lent);  // by row of kernel
+
+}  // namespace tracedb

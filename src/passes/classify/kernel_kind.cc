@@ -1,0 +1,27 @@
+#include "passes/classify/kernel_kind.h"
+
+#include <algorithm>
+
+namespace tracedb {
+
+KernelKind kind_of_class(std::string_view class_name) {
+  constexpr std::string_view kCommunication = "communication";
+  if (class_name == kCommunication) return KernelKind::kComm;
+  for (std::size_t begin = 0; begin < class_name.size();) {
+    const std::size_t end = std::min(class_name.find('+', begin), class_name.size());
+    if (class_name.substr(begin, end - begin) == kCommunication) return KernelKind::kCommCompute;
+    begin = end + 1;
+  }
+  return KernelKind::kCompute;
+}
+
+KernelKinds::KernelKinds() : classifier_(load_rules("default")) {}
+
+KernelKind KernelKinds::of(std::string_view name) {
+  if (is_copy_kernel(name)) return KernelKind::kCopyKernel;
+  const KernelKind kind = kind_of_class(classifier_.class_name(classifier_.classify(name).class_id));
+  // The class names what the rules find in a fused name; what else it computes may be known by its function alone.
+  return kind == KernelKind::kComm && also_computes(name) ? KernelKind::kCommCompute : kind;
+}
+
+}  // namespace tracedb

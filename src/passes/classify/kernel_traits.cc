@@ -1,0 +1,79 @@
+#include "passes/classify/kernel_traits.h"
+
+#include <algorithm>
+#include <array>
+
+#include "passes/classify/kernel_classes.h"
+
+namespace tracedb {
+namespace {
+
+struct ClassTraits {
+  std::string_view name;
+  Traits traits;
+};
+
+constexpr std::array<ClassTraits, 16> kMeaningful = {{{"attention", kAttentionTrait},
+                                                      {"attention_prefill", kAttentionTrait | kPrefillTrait},
+                                                      {"attention_decode", kAttentionTrait | kDecodeTrait},
+                                                      {"ssm", kSsmTrait},
+                                                      {"dense_gemm", kGemmTrait},
+                                                      {"moe_gemm", kMoeTrait | kGemmTrait},
+                                                      {"moe_routing", kMoeTrait},
+                                                      {"moe_finalize", kMoeTrait},
+                                                      {"norm", kNormTrait},
+                                                      {"activation", kActivationTrait},
+                                                      {"sampling", kSamplingTrait},
+                                                      {"embedding", kEmbeddingTrait},
+                                                      {"optimizer", kOptimizerTrait},
+                                                      {"elementwise", kElementwiseTrait},
+                                                      {"communication", kCommunicationTrait},
+                                                      {"triton_fused", kGeneratedTrait}}};
+constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_cache", "softmax",
+                                                    "reduce", "sort",     "copy",     "convolution"};
+
+static_assert((kFirstPlainTrait << 3) == kSoftmaxTrait && kPlain[3] == "softmax");
+
+Traits traits_of_part(std::string_view part) {
+  const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),
+                                  [&](const ClassTraits& entry) { return entry.name == part; });
+  if (found != kMeaningful.end()) return found->traits;
+  const auto plain = std::find(kPlain.begin(), kPlain.end(), part);
+  if (plain == kPlain.end()) return kOtherTrait;
+  const Traits own = kFirstPlainTrait << static_cast<unsigned>(plain - kPlain.begin());
+  return part == "convolution" ? own | kConvolutionTrait : own;
+}
+
+void enter(std::vector<Traits>& traits, std::size_t id, Traits own) {
+  if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
+  traits[id] = own;
+}
+
+}  // namespace
+
+Traits traits_of_class(std::string_view class_name) {
+  Traits traits = 0;
+  while (true) {
+    const std::size_t end = std::min(class_name.find('+'), class_name.size());
+    traits |= traits_of_part(class_name.substr(0, end));
+    if (end == class_name.size()) return traits;
+    class_name.remove_prefix(end + 1);
+  }
+}
+
+std::vector<Traits> kernel_traits(const Index& index) {
+  std::vector<Traits> traits;
+  Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
+  while (rows.step()) enter(traits, rows.id(0), traits_of_class(rows.text(1)));
+  return traits;
+}
+
+std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier) {
+  std::vector<Traits> traits;
+  for (const auto& [name_id, classification] : classify_kernel_names(index, classifier)) {
+    enter(traits, name_id, traits_of_class(classifier.class_name(classification.class_id)));
+  }
+  return traits;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,49 @@
+// What a kernel is for, as a set of bits: one for each class of the active rules, several for a fused kernel. Passes
+// over sequences of kernels compare these instead of texts.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/classify/classifier.h"
+
+namespace tracedb {
+
+using Traits = std::uint32_t;
+
+inline constexpr Traits kAttentionTrait = 1U << 0;
+inline constexpr Traits kPrefillTrait = 1U << 1;  // with kAttentionTrait
+inline constexpr Traits kDecodeTrait = 1U << 2;   // with kAttentionTrait
+inline constexpr Traits kSsmTrait = 1U << 3;
+inline constexpr Traits kGemmTrait = 1U << 4;
+inline constexpr Traits kMoeTrait = 1U << 5;
+inline constexpr Traits kNormTrait = 1U << 6;
+inline constexpr Traits kActivationTrait = 1U << 7;
+inline constexpr Traits kSamplingTrait = 1U << 8;
+inline constexpr Traits kEmbeddingTrait = 1U << 9;
+inline constexpr Traits kOptimizerTrait = 1U << 10;
+inline constexpr Traits kConvolutionTrait = 1U << 11;
+inline constexpr Traits kOtherTrait = 1U << 12;  // nothing recognised
+inline constexpr Traits kElementwiseTrait = 1U << 13;
+inline constexpr Traits kGeneratedTrait = 1U << 14;  // by a compiler, nothing recognised
+inline constexpr Traits kCommunicationTrait = 1U << 15;
+inline constexpr Traits kFirstPlainTrait = 1U << 16;            // further classes, told apart and nothing more
+inline constexpr Traits kSoftmaxTrait = kFirstPlainTrait << 3;  // attention in parts
+
+inline constexpr Traits kMixerTraits = kAttentionTrait | kSsmTrait;  // what every layer of a sequence model has once
+
+// Of a class, "norm" or "elementwise+norm+quantise".
+Traits traits_of_class(std::string_view class_name);
+
+// By name_id; ids that are not there have kOtherTrait. Needs make_kernel_class_table() before.
+std::vector<Traits> kernel_traits(const Index& index);
+// The same without the table, where nothing may be written.
+std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier);
+
+inline Traits traits_of(const std::vector<Traits>& traits, std::uint32_t name) {
+  return name < traits.size() ? traits[name] : kOtherTrait;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,319 @@
+#include "passes/classify/rule_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/closest_name.h"
+#include "base/error.h"
+#include "sql/scripts.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, 2> kSets = {"default", "wafer"};
+constexpr std::string_view kFolder = "rules/";
+constexpr std::size_t kMostBytes = 4 << 20;
+constexpr int kDeepestInclude = 8;
+
+struct ScopeName {
+  std::string_view name;
+  Scope scope;
+};
+constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
+                                                   {"args", Scope::kArguments},
+                                                   {"raw", Scope::kRaw},
+                                                   {"rawcase", Scope::kRawCase},
+                                                   {"platform", Scope::kPlatform},
+                                                   {"arg", Scope::kArgument}}};
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  pieces.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), separator)) + 1);
+  while (true) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    pieces.emplace_back(text.substr(0, end));
+    if (end == text.size()) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Words of one line; quotes keep blanks together and are dropped.
+std::vector<std::string> line_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool quoted = false;
+  bool open = false;
+  for (const char c : line) {
+    if (c == '#' && !open) break;
+    if (c == '"') {
+      quoted = !quoted;
+    } else if ((c == ' ' || c == '\t' || c == '\r') && !quoted) {
+      open = false;
+      continue;
+    }
+    if (!open) words.emplace_back();
+    open = true;
+    if (c != '"') words.back() += c;
+  }
+  return words;
+}
+
+// What follows a comma at the end of a line is glued to it.
+void append_words(std::vector<std::string>& words, std::vector<std::string> more) {
+  std::size_t from = 0;
+  if (!words.empty() && !more.empty() && words.back().ends_with(',')) words.back() += more[from++];
+  for (; from < more.size(); ++from) words.push_back(std::move(more[from]));
+}
+
+class Reader {
+ public:
+  explicit Reader(RuleSet& set) : set_(set) {}
+
+  void read(std::string_view text, const std::string& source, int depth) {
+    const std::string outer_source = std::exchange(source_, source);
+    const std::size_t outer_line = std::exchange(line_, 0);
+    std::vector<std::string> words;
+    std::size_t first_line = 0;
+    std::size_t line = 0;
+    const auto finish = [&] {
+      line_ = first_line;
+      if (!words.empty()) statement(words, depth);
+      words.clear();
+    };
+    while (!text.empty()) {
+      const std::string_view rest = text.substr(0, std::min(text.find('\n'), text.size()));
+      ++line;
+      if (!rest.starts_with(' ')) {
+        finish();
+        first_line = line;
+      }
+      append_words(words, line_words(rest));
+      text.remove_prefix(std::min(rest.size() + 1, text.size()));
+    }
+    finish();
+    source_ = outer_source;
+    line_ = outer_line;
+  }
+
+  void check() const {
+    std::set<std::string> names;
+    for (const Rule& rule : set_.rules) {
+      if (!names.insert(rule.name).second) fail_at(rule.source, fmt::format("duplicate rule '{}'", rule.name));
+      for (const std::string& part : split(rule.class_name, '+')) check_class(rule.source, part);
+      for (const std::string& part : rule.parts) check_part(rule, part);
+    }
+    for (const Rule& part : set_.parts) check_class(part.source, part.class_name);
+    for (const auto* relations : {&set_.families, &set_.unnamed}) {
+      for (const ClassRelation& relation : *relations) check_class(relation.source, relation.first);
+      for (const ClassRelation& relation : *relations) check_class(relation.source, relation.second);
+    }
+    for (const ClassRelation& companion : set_.companions) {
+      check_class(companion.source, companion.second);
+      if (!names.contains(companion.first)) fail_at(companion.source, fmt::format("no rule '{}'", companion.first));
+    }
+  }
+
+ private:
+  [[noreturn]] static void fail_at(const std::string& place, const std::string& reason) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {}", place, reason));
+  }
+  [[nodiscard]] std::string place() const { return fmt::format("{}:{}", source_, line_); }
+
+  void statement(const std::vector<std::string>& words, int depth) {
+    const std::string& kind = words[0];
+    if (words.size() < 2) fail_at(place(), fmt::format("'{}' needs more words", kind));
+    if (kind == "class") {
+      set_.classes.push_back(words[1]);
+    } else if (kind == "words") {
+      if (words.size() != 3) fail_at(place(), "expected: words NAME WORD,WORD...");
+      lists_["@" + words[1]] = expand(words[2]);
+    } else if (kind == "wrapper") {
+      set_.wrappers.insert(set_.wrappers.end(), words.begin() + 1, words.end());
+    } else if (kind == "include") {
+      include(words[1], depth);
+    } else if (kind == "rule") {
+      set_.rules.push_back(read_rule(words));
+    } else if (kind == "part") {
+      set_.parts.push_back(read_rule(words));
+    } else if (kind == "family") {
+      read_relation(words, set_.families);
+    } else if (kind == "unnamed") {
+      read_relation(words, set_.unnamed);
+    } else if (kind == "companion") {
+      read_relation(words, set_.companions);
+    } else {
+      fail_at(place(),
+              fmt::format("'{}' is not a statement; known: class, words, wrapper, part, rule, include, family, "
+                          "unnamed and companion",
+                          kind));
+    }
+  }
+
+  void read_relation(const std::vector<std::string>& words, std::vector<ClassRelation>& relations) const {
+    if (words.size() != 3) fail_at(place(), fmt::format("expected: {} NAME CLASS,CLASS...", words[0]));
+    for (std::string& second : split(words[2], ',')) relations.push_back({words[1], std::move(second), place()});
+  }
+
+  void include(const std::string& name, int depth) {
+    const std::string script_name = std::string(kFolder) + name;
+    const auto known = std::any_of(scripts().begin(), scripts().end(),
+                                   [&](const Script& script) { return script.name == script_name; });
+    if (!known) fail_at(place(), fmt::format("no built-in rules named '{}'", name));
+    if (depth >= kDeepestInclude) fail_at(place(), "too many rules include each other");
+    read(script(script_name), name + ".rules", depth + 1);
+  }
+
+  [[nodiscard]] Rule read_rule(const std::vector<std::string>& words) const {
+    if (words.size() < 4 || words[3] != ":") {
+      fail_at(place(), fmt::format("expected: {} NAME CLASS : TERM...", words[0]));
+    }
+    Rule rule;
+    rule.name = words[1];
+    rule.source = place();
+    const std::vector<std::string> parts = split(words[2], '|');
+    rule.class_name = parts[0];
+    if (parts.size() > 1) rule.parts = split(parts[1], ',');
+    for (std::size_t i = 4; i < words.size(); ++i) {
+      if (words[i] == "=>") {
+        if (i + 2 != words.size()) fail_at(place(), "expected one label after '=>'");
+        rule.label = words[i + 1];
+        break;
+      }
+      rule.terms.push_back(read_term(words[i]));
+    }
+    return rule;
+  }
+
+  [[nodiscard]] Term read_term(std::string_view text) const {
+    Term term;
+    if (text.starts_with('-')) {
+      term.negated = true;
+      text.remove_prefix(1);
+    }
+    const std::size_t colon = text.find(':');
+    if (colon != std::string_view::npos && !text.substr(colon).starts_with("::")) {
+      read_scope(text.substr(0, colon), term);
+      text.remove_prefix(colon + 1);
+    }
+    term.words = expand(text);
+    for (const std::string& word : term.words) check_word(term.scope, word);
+    return term;
+  }
+
+  void check_word(Scope scope, std::string_view word) const {
+    const std::size_t first = word.find_first_not_of("^*");
+    if (first == std::string_view::npos) fail_at(place(), "a term without a word");
+    const std::string_view inner = word.substr(first, word.find_last_not_of("$*") + 1 - first);
+    const bool by_letters = scope == Scope::kFunction || scope == Scope::kOwnName || scope == Scope::kArguments;
+    if (by_letters && inner.find_first_of("*^$") != std::string_view::npos) {
+      fail_at(place(), fmt::format("'{}': '*', '^' and '$' are allowed only at the ends of a word", word));
+    }
+  }
+
+  // Words of a list, those of named lists in place of their name.
+  [[nodiscard]] std::vector<std::string> expand(std::string_view text) const {
+    std::vector<std::string> pieces = split(text, ',');
+    if (text.find('@') == std::string_view::npos) return pieces;
+    std::vector<std::string> words;
+    for (std::string& word : pieces) {
+      if (!word.starts_with('@')) {
+        words.push_back(std::move(word));
+        continue;
+      }
+      const auto list = lists_.find(word);
+      if (list == lists_.end()) fail_at(place(), fmt::format("no words named '{}'", word));
+      words.insert(words.end(), list->second.begin(), list->second.end());
+    }
+    return words;
+  }
+
+  void read_scope(std::string_view name, Term& term) const {
+    const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+    const auto* const found = std::find_if(kScopeNames.begin(), kScopeNames.end(), [&](const ScopeName& candidate) {
+      return candidate.name == name.substr(0, digits);
+    });
+    const bool number = digits + 1 == name.size() && name[digits] != '0';
+    const bool counted = found != kScopeNames.end() && found->scope == Scope::kArgument;
+    if (found == kScopeNames.end() || counted != number || (!counted && digits != name.size())) {
+      fail_at(place(),
+              fmt::format("'{}:' is not a scope; known: own, args, arg1 to arg9, raw, rawcase and platform", name));
+    }
+    term.scope = found->scope;
+    if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');
+  }
+
+  void check_class(const std::string& source, const std::string& name) const {
+    if (set_.classes.empty() || std::find(set_.classes.begin(), set_.classes.end(), name) != set_.classes.end()) return;
+    fail_at(source, fmt::format("no class '{}'{}", name, did_you_mean(name, set_.classes)));
+  }
+
+  void check_part(const Rule& rule, const std::string& name) const {
+    if (std::any_of(set_.parts.begin(), set_.parts.end(), [&](const Rule& part) { return part.name == name; })) return;
+    fail_at(rule.source, fmt::format("no part '{}'", name));
+  }
+
+  RuleSet& set_;
+  std::map<std::string, std::vector<std::string>> lists_;  // by "@name"
+  std::string source_;
+  std::size_t line_ = 0;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::string names;
+    for (const std::string_view set : kSets) names += fmt::format("{}{}", names.empty() ? "" : ", ", set);
+    throw Error(ErrorCode::kInput, fmt::format("{}: no such file, nor rules of that name ({})", path, names));
+  }
+  std::string text(kMostBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) throw Error(ErrorCode::kInput, path + ": cannot be read");
+  if (text.size() > kMostBytes) throw Error(ErrorCode::kUsage, path + ": more than 4 MiB of rules");
+  return text;
+}
+
+}  // namespace
+
+RuleSet parse_rules(std::string_view text, const std::string& source) {
+  RuleSet set;
+  set.name = source;
+  Reader reader(set);
+  reader.read(text, source, 0);
+  reader.check();
+  return set;
+}
+
+RuleSet load_rules(const std::string& what) {
+  if (std::find(kSets.begin(), kSets.end(), what) == kSets.end()) return parse_rules(read_file(what), what);
+  RuleSet set = parse_rules(script(std::string(kFolder) + what), what + ".rules");
+  set.name = what;
+  return set;
+}
+
+std::vector<std::string> rule_set_names() { return {kSets.begin(), kSets.end()}; }
+
+std::string to_text(const Term& term) {
+  std::string text = term.negated ? "-" : "";
+  for (const ScopeName& candidate : kScopeNames) {
+    if (candidate.scope != term.scope) continue;
+    text += candidate.name;
+    if (term.scope == Scope::kArgument) text += std::to_string(term.argument);
+    text += ':';
+  }
+  return text + fmt::format("{}", fmt::join(term.words, ","));
+}
+
+std::string to_text(const std::vector<Term>& terms) {
+  std::string text;
+  for (const Term& term : terms) text += (text.empty() ? "" : " ") + to_text(term);
+  return text;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,89 @@
+#include "passes/layers/layer_hints.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "passes/layers/module_layers.h"
+#include "passes/layers/numbered_layers.h"
+
+namespace tracedb {
+namespace {
+
+StackUse stack_use(const Index& index, const LaunchPlaces& places) {
+  StackUse use;
+  const auto stacks_there = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(index.database().query_int64("SELECT max(id) FROM stack").value_or(0), 0));
+  for (std::size_t i = 0; i < places.stack.size(); ++i) {
+    const std::uint32_t stack = places.stack[i];
+    if (stack == 0 || stack > stacks_there) continue;
+    if (stack >= use.time.size()) {
+      use.time.resize(std::size_t{stack} * 2 + 1, 0);
+      use.first_kernel.resize(use.time.size(), 0);
+      if (places.traits != nullptr) use.traits.resize(use.time.size(), 0);
+    }
+    const std::int64_t dur = places.dur[i] == kNullCell ? 0 : places.dur[i];
+    use.time[stack] += dur >> 8;  // shares are all that matters: no sum may overflow
+    if (places.traits != nullptr) use.traits[stack] |= traits_of(*places.traits, places.name[i]);
+    if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);
+  }
+  return use;
+}
+
+LayerStacks one_stack(std::span<const std::int32_t> layers) {
+  std::int32_t most = -1;
+  for (const std::int32_t layer : layers) most = std::max(most, layer);
+  return {{"", 0, most + 1, 1}};
+}
+
+}  // namespace
+
+std::string_view to_string(LayerSource source) {
+  constexpr std::string_view kNames[] = {"none", "modules", "annotations", "operators", "capture", "rhythm"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+LayerHints::LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent)
+    : index_(index), places_(places), lent_(lent) {}
+
+const LayerHint* LayerHints::get(std::size_t place) {
+  constexpr std::size_t kKinds = 3;
+  while (place >= found_.size() && looked_ < kKinds) {
+    if (looked_ == 0) add_named();
+    if (looked_ == 1) add_operators();
+    if (looked_ == 2) add_lent();
+    ++looked_;
+  }
+  return place < found_.size() ? &found_[place] : nullptr;
+}
+
+void LayerHints::add_named() {
+  ModuleLayers modules;
+  if (!places_.stack.empty()) modules = module_layers(index_, stack_use(index_, places_));
+  if (!modules.stacks.empty()) {
+    named_layers_ = std::move(modules.of_stack);
+    found_.push_back(
+        {LayerSource::kModules, std::move(modules.text), places_.stack, named_layers_, std::move(modules.stacks)});
+  } else if (!places_.annotation.empty()) {
+    named_layers_ = annotation_layers(index_);
+    if (named_layers_.empty()) return;
+    found_.push_back({LayerSource::kAnnotations, "numbered annotations", places_.annotation, named_layers_,
+                      one_stack(named_layers_)});
+  }
+}
+
+void LayerHints::add_operators() {
+  operator_layers_ = operator_layers(index_);
+  if (operator_layers_.empty()) return;
+  operators_.emplace(index_, places_.table, std::vector<std::string_view>{"cpu_op_id"});
+  found_.push_back({LayerSource::kOperators, "numbered operators", operators_->ids("cpu_op_id"), operator_layers_,
+                    one_stack(operator_layers_)});
+}
+
+void LayerHints::add_lent() {
+  if (lent_ == nullptr) return;
+  const bool any =
+      std::any_of(lent_->of_row.begin(), lent_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
+  if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, lent_->of_row, lent_->stacks});
+}
+
+}  // namespace tracedb

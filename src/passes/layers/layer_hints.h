@@ -1,0 +1,75 @@
+// Layers known from names: modules in Python stacks, numbered annotations, numbered operators (module_layers.h,
+// numbered_layers.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/classify/kernel_traits.h"
+#include "passes/columns/event_columns.h"
+#include "passes/layers/layer_stacks.h"
+#include "passes/layers/layers.h"
+
+namespace tracedb {
+
+enum class LayerSource { kNone, kModules, kAnnotations, kOperators, kCapture, kRhythm };
+std::string_view to_string(LayerSource source);  // none, modules, annotations, operators, capture, rhythm
+
+// Where kernels were launched, or what else has the columns of a launch. Element i is row i + 1 of the table.
+struct LaunchPlaces {
+  std::string_view table;  // kernel, runtime_call
+  std::span<const std::int64_t> dur;
+  std::span<const std::uint32_t> stack, annotation;  // as layer_columns() wants them; an empty span was not read
+  std::span<const std::uint32_t> name;               // of kernels, as are
+  const std::vector<Traits>* traits = nullptr;       // their traits by name; null: not known
+};
+
+struct LayerHint {
+  LayerSource source = LayerSource::kNone;
+  std::string text;                   // "24 modules Qwen2DecoderLayer in Qwen2Model_0"
+  std::span<const std::uint32_t> id;  // by row: an index into `layers`; empty: that is the row itself
+  std::span<const std::int32_t> layers;
+  LayerStacks stacks;  // that `layers` are numbered through; "": a stack without a name
+
+  [[nodiscard]] std::int32_t of(std::size_t row) const {
+    const std::size_t at = id.empty() ? row : id[row];
+    return at < layers.size() ? layers[at] : kNoLayer;
+  }
+};
+
+// Layers that another index lends, by row, and their stacks.
+struct LentLayers {
+  std::vector<std::int32_t> of_row;  // kNoLayer where it has none
+  LayerStacks stacks;
+};
+
+// The hints there are, best first. Each is looked for when it is asked for: operators are not read where modules do.
+class LayerHints {
+ public:
+  // `lent` may be null. All given must outlive the object.
+  LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent = nullptr);
+  LayerHints(const LayerHints&) = delete;
+  LayerHints& operator=(const LayerHints&) = delete;
+
+  [[nodiscard]] const LayerHint* get(std::size_t place);  // null: there are no more
+
+ private:
+  void add_named();
+  void add_operators();
+  void add_lent();
+
+  const Index& index_;
+  const LaunchPlaces places_;
+  const LentLayers* lent_;
+  std::vector<std::int32_t> named_layers_, operator_layers_;
+  std::optional<EventColumns> operators_;
+  std::vector<LayerHint> found_;
+  std::size_t looked_ = 0;  // kinds of hints looked for so far
+};
+
+}  // namespace tracedb

@@ -1,0 +1,380 @@
+#include "passes/layers/layer_rhythm.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "passes/classify/mixer_runs.h"
+#include "passes/layers/layer_forms.h"
+
+namespace tracedb {
+namespace {
+
+constexpr Traits kPerceptronTraits = kActivationTrait | kMoeTrait;
+constexpr double kOtherForm = 0.3;  // difference of layers of two stacks
+constexpr double kOtherPass = 0.5;  // of passes over one: a prompt's and a token's, say
+
+bool any(std::span<const Traits> kernels, Traits wanted) {
+  return std::any_of(kernels.begin(), kernels.end(), [&](Traits traits) { return (traits & wanted) != 0; });
+}
+
+// ---- Which runs of mixers make a layer
+
+class Chains {
+ public:
+  Chains(std::span<const Traits> sequence, const std::vector<MixerRun>& runs) : sequence_(sequence), runs_(runs) {}
+
+  std::vector<LayerMixers> layers() {
+    find_inner();
+    std::vector<std::pair<std::size_t, std::size_t>> chains;  // [first, last + 1) of runs
+    for (std::size_t i = 0; i < runs_.size();) {
+      std::size_t end = i + 1;
+      while (end < runs_.size() && inner_[end - 1]) ++end;
+      chains.emplace_back(i, end);
+      i = end;
+    }
+    std::vector<LayerMixers> out;
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      const auto size = [&](std::size_t at) {
+        return at < chains.size() ? chains[at].second - chains[at].first : std::size_t{0};  // SIZE_MAX: none before
+      };
+      const std::size_t own = size(c);
+      constexpr std::size_t kMostMixers = 4;
+      const bool recurs = own > 1 && own <= kMostMixers && (size(c - 1) == own || size(c + 1) == own);
+      if (recurs) {
+        out.push_back({{runs_[chains[c].first].first, runs_[chains[c].second - 1].last}, own});
+      } else {
+        for (std::size_t i = chains[c].first; i < chains[c].second; ++i) out.push_back({runs_[i], 1});
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::span<const Traits> between(std::size_t run) const {
+    return sequence_.subspan(runs_[run].last + 1, runs_[run + 1].first - runs_[run].last - 1);
+  }
+  [[nodiscard]] std::span<const Traits> mixers(std::size_t run) const {
+    return sequence_.subspan(runs_[run].first, runs_[run].last + 1 - runs_[run].first);
+  }
+
+  // Which stretches between runs lie within a layer.
+  void find_inner() {
+    inner_.assign(runs_.size(), false);
+    bool perceptrons = false;
+    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || any(between(i), kPerceptronTraits);
+    if (!perceptrons) {
+      find_inner_by_products();
+      return;
+    }
+    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
+      inner_[i] = any(between(i), kNormTrait) && !any(between(i), kPerceptronTraits) && !any(mixers(i), kSsmTrait) &&
+                  !any(mixers(i + 1), kSsmTrait);
+    }
+  }
+
+  // No name shows an activation: of stretches that take turns those with two products less, from the first one on.
+  void find_inner_by_products() {
+    if (runs_.size() < 4 || runs_.size() % 2 != 0) return;
+    std::size_t most_inner = 0;
+    std::size_t least_outer = SIZE_MAX;
+    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
+      const auto kernels = between(i);
+      const auto products = static_cast<std::size_t>(
+          std::count_if(kernels.begin(), kernels.end(), [](Traits traits) { return (traits & kGemmTrait) != 0; }));
+      if (i % 2 == 1) least_outer = std::min(least_outer, products);
+      if (i % 2 == 1) continue;
+      most_inner = std::max(most_inner, products);
+      if (!any(kernels, kNormTrait) || any(mixers(i), kSsmTrait) || any(mixers(i + 1), kSsmTrait)) return;
+    }
+    if (most_inner + 2 > least_outer) return;
+    for (std::size_t i = 0; i + 1 < runs_.size(); i += 2) inner_[i] = true;
+  }
+
+  std::span<const Traits> sequence_;
+  const std::vector<MixerRun>& runs_;
+  std::vector<bool> inner_;  // by run: the stretch behind it
+};
+
+// ---- Where one stack or pass ends and the next begins, with nothing that marks it
+
+class Borders {
+ public:
+  Borders(std::span<const Traits> sequence, std::span<const LayerMixers> layers, const LayerForms& forms)
+      : sequence_(sequence), layers_(layers), forms_(forms) {}
+
+  // Layers behind which a border is, ascending.
+  std::vector<std::size_t> find() {
+    by_mixers();
+    by_form();
+    std::sort(borders_.begin(), borders_.end());
+    borders_.erase(std::unique(borders_.begin(), borders_.end()), borders_.end());
+    const std::vector<std::size_t> coarse = borders_;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= coarse.size(); ++i) {
+      const std::size_t end = i < coarse.size() ? coarse[i] + 1 : layers_.size();
+      by_excess(begin, end);
+      begin = end;
+    }
+    std::sort(borders_.begin(), borders_.end());
+    return std::move(borders_);
+  }
+
+ private:
+  void by_mixers() {
+    for (std::size_t i = 1; i + 2 < layers_.size(); ++i) {
+      const std::size_t before = layers_[i].mixers;
+      const std::size_t after = layers_[i + 1].mixers;
+      if (before != after && layers_[i - 1].mixers == before && layers_[i + 2].mixers == after) borders_.push_back(i);
+    }
+  }
+
+  struct Change {
+    std::size_t layer, from, to;  // classes of forms
+    bool excess;                  // work lies here that is of no layer
+  };
+
+  void by_form() {
+    std::vector<Change> changes;
+    for (std::size_t i = 2; i + 2 < forms_.size(); ++i) {
+      const std::size_t from = forms_.of(i - 1);
+      const std::size_t to = forms_.of(i + 1);
+      if (from == to || forms_.of(i - 2) != from || forms_.of(i + 2) != to) continue;
+      if (difference(forms_.form(from), forms_.form(to)) <= kOtherForm) continue;
+      const Transition how = transition(i);
+      if (how.both_change) changes.push_back({i, from, to, how.excess});
+    }
+    for (const Change& change : changes) {
+      // There and back without anything in between: layers that take turns.
+      const bool turns = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+        return other.from == change.to && other.to == change.from && !other.excess && !change.excess;
+      });
+      if (!turns) borders_.push_back(change.layer);
+    }
+  }
+
+  [[nodiscard]] std::span<const Traits> stretch(std::size_t i) const {
+    const std::size_t begin = layers_[i].run.last + 1;
+    return sequence_.subspan(begin, layers_[i + 1].run.first - begin);
+  }
+
+  // A stretch that leads from layers of one form to layers of another begins like those before it and ends like those
+  // behind it, more so than the other way round. What it has in between is of no layer.
+  struct Transition {
+    bool both_change = false;  // what follows the mixers, and what precedes them
+    bool excess = false;       // work of its own in between
+  };
+
+  [[nodiscard]] Transition transition(std::size_t i) const {
+    const auto own = stretch(i);
+    std::size_t begins[2] = {};  // like those before, like those behind
+    std::size_t ends[2] = {};
+    for (const std::size_t other : {i - 2, i - 1, i + 1, i + 2}) {
+      const auto like = stretch(other);
+      const auto head = std::mismatch(own.begin(), own.end(), like.begin(), like.end()).first - own.begin();
+      const auto tail = std::mismatch(own.rbegin(), own.rend(), like.rbegin(), like.rend()).first - own.rbegin();
+      const std::size_t side = other < i ? 0 : 1;
+      begins[side] = std::max(begins[side], static_cast<std::size_t>(head));
+      ends[side] = std::max(ends[side], static_cast<std::size_t>(tail));
+    }
+    Transition out{begins[0] > begins[1] && ends[1] > ends[0], false};
+    constexpr std::size_t kLeast = 3;
+    if (out.both_change && begins[0] + ends[1] + kLeast <= own.size()) {
+      out.excess = any(own.subspan(begins[0], own.size() - begins[0] - ends[1]), kGemmTrait);
+    }
+    return out;
+  }
+
+  // A border every so many of the layers [begin, end), where each time about the same exceeds what is between others.
+  void by_excess(std::size_t begin, std::size_t end) {
+    if (end - begin < 4) return;
+    std::size_t longest = begin;
+    for (std::size_t i = begin; i + 1 < end; ++i) {
+      if (form(i).kernels > form(longest).kernels) longest = i;
+    }
+    std::vector<std::size_t> found;
+    std::vector<std::size_t> others;
+    for (std::size_t i = begin; i + 1 < end; ++i) {
+      (difference(form(i), form(longest)) <= kOtherForm ? found : others).push_back(i);
+    }
+    if (others.empty() || (end - begin) % (found.size() + 1) != 0) return;
+    const std::size_t each = (end - begin) / (found.size() + 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i] + 1 != begin + (i + 1) * each) return;
+      for (const std::size_t other : others) {
+        if (!exceeds(form(found[i]), form(other))) return;
+      }
+    }
+    borders_.insert(borders_.end(), found.begin(), found.end());
+  }
+
+  static bool exceeds(const LayerForm& form, const LayerForm& usual) {
+    return form.kernels >= usual.kernels + 6 && form.products >= usual.products + 2;
+  }
+  [[nodiscard]] const LayerForm& form(std::size_t stretch) const { return forms_.form(forms_.of(stretch)); }
+
+  std::span<const Traits> sequence_;
+  std::span<const LayerMixers> layers_;
+  const LayerForms& forms_;
+  std::vector<std::size_t> borders_;
+};
+
+// ---- A step
+
+// Layers that follow each other, with what is around them.
+struct Part {
+  std::vector<LayerMixers> layers;
+  LayerForm form;
+  Traits embeds = 0;  // tokens, or patches by a convolution: before the first layer
+  std::size_t from = 0, to = 0;
+  bool marked = false;
+  std::size_t stack = SIZE_MAX;
+};
+
+class Finder {
+ public:
+  Finder(std::span<const Traits> sequence, std::span<const std::size_t> joints) : sequence_(sequence) {
+    marks_.assign(joints.begin(), joints.end());
+  }
+
+  LayerRhythm run() {
+    find_marks();
+    for (std::size_t i = 0; i < marks_.size(); ++i) {
+      add_parts(marks_[i], i + 1 < marks_.size() ? marks_[i + 1] : sequence_.size());
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) assign(i);
+    leave_out_fragments();
+    keep_in_bounds();
+    return finish();
+  }
+
+ private:
+  void find_marks() {
+    const std::vector<MixerRun> runs = mixer_runs(sequence_);
+    for (const std::size_t begin : pass_begins(sequence_, runs)) marks_.push_back(begin);
+    add_convolutions(runs);
+    std::sort(marks_.begin(), marks_.end());
+    marks_.erase(std::unique(marks_.begin(), marks_.end()), marks_.end());
+  }
+
+  // Convolutions that cut images or sounds into tokens: seldom, where those of every layer are part of it.
+  void add_convolutions(const std::vector<MixerRun>& runs) {
+    std::vector<std::size_t> found;
+    for (std::size_t r = 0; r + 1 < runs.size(); ++r) {
+      for (std::size_t i = runs[r].last + 1; i < runs[r + 1].first; ++i) {
+        if ((sequence_[i] & kConvolutionTrait) == 0) continue;
+        found.push_back(i);
+        break;
+      }
+    }
+    constexpr std::size_t kSeldom = 4;
+    if (found.size() * kSeldom <= runs.size()) marks_.insert(marks_.end(), found.begin(), found.end());
+  }
+
+  void add_parts(std::size_t from, std::size_t to) {
+    const auto block = sequence_.subspan(from, to - from);
+    const std::vector<LayerMixers> layers = Chains(block, mixer_runs(block)).layers();
+    const LayerForms forms(block, layers);
+    const std::vector<std::size_t> borders = Borders(block, layers, forms).find();
+    std::size_t begin = 0;
+    for (std::size_t b = 0; b <= borders.size(); ++b) {
+      const std::size_t end = b < borders.size() ? borders[b] + 1 : layers.size();
+      if (end - begin > 1) {
+        Part part;
+        for (std::size_t i = begin; i < end; ++i) {
+          const LayerMixers& layer = layers[i];
+          part.layers.push_back({{layer.run.first + from, layer.run.last + from}, layer.mixers});
+        }
+        part.form = forms.form(forms.usual(begin, end - 1));
+        part.from = begin == 0 ? from : layers[begin - 1].run.last + 1 + from;
+        part.to = end == layers.size() ? to : layers[end].run.first + from;
+        part.marked = begin == 0;
+        for (std::size_t i = part.from; i < part.layers.front().run.first; ++i) {
+          part.embeds |= sequence_[i] & (kEmbeddingTrait | kConvolutionTrait);
+        }
+        parts_.push_back(std::move(part));
+      }
+      begin = end;
+    }
+  }
+
+  static std::size_t mixers(const Part& part) { return part.layers[part.layers.size() / 2].mixers; }
+
+  void assign(std::size_t place) {
+    Part& part = parts_[place];
+    double least = 1;
+    for (std::size_t i = 0; i < place; ++i) {
+      const Part& other = parts_[i];
+      if (other.layers.size() != part.layers.size() || mixers(other) != mixers(part)) continue;
+      if (other.embeds != 0 && part.embeds != 0 && (other.embeds & part.embeds) == 0) continue;
+      const bool next = i + 1 == place && !part.marked;
+      const double apart = difference(other.form, part.form);
+      if (apart >= least || apart > (next ? kOtherForm : kOtherPass)) continue;
+      least = apart;
+      part.stack = other.stack;
+    }
+    if (part.stack == SIZE_MAX) {
+      part.stack = stacks_.size();
+      stacks_.push_back({part.layers.size(), mixers(part), 0});
+    }
+    ++stacks_[part.stack].passes;
+  }
+
+  // At the ends of a recording a pass over a stack may not be whole.
+  void leave_out_fragments() {
+    if (parts_.size() < 3) return;
+    for (Part* part : {&parts_.front(), &parts_.back()}) {
+      const bool fragment = std::any_of(parts_.begin(), parts_.end(), [&](const Part& other) {
+        return other.stack != part->stack && stacks_[part->stack].passes == 1 && stacks_[other.stack].passes > 1 &&
+               other.layers.size() > part->layers.size() && mixers(other) == mixers(*part) &&
+               difference(other.form, part->form) <= kOtherForm;
+      });
+      if (fragment) stacks_[part->stack].passes = 0;
+    }
+  }
+
+  // A sequence with many has no rhythm: what repeats most is taken for its layers.
+  void keep_in_bounds() {
+    constexpr std::size_t kMostStacks = 8;
+    if (stacks_.size() <= kMostStacks) return;
+    const auto most = std::max_element(stacks_.begin(), stacks_.end(),
+                                       [](const RhythmStack& a, const RhythmStack& b) { return a.layers < b.layers; });
+    for (RhythmStack& stack : stacks_) stack.passes = &stack == &*most ? stack.passes : 0;
+  }
+
+  LayerRhythm finish() {
+    LayerRhythm out;
+    std::vector<std::size_t> place(stacks_.size());
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+      place[i] = out.stacks.size();
+      if (stacks_[i].passes > 0) out.stacks.push_back(stacks_[i]);
+    }
+    for (const Part& part : parts_) {
+      if (stacks_[part.stack].passes > 0) out.passes.push_back(pass_of(part, place[part.stack]));
+    }
+    return out;
+  }
+
+  [[nodiscard]] RhythmPass pass_of(const Part& part, std::size_t stack) const {
+    std::vector<MixerRun> runs;
+    for (const LayerMixers& layer : part.layers)
+      runs.push_back({layer.run.first - part.from, layer.run.last - part.from});
+    RhythmPass pass{stack, layer_cuts(sequence_.subspan(part.from, part.to - part.from), std::move(runs)), part.from,
+                    part.to, part.marked};
+    for (std::size_t& begin : pass.cuts.begin) begin += part.from;
+    pass.cuts.tail += part.from;
+    return pass;
+  }
+
+  std::span<const Traits> sequence_;
+  std::vector<std::size_t> marks_;  // where parts begin; 0 among them
+  std::vector<Part> parts_;
+  std::vector<RhythmStack> stacks_;
+};
+
+}  // namespace
+
+LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
+  return Finder(sequence, joints).run();
+}
+
+}  // namespace tracedb

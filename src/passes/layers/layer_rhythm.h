@@ -1,0 +1,45 @@
+// The stacks of layers of one step, and the passes over them, from the rhythm of its kernels: schema/METRICS.md 8.
+// Pure.
+//
+// A layer has one run of mixers (mixer_runs.h). Where runs of attention follow each other without an activation or
+// experts between them while others have such, several runs make a layer: self-attention and cross-attention.
+//
+// One stack ends and another, or another pass, begins:
+// 1. where tokens or patches are embedded, or tokens sampled, unless every layer does so;
+// 2. where layers have more or fewer mixers from there on;
+// 3. where both what precedes the mixers and what follows them changes for good. If only what follows them does, the
+//    first layers of a model are dense and the others have experts; if layers of two forms alternate, it is a hybrid;
+// 4. where the work between two layers exceeds that of the others by products and more, every so many layers.
+// Parts with as many layers of about the same kernels are passes over one stack.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "passes/classify/kernel_traits.h"
+#include "passes/layers/layers.h"
+
+namespace tracedb {
+
+struct RhythmStack {
+  std::size_t layers = 0, mixers = 1, passes = 0;  // mixers: runs of them in each layer
+};
+
+struct RhythmPass {
+  std::size_t stack = 0;         // place in LayerRhythm::stacks
+  LayerCuts cuts;                // places in the sequence
+  std::size_t from = 0, to = 0;  // what is before its first layer, and behind its last, down to and up to here
+  bool marked = false;           // `from` is where something is embedded, not just behind the layers before it
+};
+
+struct LayerRhythm {
+  std::vector<RhythmStack> stacks;  // in the order of their first passes
+  std::vector<RhythmPass> passes;   // in order
+};
+
+// `joints`: where kernels of another origin were left out of the sequence; no layer is on both sides. In order.
+LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints = {});
+
+}  // namespace tracedb

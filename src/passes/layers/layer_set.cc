@@ -1,0 +1,290 @@
+#include "passes/layers/layer_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "passes/columns/group_stats.h"
+#include "passes/columns/rows_by_step.h"
+#include "passes/layers/numbered_layers.h"
+#include "passes/layers/piece_layers.h"
+#include "passes/layers/stack_table.h"
+#include "passes/steps/step_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
+constexpr double kAgreement = 0.95;
+
+std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
+
+class Finder {
+ public:
+  Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
+         const LentLayers* lent)
+      : events_(events),
+        steps_(steps),
+        dur_(events.kernels.times("dur")),
+        ordered_(steps.of_kernel, steps.steps.size()),
+        devices_(events.device_of_stream),
+        finder_(index, events, traits, lent, out_.of_kernel) {
+    out_.of_kernel.assign(dur_.size(), kNoLayer);
+  }
+
+  LayerSet run() {
+    const bool whole = steps_.steps.empty();
+    for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
+    for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
+    number();
+    finish();
+    out_.by_step = std::move(ordered_.rows);
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] bool has_rhythm(const Piece& piece) const {
+    return piece.step != 0 && kind_of(piece) != StepKind::kTrain;
+  }
+
+  // Puts the kernels of each device together: within a step, nobody else looks at their order.
+  void split(std::size_t step, std::span<std::uint32_t> rows) {
+    if (devices_.count > 1) {
+      const auto stream = events_.kernels.ids("stream_id");
+      std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return devices_.of(stream[a]) < devices_.of(stream[b]);
+      });
+    }
+    for (std::size_t begin = 0; begin < rows.size();) {
+      const std::size_t end = end_of_device(rows, begin);
+      Piece piece{step, rows.subspan(begin, end - begin), {}, false};
+      finder_.find(piece, has_rhythm(piece));
+      pieces_.push_back(std::move(piece));
+      begin = end;
+    }
+  }
+
+  [[nodiscard]] std::size_t end_of_device(std::span<const std::uint32_t> rows, std::size_t begin) const {
+    const auto stream = events_.kernels.ids("stream_id");
+    if (devices_.count == 1) return rows.size();
+    std::size_t end = begin;
+    while (end < rows.size() && devices_.of(stream[rows[end]]) == devices_.of(stream[rows[begin]])) ++end;
+    return end;
+  }
+
+  [[nodiscard]] StepKind kind_of(const Piece& piece) const {
+    return piece.step == 0 ? StepKind::kUnknown : steps_.steps[piece.step - 1].info.kind;
+  }
+
+  using Signature = std::vector<std::size_t>;  // layers of each stack
+  static Signature signature_of(const Piece& piece) {
+    Signature out;
+    for (const PieceStack& stack : piece.stacks) out.push_back(stack.layers);
+    return out;
+  }
+
+  // The number of layers, by stack, that most pieces of a kind have, and how many have it.
+  std::pair<Signature, std::size_t> usual_layers(StepKind kind) const {
+    std::map<Signature, std::size_t> counts;
+    for (const Piece& piece : pieces_) {
+      if (kind_of(piece) == kind) ++counts[signature_of(piece)];
+    }
+    if (counts.empty()) return {};
+    return *std::max_element(counts.begin(), counts.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+
+  static void keep_largest(Piece& piece) {
+    const auto largest = std::max_element(piece.stacks.begin(), piece.stacks.end(),
+                                          [](const PieceStack& a, const PieceStack& b) { return a.layers < b.layers; });
+    if (largest != piece.stacks.end()) piece.stacks = {*largest};
+  }
+
+  void accept(StepKind kind) {
+    PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, {}, {}};
+    for (const Piece& piece : pieces_) phase.steps += kind_of(piece) == kind ? 1 : 0;
+    if (phase.steps == 0) return;
+    const auto agrees = [&](std::size_t n) {
+      return static_cast<double>(n) >= kAgreement * static_cast<double>(phase.steps);
+    };
+    auto usual = usual_layers(kind);
+    if (!agrees(usual.second)) {
+      for (Piece& piece : pieces_) {
+        if (kind_of(piece) == kind) keep_largest(piece);
+        dropped_any_ = true;
+      }
+      usual = usual_layers(kind);
+    }
+    phase.agreeing = usual.second;
+    const std::size_t layers = std::accumulate(usual.first.begin(), usual.first.end(), std::size_t{0});
+    const bool agreed = agrees(usual.second);
+    if (agreed) phase.layers = layers;
+    for (Piece& piece : pieces_) {
+      if (kind_of(piece) != kind) continue;
+      piece.dropped = phase.layers == 0 || signature_of(piece) != usual.first;
+      if (piece.dropped) piece.stacks.clear();
+      if (piece.dropped) clear(piece);
+    }
+    describe(phase, agreed, layers);
+    out_.layers = std::max(out_.layers, phase.layers);
+    out_.phases.push_back(std::move(phase));
+  }
+
+  void clear(const Piece& piece) {
+    for (const std::uint32_t row : piece.rows) out_.of_kernel[row] = kNoLayer;
+  }
+
+  // What the pieces of a kind have in common: all have as many stacks.
+  std::vector<FoundStack> stacks_of(PhaseLayers& phase) const {
+    std::vector<FoundStack> out;
+    std::vector<std::map<std::size_t, std::size_t>> passes;
+    std::set<LayerSource> sources;
+    for (const Piece& piece : pieces_) {
+      if (kind_of(piece) != phase.kind || piece.dropped) continue;
+      out.resize(piece.stacks.size());
+      passes.resize(piece.stacks.size());
+      for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
+        const PieceStack& own = piece.stacks[s];
+        if (out[s].name.empty()) out[s].name = own.found.name;
+        out[s].width = std::max(out[s].width, own.found.width);
+        out[s].mixers = std::max(out[s].mixers, own.found.mixers);
+        ++passes[s][own.found.passes];
+        sources.insert(own.source);
+      }
+    }
+    for (std::size_t s = 0; s < out.size(); ++s) {
+      out[s].passes = std::max_element(passes[s].begin(), passes[s].end(), [](const auto& a, const auto& b) {
+                        return a.second < b.second;
+                      })->first;
+    }
+    phase.sources.assign(sources.begin(), sources.end());
+    return out;
+  }
+
+  // One numbering for the stacks of all kinds of steps.
+  void number() {
+    std::vector<std::vector<FoundStack>> kinds;
+    for (PhaseLayers& phase : out_.phases) kinds.push_back(stacks_of(phase));
+    StackTable table = make_stack_table(kinds);
+    for (std::size_t k = 0; k < out_.phases.size(); ++k) {
+      PhaseLayers& phase = out_.phases[k];
+      for (std::size_t s = 0; s < kinds[k].size(); ++s) {
+        LayerStack own = table.stacks[table.place[k][s]];
+        own.passes = kinds[k][s].passes;
+        phase.stacks.push_back(std::move(own));
+      }
+      for (const Piece& piece : pieces_) {
+        if (kind_of(piece) == phase.kind && !piece.dropped) renumber(piece, phase.stacks);
+      }
+      doubt_passes(phase);
+    }
+    out_.stacks = std::move(table.stacks);
+  }
+
+  // Modules and marks tell a second stack from a second pass over one, the rhythm of the kernels does not.
+  void doubt_passes(const PhaseLayers& phase) {
+    if (std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kRhythm) == phase.sources.end()) return;
+    for (const LayerStack& stack : phase.stacks) {
+      if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
+      const std::string note =
+          fmt::format("{} passes over {} layers by rhythm: {} stacks of like layers would look the same", stack.passes,
+                      stack.count, stack.passes);
+      if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
+    }
+  }
+
+  [[nodiscard]] bool is_found_by_rhythm(const PhaseLayers& phase, const LayerStack& stack) const {
+    const auto place = static_cast<std::size_t>(&stack - phase.stacks.data());
+    return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+      return kind_of(piece) == phase.kind && place < piece.stacks.size() &&
+             piece.stacks[place].source == LayerSource::kRhythm;
+    });
+  }
+
+  // To the numbers of the trace's stacks; what is in no stack that was kept has no layer.
+  void renumber(const Piece& piece, const LayerStacks& stacks) {
+    std::vector<std::int32_t> to;  // by number in the piece
+    bool same = true;
+    for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
+      const PieceStack& own = piece.stacks[s];
+      const auto end = static_cast<std::size_t>(own.first) + static_cast<std::size_t>(own.found.width);
+      if (end > to.size()) to.resize(end, kNoLayer);
+      for (std::int32_t i = 0; i < own.found.width; ++i) {
+        to[static_cast<std::size_t>(own.first) + static_cast<std::size_t>(i)] = stacks[s].first + i;
+      }
+      same = same && own.first == stacks[s].first;
+    }
+    if (same && !piece.stacks.empty() && !dropped_any_) return;
+    for (const std::uint32_t row : piece.rows) {
+      std::int32_t& layer = out_.of_kernel[row];
+      if (layer >= 0)
+        layer = static_cast<std::size_t>(layer) < to.size() ? to[static_cast<std::size_t>(layer)] : kNoLayer;
+    }
+  }
+
+  void describe(const PhaseLayers& phase, bool agreed, std::size_t usual) {
+    const std::string what = phase.in_steps ? fmt::format("{} steps", to_string(phase.kind)) : "the trace";
+    if (!agreed) {
+      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} steps and devices agree on {} of them", what,
+                                       phase.agreeing, phase.steps, usual));
+    } else if (phase.layers == 0) {
+      out_.notes.push_back(fmt::format("{}: no layers found", what));
+    } else if (phase.agreeing < phase.steps) {
+      out_.notes.push_back(fmt::format("{}: {} of {} have a number of layers other than {}, and get none", what,
+                                       phase.steps - phase.agreeing, phase.steps, phase.layers));
+    }
+  }
+
+  void finish() {
+    std::int64_t inside = 0, total = 0;
+    for (std::size_t i = 0; i < dur_.size(); ++i) {
+      const std::int64_t time = time_of(dur_[i]);
+      total = bounded_add(total, time);
+      inside = bounded_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
+    }
+    out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
+    for (std::size_t i = 0; const LayerHint* hint = finder_.hints().get(i); ++i) {
+      const bool used = std::any_of(out_.phases.begin(), out_.phases.end(), [&](const PhaseLayers& phase) {
+        return std::find(phase.sources.begin(), phase.sources.end(), hint->source) != phase.sources.end();
+      });
+      if (used) out_.notes.push_back("layers from " + hint->text);
+    }
+    for (const PhaseLayers& phase : out_.phases) {
+      if (phase.layers == 0 || phase.layers == out_.layers) continue;
+      out_.notes.push_back(
+          fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers, out_.layers));
+    }
+  }
+
+  const EventTables& events_;
+  const StepSet& steps_;
+  std::span<const std::int64_t> dur_;
+  RowsByStep ordered_;
+  const DenseDevices devices_;
+  std::vector<Piece> pieces_;
+  bool dropped_any_ = false;  // stacks of pieces that keep others
+  LayerSet out_;
+  PieceFinder finder_;
+};
+
+}  // namespace
+
+std::vector<std::string_view> layer_columns(const Index& index) {
+  const bool modules =
+      index.database()
+          .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
+          .value_or(0) != 0;
+  if (modules) return {"stack_id"};
+  if (!annotation_layers(index).empty()) return {"annotation_id"};
+  return {};
+}
+
+LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
+                     const std::vector<Traits>& traits, const LentLayers* lent) {
+  return Finder(index, events, steps, traits, lent).run();
+}
+
+}  // namespace tracedb

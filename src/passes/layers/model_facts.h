@@ -1,0 +1,26 @@
+// Facts about a whole trace that follow from kernel time by name, without reading each kernel.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/classify/kernel_traits.h"
+#include "passes/layers/layers.h"
+
+namespace tracedb {
+
+struct ModelFacts {
+  Architecture architecture = Architecture::kUnknown;
+  bool diffusion = false;  // its step marks or its python code say that it denoises
+  double classified = 0;   // share of kernel time whose name says what it is for; 0 where there is none
+};
+
+// "transformer, MoE", "transformer, diffusion"; "diffusion" alone where kernels do not tell the rest.
+std::string architecture_text(const ModelFacts& facts);
+
+// `traits` as of kernel_traits().
+ModelFacts model_facts(const Index& index, const std::vector<Traits>& traits);
+
+}  // namespace tracedb

@@ -1,0 +1,87 @@
+// The layers of one step on one device: schema/METRICS.md 8. From names (layer_hints.h), and from rhythm
+// (layer_rhythm.h) for what names leave open.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "passes/layers/layer_hints.h"
+#include "passes/layers/layer_rhythm.h"
+#include "passes/layers/stack_table.h"
+#include "passes/steps/step_set.h"
+
+namespace tracedb {
+
+// One stack of layers in a piece.
+struct PieceStack {
+  LayerSource source = LayerSource::kNone;
+  FoundStack found;
+  std::int32_t first = 0;  // number that its layer 0 has before the stacks of all pieces are numbered
+  std::size_t layers = 0;  // seen
+  std::size_t begin = 0;   // place among the rows of the piece
+};
+
+// The kernels of one step on one device.
+struct Piece {
+  std::size_t step = 0;  // place + 1; 0: no steps at all
+  std::span<const std::uint32_t> rows;
+  std::vector<PieceStack> stacks;  // in the order of their first kernels
+  bool dropped = false;            // its steps' kind keeps other layers, or none
+};
+
+// Places [first, second) among the rows of a piece.
+using Stretch = std::pair<std::size_t, std::size_t>;
+
+class PieceFinder {
+ public:
+  // `of_kernel`: by row; written by find(). All given must outlive the object; `lent` may be null.
+  PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits, const LentLayers* lent,
+              LargeVector<std::int32_t>& of_kernel);
+  PieceFinder(const PieceFinder&) = delete;
+  PieceFinder& operator=(const PieceFinder&) = delete;
+
+  // Gives the kernels of a piece layers, numbered within it, and lists its stacks. `rhythm`: whether its rhythm is that
+  // of layers.
+  void find(Piece& piece, bool rhythm);
+  LayerHints& hints() { return hints_; }
+
+ private:
+  void find_rhythm(Piece& piece);
+  void number_layers(std::span<const std::uint32_t> rows, const RhythmPass& pass, const RhythmPass* before,
+                     const RhythmPass* after, std::int32_t first);
+  void prepare_traits();
+  void choose_sequence(std::span<const std::uint32_t> rows);
+  void keep_stream(std::span<const std::uint32_t> rows, std::uint32_t kept);
+  bool hinted(Piece& piece, const LayerHint& hint, bool rhythm);
+  std::vector<Stretch> bare_stretches(const Piece& piece, const LayerHint& hint);
+  void add_hinted(Piece& piece, LayerSource source, const LayerStack& stack);
+  void mark_ends(const Piece& piece);
+
+  const LayerRhythm& rhythm_of_sequence();
+
+  struct Known {
+    std::vector<Traits> sequence;
+    std::vector<std::size_t> joints;
+    LayerRhythm rhythm;
+  };
+
+  const EventTables& events_;
+  LayerHints hints_;
+  std::span<const std::uint32_t> names_;
+  std::span<const std::int64_t> dur_;
+  const std::vector<Traits>& all_traits_;
+  LargeVector<std::int32_t>& of_kernel_;
+  std::vector<Traits> traits_;       // made when rhythm is first asked for
+  std::vector<Traits> sequence_;     // of the step at hand,
+  std::vector<std::size_t> places_;  // where its kernels are among the step's,
+  std::vector<std::size_t> joints_;  // and where kernels were left out
+  std::deque<Known> known_;          // the latest ones
+  std::vector<Stretch> bare_;        // of the step at hand: what no hint knows of
+};
+
+}  // namespace tracedb

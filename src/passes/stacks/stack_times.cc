@@ -1,0 +1,117 @@
+#include "passes/stacks/stack_times.h"
+
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "passes/columns/event_columns.h"
+#include "passes/columns/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+
+// "<built-in method size of Tensor object at 0x7f12>" without " at 0x7f12".
+std::string without_addresses(std::string_view text) {
+  constexpr std::string_view kAt = " at 0x";
+  std::string out;
+  for (std::size_t at = text.find(kAt); at != std::string_view::npos; at = text.find(kAt)) {
+    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at + kAt.size());
+    out.append(text.substr(0, at));
+    text.remove_prefix(std::min(end, text.size()));
+  }
+  return out.append(text);
+}
+
+// Frames of several indexes, numbered by their texts.
+class FrameTexts {
+ public:
+  explicit FrameTexts(Frames which) : which_(which), texts_(1) {}
+
+  // By frame id: its number, or kNoFrame for one that is passed over.
+  std::vector<std::uint32_t> number(const Index& index) {
+    std::vector<std::uint32_t> out(1, kNoFrame);
+    Statement rows(index.database(),
+                   "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
+    while (rows.step()) {
+      const std::size_t id = rows.id(0);
+      if (id >= out.size()) out.resize(id + 1, kNoFrame);
+      if (which_ == Frames::kModules && !rows.text(1).starts_with(kModule)) continue;
+      const auto [entry, is_new] =
+          numbers_.try_emplace(without_addresses(rows.text(1)), static_cast<std::uint32_t>(texts_.size()));
+      if (is_new) texts_.push_back(entry->first);
+      out[id] = entry->second;
+    }
+    return out;
+  }
+  [[nodiscard]] std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  const Frames which_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;  // the first one is empty
+};
+
+// Appends the stacks of an index: its id i becomes place `stacks.size() - 1 + i`.
+void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, std::vector<StackEntry>& stacks) {
+  const ScanColumn wanted[] = {{"parent_id", ScanType::kId, {}}, {"frame_id", ScanType::kId, {}}};
+  const ScannedColumns columns = scan_columns(index.database(), "stack", wanted);
+  const auto parents = columns.columns[0].ids.span();
+  const auto frame_ids = columns.columns[1].ids.span();
+  const auto base = static_cast<std::uint32_t>(stacks.size() - 1);
+  stacks.resize(stacks.size() + columns.rows);
+  for (std::uint32_t id = 1; id <= columns.rows; ++id) {
+    StackEntry& own = stacks[base + id];
+    // A parent that comes later is a damaged index; it must not send us in circles.
+    own.parent = parents[id - 1] < id && parents[id - 1] != 0 ? base + parents[id - 1] : 0;
+    own.frame = frame_ids[id - 1] < frames.size() ? frames[frame_ids[id - 1]] : kNoFrame;
+  }
+}
+
+// By row of kernel: place among the stacks.
+std::vector<std::uint32_t> places_of_stacks(std::span<const std::uint32_t> own, const LentStacks* lent,
+                                            std::uint32_t base, std::size_t all) {
+  std::vector<std::uint32_t> out(own.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint32_t other = lent != nullptr && i < lent->stack.size() ? lent->stack[i] : 0;
+    out[i] = other != 0 && other < all - base ? base + other : own[i] <= base ? own[i] : 0;
+  }
+  return out;
+}
+
+}  // namespace
+
+StackTimes stack_times(const Index& index, const Selection& selection, Frames which, const LentStacks* lent) {
+  StackTimes out;
+  FrameTexts texts(which);
+  out.stacks.resize(1);
+  read_stacks(index, texts.number(index), out.stacks);
+  const auto base = static_cast<std::uint32_t>(out.stacks.size() - 1);
+  if (lent != nullptr) read_stacks(lent->index, texts.number(lent->index), out.stacks);
+  out.frames = texts.take();
+  // Paths without a frame that counts are none.
+  std::vector<bool> empty(out.stacks.size(), true);
+  for (std::size_t id = 1; id < empty.size(); ++id) {
+    empty[id] = out.stacks[id].frame == kNoFrame && empty[out.stacks[id].parent];
+  }
+  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "stack_id", "step_id"});
+  const EventFilter filter(index, selection);
+  const auto ts = kernels.times("ts");
+  const auto dur = kernels.times("dur");
+  const auto name = kernels.ids("name_id");
+  const auto stream = kernels.ids("stream_id");
+  const std::vector<std::uint32_t> stack = places_of_stacks(kernels.ids("stack_id"), lent, base, out.stacks.size());
+  const auto step = kernels.ids("step_id");
+  out.times.resize(out.stacks.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (!filter.keeps(ts[i], name[i], stream[i], step[i])) continue;
+    PathTime& time = out.times[stack[i] < empty.size() && !empty[stack[i]] ? stack[i] : 0];
+    ++time.count;
+    if (dur[i] != kNullCell) time.time = bounded_add(time.time, dur[i]);
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,347 @@
+#include "passes/steps/inferred_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "passes/classify/mixer_runs.h"
+#include "trace/training.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kUnknownTime = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::uint32_t kOptimizerPass = static_cast<std::uint32_t>(Pass::kOptimizer) + 1;
+
+// The kernels of one device, by position among them.
+struct Track {
+  std::vector<std::uint32_t> kernel;  // row
+  std::vector<std::uint32_t> name;
+  std::vector<Traits> traits;
+};
+
+// Where steps begin and end, as positions in a track.
+struct Piece {
+  std::size_t begin = 0, end = 0;
+};
+
+struct Pieces {
+  std::vector<Piece> steps;
+  double confidence = 0;
+  std::string reason;
+};
+
+std::uint32_t main_device(const KernelSequence& kernels) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const std::uint32_t device : kernels.device_of_stream) counts[device] = 0;
+  std::vector<std::size_t> by_stream(kernels.device_of_stream.size(), 0);
+  for (const std::uint32_t stream : kernels.stream) {
+    if (stream < by_stream.size()) ++by_stream[stream];
+  }
+  for (std::size_t s = 0; s < by_stream.size(); ++s) counts[kernels.device_of_stream[s]] += by_stream[s];
+  std::uint32_t best = 0;
+  std::size_t most = 0;
+  for (const auto& [device, count] : counts) {
+    if (count > most) best = device, most = count;
+  }
+  return best;
+}
+
+Track track_of(const KernelSequence& kernels, std::uint32_t device) {
+  Track track;
+  for (std::uint32_t i = 0; i < kernels.ts.size(); ++i) {
+    const std::uint32_t stream = kernels.stream[i];
+    if ((stream < kernels.device_of_stream.size() ? kernels.device_of_stream[stream] : 0) != device) continue;
+    track.kernel.push_back(i);
+    track.name.push_back(kernels.name[i]);
+  }
+  const std::vector<Traits> traits = without_seldom_mixers(track.name, kernels.traits);
+  track.traits.reserve(track.name.size());
+  for (const std::uint32_t name : track.name) track.traits.push_back(traits_of(traits, name));
+  return track;
+}
+
+// Finds where sequence models begin anew.
+class LayerRhythm {
+ public:
+  LayerRhythm(const KernelSequence& kernels, const Track& track)
+      : kernels_(kernels), track_(track), runs_(mixer_runs(track.traits)) {}
+
+  Pieces find() {
+    if (runs_.size() < 2) return {{}, 0, "no kernels of attention or state spaces follow each other"};
+    Pieces named = pieces(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
+    if (named.confidence >= kConfident) return named;
+    Pieces recurring = pieces(recurring_gaps(), "kernels that recur after the same number of layers");
+    if (recurring.confidence >= kConfident) return recurring;
+    return {{}, 0, "no number of layers between sampling or embedding kernels prevails"};
+  }
+
+ private:
+  static constexpr double kConfident = 0.6;
+
+  // Gap g lies between run g and run g + 1.
+  [[nodiscard]] std::vector<std::size_t> gaps_with(Traits traits) const {
+    std::vector<std::size_t> gaps;
+    for (std::size_t g = 0; g + 1 < runs_.size(); ++g) {
+      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) {
+        if ((track_.traits[i] & traits) == 0) continue;
+        gaps.push_back(g);
+        break;
+      }
+    }
+    return gaps;
+  }
+
+  struct Recurrence {
+    std::size_t latest = 0, spacing = 0, count = 0;
+    bool regular = true;
+  };
+
+  // Names in gaps that are a fixed number of layers apart; the most names decide.
+  [[nodiscard]] std::vector<std::size_t> recurring_gaps() const {
+    std::vector<Recurrence> names(kernels_.traits.size());
+    for (std::size_t g = 0; g + 1 < runs_.size(); ++g) {
+      for (std::size_t i = runs_[g].last + 1; i < runs_[g + 1].first; ++i) {
+        if (track_.name[i] < names.size()) note(names[track_.name[i]], g);
+      }
+    }
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> votes;  // by spacing and place in it
+    for (const Recurrence& seen : names) {
+      if (seen.regular && seen.count > 1 && seen.spacing > 1) ++votes[{seen.spacing, seen.latest % seen.spacing}];
+    }
+    std::vector<std::size_t> gaps;
+    const auto best =
+        std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    constexpr std::size_t kEnough = 3;  // layers that alternate differ in a name or two
+    if (best == votes.end() || best->second < kEnough) return gaps;
+    for (std::size_t g = best->first.second; g + 1 < runs_.size(); g += best->first.first) gaps.push_back(g);
+    return gaps;
+  }
+
+  static void note(Recurrence& seen, std::size_t gap) {
+    if (seen.count > 0 && seen.latest == gap) return;
+    if (seen.count > 0) {
+      const std::size_t spacing = gap - seen.latest;
+      if (seen.spacing == 0) seen.spacing = spacing;
+      seen.regular = seen.regular && spacing == seen.spacing;
+    }
+    seen.latest = gap;
+    ++seen.count;
+  }
+
+  [[nodiscard]] Pieces pieces(const std::vector<std::size_t>& gaps, const std::string& reason) const {
+    const bool around = std::any_of(track_.traits.begin(), track_.traits.end(),
+                                    [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
+    if (gaps.empty() && !around) return {};
+    std::vector<std::size_t> layers;  // of each piece
+    for (std::size_t i = 0; i <= gaps.size(); ++i) {
+      const std::size_t from = i == 0 ? 0 : gaps[i - 1] + 1;
+      const std::size_t to = i == gaps.size() ? runs_.size() : gaps[i] + 1;
+      layers.push_back(to - from);
+    }
+    const std::size_t usual = most_frequent(layers);
+    Pieces out{{}, 0, reason};
+    std::size_t begin = 0;
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const std::size_t end = i < gaps.size() ? cut(gaps[i]) : track_.kernel.size();
+      const bool at_edge = i == 0 || i + 1 == layers.size();
+      if (!at_edge || layers[i] >= usual) {
+        out.steps.push_back({begin, end});
+        same += layers[i] == usual ? 1 : 0;
+      }
+      begin = end;
+    }
+    if (out.steps.empty()) return {};
+    out.confidence = static_cast<double>(same) / static_cast<double>(out.steps.size());
+    if (usual < 2) out.confidence = 0;
+    if (out.steps.size() == 1) out.confidence = std::min(out.confidence, 0.7);
+    return out;
+  }
+
+  static std::size_t most_frequent(const std::vector<std::size_t>& values) {
+    std::map<std::size_t, std::size_t> counts;
+    for (const std::size_t value : values) ++counts[value];
+    const auto best = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second <= b.second; });
+    return best->first;
+  }
+
+  // Behind the last sampling, at the latest before the embedding that follows it: where the device waits longest.
+  [[nodiscard]] std::size_t cut(std::size_t gap) const {
+    std::size_t from = runs_[gap].last + 1;
+    std::size_t to = runs_[gap + 1].first;
+    for (std::size_t i = from; i < to; ++i) {
+      if ((track_.traits[i] & kSamplingTrait) != 0) from = i + 1;
+    }
+    for (std::size_t i = from; i < to; ++i) {
+      if ((track_.traits[i] & kEmbeddingTrait) != 0) to = i;
+    }
+    std::size_t best = to;
+    std::int64_t longest = -1;
+    for (std::size_t i = from; i <= to; ++i) {
+      const std::int64_t idle = idle_before(i);
+      if (idle > longest) best = i, longest = idle;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::int64_t idle_before(std::size_t position) const {
+    const std::uint32_t before = track_.kernel[position - 1];
+    const std::int64_t dur = kernels_.dur[before] == kUnknownTime ? 0 : kernels_.dur[before];
+    return std::max<std::int64_t>(kernels_.ts[track_.kernel[position]] - kernels_.ts[before] - dur, 0);
+  }
+
+  const KernelSequence& kernels_;
+  const Track& track_;
+  std::vector<MixerRun> runs_;
+};
+
+// A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work.
+Pieces optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
+  std::vector<std::size_t> ends;
+  std::size_t other_work = 0;
+  bool inside = false;
+  for (std::size_t i = 0; i < track.kernel.size(); ++i) {
+    const bool optimizer = (track.traits[i] & kOptimizerTrait) != 0 ||
+                           (!kernels.pass.empty() && kernels.pass[track.kernel[i]] == kOptimizerPass);
+    constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kActivationTrait | kConvolutionTrait;
+    if (optimizer) {
+      if (inside && other_work == 0) ends.back() = i + 1;
+      if (!inside || other_work > 0) ends.push_back(i + 1);
+      inside = true;
+      other_work = 0;
+    } else if ((track.traits[i] & kWork) != 0) {
+      ++other_work;
+    }
+  }
+  if (ends.size() < 2) return {{}, 0, "no optimizer steps follow each other"};
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
+  const std::size_t usual = sizes[sizes.size() / 2];
+  const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
+  Pieces out{{}, 0, "optimizer steps"};
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    if (i == 0 && !regular(ends[0])) continue;
+    out.steps.push_back({begin, ends[i]});
+    same += regular(ends[i] - begin) ? 1 : 0;
+  }
+  out.confidence = static_cast<double>(same) / static_cast<double>(out.steps.size());
+  return out;
+}
+
+// Whether the steps are those of a model that writes text: it samples between them, or some of them decode.
+bool generates(const Track& track, const std::vector<InferredStep>& steps) {
+  return std::any_of(track.traits.begin(), track.traits.end(),
+                     [](Traits traits) { return (traits & kSamplingTrait) != 0; }) ||
+         std::any_of(steps.begin(), steps.end(), [](const InferredStep& step) {
+           return step.kind == StepKind::kDecode || step.kind == StepKind::kMixed;
+         });
+}
+
+bool from_graph(const KernelSequence& kernels, std::uint32_t kernel) {
+  return kernels.launch[kernel] < kernels.is_graph_launch.size() && kernels.is_graph_launch[kernels.launch[kernel]];
+}
+
+// Whole passes captured as one graph.
+Pieces graph_rhythm(const KernelSequence& kernels, const Track& track) {
+  constexpr std::size_t kSmallest = 8;
+  std::vector<Piece> graphs;
+  std::size_t held = 0;
+  std::uint32_t latest = 0;
+  for (std::size_t i = 0; i < track.kernel.size(); ++i) {
+    if (!from_graph(kernels, track.kernel[i])) continue;
+    const std::uint32_t launch = kernels.launch[track.kernel[i]];
+    if (graphs.empty() || launch != latest) graphs.push_back({i, i});
+    graphs.back().end = i + 1;
+    latest = launch;
+    ++held;
+  }
+  if (graphs.size() < 2 || held * 2 < track.kernel.size()) return {{}, 0, "no graph launches hold most of the kernels"};
+  std::map<std::size_t, std::size_t> sizes;
+  for (const Piece& graph : graphs) ++sizes[graph.end - graph.begin];
+  const auto usual =
+      std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (usual->first < kSmallest) return {{}, 0, "graph launches are too small to be steps"};
+  Pieces out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    out.steps.push_back({graphs[i].begin, i + 1 < graphs.size() ? graphs[i + 1].begin : track.kernel.size()});
+  }
+  if (out.confidence < 0.9) out.steps.clear(), out.reason = "graph launches differ in their number of kernels";
+  return out;
+}
+
+StepKind kind_of(const KernelSequence& kernels, const Track& track, const Piece& piece) {
+  Traits all = 0;
+  std::size_t products = 0;
+  std::size_t replayed = 0;
+  for (std::size_t i = piece.begin; i < piece.end; ++i) {
+    all |= track.traits[i];
+    if ((track.traits[i] & kGemmTrait) == 0) continue;
+    ++products;
+    replayed += from_graph(kernels, track.kernel[i]) ? 1 : 0;
+  }
+  if ((all & kPrefillTrait) != 0) return (all & kDecodeTrait) != 0 ? StepKind::kMixed : StepKind::kPrefill;
+  const bool mixes = (all & kMixerTraits) != 0;
+  if ((all & kDecodeTrait) != 0) return StepKind::kDecode;
+  // Diffusion is replayed from graphs too, but keeps no tokens; images are decoded by convolutions.
+  static const Traits kTokens = traits_of_class("kv_cache") | kSamplingTrait | kEmbeddingTrait;
+  const bool tokens = (all & kTokens) != 0 && (all & kConvolutionTrait) == 0;
+  if (mixes && tokens && replayed * 2 > products) return StepKind::kDecode;
+  return StepKind::kUnknown;
+}
+
+void assign(const KernelSequence& kernels, InferredSteps& out) {
+  std::size_t step = 0;
+  for (std::size_t i = 0; i < kernels.ts.size() && step < out.steps.size(); ++i) {
+    while (step < out.steps.size() && out.steps[step].end <= kernels.ts[i]) ++step;
+    if (step < out.steps.size() && kernels.ts[i] >= out.steps[step].begin) {
+      out.of_kernel[i] = static_cast<std::uint32_t>(step + 1);
+    }
+  }
+}
+
+}  // namespace
+
+InferredSteps infer_steps(const KernelSequence& kernels) {
+  InferredSteps out;
+  out.of_kernel.resize(kernels.ts.size(), 0);
+  if (kernels.ts.empty()) {
+    out.reason = "the trace has no kernels";
+    return out;
+  }
+  const Track track = track_of(kernels, main_device(kernels));
+  Pieces optimizer = optimizer_rhythm(kernels, track);
+  const bool training = !optimizer.steps.empty();
+  out.rhythm = training ? Rhythm::kOptimizer : Rhythm::kLayers;
+  Pieces found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
+  if (found.steps.empty()) {
+    Pieces graphs = graph_rhythm(kernels, track);
+    if (graphs.steps.empty()) {
+      out.rhythm = Rhythm::kNone;
+      out.reason = fmt::format("{}; {}", found.reason, graphs.reason);
+      return out;
+    }
+    out.rhythm = Rhythm::kGraphs;
+    found = std::move(graphs);
+  }
+  out.confidence = found.confidence;
+  out.reason = found.reason;
+  for (const Piece& piece : found.steps) {
+    const bool last = piece.end == track.kernel.size();
+    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, piece),
+                         kernels.ts[track.kernel[piece.begin]], last ? kForever : kernels.ts[track.kernel[piece.end]]});
+  }
+  if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
+  assign(kernels, out);
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,56 @@
+// Infers the steps of a trace without step annotations from the rhythm of its kernels. Pure: spans in, steps out.
+//
+// Tried in this order, on the device with the most kernels:
+// 1. Training: each optimizer step ends a step.
+// 2. Sequence models. Layers are found by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
+//    between two of them or, if no name reveals those, where kernels come that recur only every L layers. A step must
+//    have the same number of layers as the others; confidence is the share of steps that have it. Between two steps,
+//    the boundary is where the device waits longest.
+// 3. Graph launches that contain most of the kernels, each with the same number of them.
+//
+// Incomplete steps at both ends of the trace are dropped. The kind follows from the class of the attention kernels;
+// where they do not show it, it is decode if a graph was replayed with kernels that cache, embed or sample tokens,
+// because servers capture graphs for decode, but a diffusion model may be replayed as well.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "passes/classify/kernel_traits.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+
+// Kernels in time order; ids as in EventColumns.
+struct KernelSequence {
+  std::span<const std::int64_t> ts, dur;
+  std::span<const std::uint32_t> name, stream, launch;
+  std::span<const std::uint32_t> pass;  // as in EventColumns; empty: not known
+  std::span<const std::uint32_t> device_of_stream;
+  const std::vector<Traits>& traits;         // by name
+  const std::vector<bool>& is_graph_launch;  // by launch
+};
+
+struct InferredStep {
+  StepKind kind = StepKind::kUnknown;
+  std::int64_t begin = 0, end = 0;  // starts of its first kernel and of the first one behind it
+};
+
+// What the steps were inferred from.
+enum class Rhythm { kNone, kOptimizer, kGeneration, kLayers, kGraphs };
+
+struct InferredSteps {
+  Rhythm rhythm = Rhythm::kNone;  // kGeneration: layers of a model that samples or decodes;
+                                  // kLayers: of another
+  std::vector<InferredStep> steps;
+  LargeVector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
+  double confidence = 0;
+  std::string reason;  // what they come from; why there are none
+};
+
+InferredSteps infer_steps(const KernelSequence& kernels);
+
+}  // namespace tracedb

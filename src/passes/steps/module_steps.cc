@@ -1,0 +1,91 @@
+#include "passes/steps/module_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/large_vector.h"
+#include "passes/columns/group_stats.h"
+#include "passes/steps/call_steps.h"
+
+namespace tracedb {
+namespace {
+
+struct Call {
+  std::int64_t ts = 0, dur = 0;
+  std::uint32_t thread = 0;
+};
+
+// The calls of one module, in time order.
+struct Module {
+  std::string name;
+  std::vector<Call> calls;
+  std::int64_t time = 0;         // of the host
+  std::int64_t end = kNullCell;  // of the latest call
+  bool in_turn = true;           // no call begins before the one before it has ended
+};
+
+std::string label(std::string_view frame) {
+  constexpr std::string_view kPrefix = "nn.Module: ";
+  return std::string(frame.starts_with(kPrefix) ? frame.substr(kPrefix.size()) : frame);
+}
+
+std::map<std::int64_t, Module> read_modules(const Index& index) {
+  std::map<std::int64_t, Module> modules;  // by name
+  Statement rows(index.database(),
+                 "SELECT m.name_id, m.ts, m.dur, m.thread_id, t.value FROM module_call m JOIN string t ON t.id = "
+                 "m.name_id WHERE m.dur IS NOT NULL ORDER BY m.ts, m.id");
+  while (rows.step()) {
+    Module& module = modules[rows.int64(0)];
+    const Call call{rows.int64(1), rows.int64(2), static_cast<std::uint32_t>(rows.int64(3))};
+    if (module.calls.empty()) module.name = label(rows.text(4));
+    module.in_turn = module.in_turn && (module.calls.empty() || call.ts >= module.end);
+    module.end = bounded_add(call.ts, call.dur);
+    module.time = bounded_add(module.time, call.dur);
+    module.calls.push_back(call);
+  }
+  return modules;
+}
+
+LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& steps) {
+  const auto launch = events.ids("launch_id");
+  const auto pass = events.ids("pass");
+  LargeVector<std::uint32_t> out(events.size(), 0);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = steps.of(launch[i], pass[i]);
+  return out;
+}
+
+}  // namespace
+
+StepSet steps_by_module(const Index& index, const EventTables& events) {
+  StepSet set;
+  const std::map<std::int64_t, Module> modules = read_modules(index);
+  const Module* model = nullptr;
+  for (const auto& [id, module] : modules) {
+    if (module.calls.size() < 2 || !module.in_turn) continue;
+    if (model == nullptr || module.time > model->time) model = &module;
+  }
+  if (model == nullptr) return set;
+  std::vector<HostMark> marks;
+  for (const Call& call : model->calls) {
+    StepFacts facts;
+    facts.name = model->name;
+    facts.ts = call.ts;
+    facts.dur = call.dur;
+    facts.track = call.thread;
+    set.steps.push_back(std::move(facts));
+    marks.push_back({call.ts, bounded_add(call.ts, call.dur), call.thread, static_cast<std::uint32_t>(set.steps.size()),
+                     StepScope::kProcess});
+  }
+  const CallSteps calls(index, marks);
+  set.of_kernel = assigned(events.kernels, calls);
+  set.of_memory = assigned(events.memory, calls);
+  if (std::all_of(set.of_kernel.begin(), set.of_kernel.end(), [](std::uint32_t step) { return step == 0; })) return {};
+  set.source = StepSource::kModules;
+  set.notes.push_back(
+      fmt::format("no annotation names a step: the {} steps are the calls of {}", set.steps.size(), model->name));
+  return set;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,287 @@
+#include "passes/steps/step_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes/steps/inferred_steps.h"
+#include "passes/steps/module_steps.h"
+#include "passes/steps/pattern_steps.h"
+#include "trace/training.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::uint32_t kDropped = UINT32_MAX;  // a mark around steps that is none itself
+
+std::optional<std::int64_t> optional_int64(const Statement& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(row.int64(column));
+}
+
+// How much a mark says: training and serving steps are what people look for, "other" is at least no mere frame.
+int rank(StepKind kind) { return kind == StepKind::kUnknown ? 0 : kind == StepKind::kOther ? 1 : 2; }
+
+int facts(const StepInfo& info) {
+  return rank(info.kind) * 8 + (info.context_requests ? 1 : 0) + (info.context_tokens ? 1 : 0) +
+         (info.generation_requests ? 1 : 0) + (info.generation_tokens ? 1 : 0);
+}
+
+// The rows of table step, folded as the header says.
+class IndexedSteps {
+ public:
+  explicit IndexedSteps(const Index& index) : index_(index) {
+    read();
+    fold();
+  }
+
+  // The steps that remain, and by id of step: its place among them + 1.
+  StepSet result(const EventTables& events) {
+    StepSet set;
+    if (rows_.empty()) return set;
+    set.source = StepSource::kIndex;
+    std::vector<std::uint32_t> place(rows_.size(), 0);
+    std::size_t frames = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      frames += owner_[i] == kDropped ? 1 : 0;
+      if (owner_[i] != i) continue;
+      set.steps.push_back(std::move(rows_[i].facts));
+      place[i] = static_cast<std::uint32_t>(set.steps.size());
+    }
+    std::vector<std::uint32_t> by_id;
+    for (const auto& [id, row] : row_of_id_) {
+      if (id >= by_id.size()) by_id.resize(std::size_t{id} * 2 + 1, 0);
+      by_id[id] = owner_[row] == kDropped ? 0 : place[owner_[row]];
+    }
+    set.of_kernel = mapped(events.kernels.ids("step_id"), by_id);
+    set.of_memory = mapped(events.memory.ids("step_id"), by_id);
+    if (frames > 0) {
+      set.notes.push_back(fmt::format("{} step annotations enclose more specific ones and are ignored", frames));
+    }
+    return set;
+  }
+
+ private:
+  struct Mark {
+    std::int64_t annotation;
+    StepFacts facts;
+  };
+
+  void read() {
+    Statement steps(index_.database(),
+                    "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, "
+                    "st.generation_requests, st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', "
+                    "coalesce(a.thread_id, a.stream_id), t.value FROM step st LEFT JOIN annotation a ON a.id = "
+                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id "
+                    "ORDER BY st.id");
+    while (steps.step()) {
+      StepFacts facts;
+      facts.info.kind = step_kind_from(steps.text(2)).value_or(StepKind::kUnknown);
+      facts.info.context_requests = optional_int64(steps, 3);
+      facts.info.context_tokens = optional_int64(steps, 4);
+      facts.info.generation_requests = optional_int64(steps, 5);
+      facts.info.generation_tokens = optional_int64(steps, 6);
+      facts.ts = optional_int64(steps, 7).value_or(kNullCell);
+      facts.dur = optional_int64(steps, 8).value_or(kNullCell);
+      facts.on_device = steps.int64(9) == 1;
+      facts.track = static_cast<std::uint32_t>(steps.int64(10));
+      facts.name = steps.text(11);
+      const auto row = static_cast<std::uint32_t>(rows_.size());
+      row_of_id_.emplace_back(steps.id(0), row);
+      row_of_annotation_.emplace(steps.int64(1), row);
+      rows_.push_back({steps.int64(1), std::move(facts)});
+    }
+  }
+
+  // Steps are in time order, so what stands around a mark comes before it.
+  void fold() {
+    owner_.resize(rows_.size());
+    Statement parent(index_.database(), "SELECT parent_id FROM annotation WHERE id = ?");
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+      owner_[i] = i;
+      const std::uint32_t outer = mark_around(parent, rows_[i].annotation);
+      if (outer >= i) continue;
+      Mark& around = rows_[outer];
+      if (rank(rows_[i].facts.info.kind) > rank(around.facts.info.kind)) {
+        owner_[outer] = kDropped;
+        continue;
+      }
+      owner_[i] = outer;
+      if (facts(rows_[i].facts.info) > facts(around.facts.info)) around.facts.info = rows_[i].facts.info;
+    }
+  }
+
+  // The nearest mark around an annotation that still stands; none: a number no row has.
+  std::uint32_t mark_around(Statement& parent, std::int64_t annotation) const {
+    constexpr int kDeepest = 100;
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      parent.bind(1, annotation);
+      const bool found = parent.step() && !parent.is_null(0);
+      const std::int64_t next = found ? parent.int64(0) : annotation;
+      parent.reset();
+      if (next >= annotation) break;  // a parent comes before its children
+      annotation = next;
+      const auto mark = row_of_annotation_.find(annotation);
+      if (mark != row_of_annotation_.end() && mark->second < owner_.size() && owner_[mark->second] != kDropped) {
+        return owner_[mark->second];
+      }
+    }
+    return UINT32_MAX;
+  }
+
+  static LargeVector<std::uint32_t> mapped(std::span<const std::uint32_t> ids,
+                                           const std::vector<std::uint32_t>& by_id) {
+    LargeVector<std::uint32_t> out(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) out[i] = ids[i] < by_id.size() ? by_id[ids[i]] : 0;
+    return out;
+  }
+
+  const Index& index_;
+  std::vector<Mark> rows_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> row_of_id_;
+  std::unordered_map<std::int64_t, std::uint32_t> row_of_annotation_;
+  std::vector<std::uint32_t> owner_;  // by row: the row its kernels count for
+};
+
+constexpr std::string_view kTrainingMarks =
+    "SELECT DISTINCT a.ts FROM annotation a WHERE a.kind = 'user' AND a.name_id IN (SELECT id FROM string WHERE value "
+    "GLOB 'Optimizer.step#*' OR value GLOB '*[bB]ackward*' OR value GLOB '*([BW])' OR value = '1F1B') ORDER BY a.ts";
+
+// Whether autograd ran; only a trace that has such names at all is searched.
+bool has_autograd(Database& database) {
+  return database
+      .query_int64(
+          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value "
+          "< "
+          "'autograd::engine:;') LIMIT 1")
+      .has_value();
+}
+
+constexpr std::uint32_t stored(Pass pass) { return static_cast<std::uint32_t>(pass) + 1; }
+
+// By place of step: whether it has work of a backward pass or of an optimizer.
+std::vector<bool> steps_that_train(const Index& index, const StepSet& set) {
+  std::vector<bool> out(set.steps.size());
+  const EventColumns kernels(index, "kernel", {"pass"});
+  const auto pass = kernels.ids("pass");
+  for (std::size_t i = 0; i < set.of_kernel.size() && i < pass.size(); ++i) {
+    if (pass[i] > stored(Pass::kForward) && set.of_kernel[i] != 0) out[set.of_kernel[i] - 1] = true;
+  }
+  return out;
+}
+
+void find_training(const Index& index, StepSet& set) {
+  const auto open = [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; };
+  if (std::none_of(set.steps.begin(), set.steps.end(), open)) return;
+  const std::vector<bool> trains = steps_that_train(index, set);
+  const bool autograd = has_autograd(index.database());
+  std::vector<std::int64_t> marks;
+  Statement rows(index.database(), kTrainingMarks);
+  while (!autograd && rows.step()) marks.push_back(rows.int64(0));
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    StepFacts& step = set.steps[i];
+    if (!open(step)) continue;
+    const auto mark = std::lower_bound(marks.begin(), marks.end(), step.ts);
+    const bool timed = step.ts != kNullCell && step.dur != kNullCell;
+    const bool marked = timed && (autograd || (mark != marks.end() && *mark - step.ts < step.dur));
+    if (trains[i] || marked) step.info.kind = StepKind::kTrain;
+  }
+}
+
+// By id of runtime_call: 1 for graph launches.
+std::vector<bool> graph_launches(const Index& index) {
+  std::vector<bool> out;
+  const EventColumns calls(index, "runtime_call", {"kind"});
+  const auto kind = calls.ids("kind");
+  out.resize(kind.size() + 1);
+  for (std::size_t i = 0; i < kind.size(); ++i) {
+    out[i + 1] = kind[i] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+  }
+  return out;
+}
+
+StepSet inferred(const Index& index, const EventTables& events, const std::vector<Traits>& traits) {
+  const std::vector<bool> graphs = graph_launches(index);
+  const EventColumns& kernels = events.kernels;
+  InferredSteps found =
+      infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
+                   kernels.ids("launch_id"), kernels.ids("pass"), events.device_of_stream, traits, graphs});
+  const bool decided = found.rhythm == Rhythm::kOptimizer || found.rhythm == Rhythm::kGeneration;
+  if (!decided || found.steps.size() < 2) {
+    StepSet modules = steps_by_module(index, events);
+    if (modules.source != StepSource::kNone) return modules;
+  }
+  StepSet set;
+  set.of_memory.resize(events.memory.size());
+  set.of_kernel = std::move(found.of_kernel);
+  if (found.steps.empty()) {
+    set.notes.push_back("no annotation names a step, and none could be inferred: " + found.reason);
+    return set;
+  }
+  set.source = StepSource::kInferred;
+  set.confidence = found.confidence;
+  for (const InferredStep& step : found.steps) {
+    StepFacts facts;
+    facts.info.kind = step.kind;
+    facts.on_device = true;
+    facts.ts = step.begin;
+    set.steps.push_back(std::move(facts));
+  }
+  const auto ts = events.memory.times("ts");
+  std::size_t step = 0;
+  for (std::size_t i = 0; i < ts.size(); ++i) {
+    while (step < found.steps.size() && found.steps[step].end <= ts[i]) ++step;
+    if (step == found.steps.size()) break;
+    if (ts[i] >= found.steps[step].begin) set.of_memory[i] = static_cast<std::uint32_t>(step + 1);
+  }
+  set.notes.push_back(fmt::format("no annotation names a step: {} steps inferred from {}, confidence {:.2f}",
+                                  found.steps.size(), found.reason, found.confidence));
+  return set;
+}
+
+}  // namespace
+
+EventTables::EventTables(const Index& index, const std::vector<std::string_view>& extra)
+    : kernels(index, "kernel",
+              [&] {
+                std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id", "step_id"};
+                columns.insert(columns.end(), extra.begin(), extra.end());
+                return columns;
+              }()),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
+      device_of_stream(devices_of_streams(index)) {}
+
+bool needs_traits(const Index& index, const StepOptions& options) {
+  // As IndexedSteps reads them: a damaged index may have steps of which none counts.
+  return !options.pattern &&
+         !index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1");
+}
+
+std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
+  if (options.pattern) return {"annotation_id", "launch_id", "pass"};
+  if (needs_traits(index, options)) return {"launch_id", "pass"};
+  return {};
+}
+
+StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
+                   const std::vector<Traits>& traits) {
+  if (options.pattern) {
+    StepSet set = steps_by_pattern(index, *options.pattern, events);
+    find_training(index, set);
+    return set;
+  }
+  StepSet set = IndexedSteps(index).result(events);
+  if (set.source == StepSource::kNone) set = inferred(index, events, traits);
+  find_training(index, set);
+  for (StepFacts& step : set.steps) {  // a forward pass is work, of whatever phase
+    if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;
+  }
+  return set;
+}
+
+std::string_view to_string(StepSource source) {
+  constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "module calls", "inferred"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+}  // namespace tracedb

@@ -1,0 +1,70 @@
+// The steps of a trace as reports count them, and which kernels and copies belong to which.
+//
+// Sources of steps, in this order: annotations that match the user's pattern; the step table of the index; or, if that
+// is empty, the calls of the model (module_steps.h) or the rhythm of the kernels (inferred_steps.h), which gives steps
+// marked as inferred. Rhythm comes first where it knows more than the calls of the model: training that an optimizer
+// ends, and text generation. Steps that are not in the index are never added to it.
+//
+// Nested step annotations count once. One that says what is done (prefill, decode, mixed, train) absorbs those inside
+// it and takes the facts of the most detailed one; one that does not (ProfilerStep around vLLM's steps) gives way to
+// those inside it that do, and its other work is in no step. A ProfilerStep with an optimizer step or work of a
+// backward pass is of kind train.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "index/index.h"
+#include "passes/classify/kernel_traits.h"
+#include "passes/columns/event_columns.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+
+enum class StepSource { kNone, kIndex, kPattern, kModules, kInferred };
+
+struct StepFacts {
+  StepInfo info;
+  std::string name;  // the annotation's text; "" where inferred
+  // Of the annotation, in ns; kNullCell: unknown. On the device's clock if on_device, else the host's.
+  std::int64_t ts = kNullCell, dur = kNullCell;
+  bool on_device = false;
+  std::uint32_t track = 0;  // thread, or stream if on_device: steps of one track follow each other
+};
+
+struct StepSet {
+  StepSource source = StepSource::kNone;
+  std::vector<StepFacts> steps;                     // in time order: the place of a step is its number
+  LargeVector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
+  double confidence = 1;                            // below 1 where inferred
+  std::vector<std::string> notes;                   // what a reader must know: inferred, why there are none
+};
+
+struct StepOptions {
+  std::optional<std::string> pattern;  // see step_pattern.h
+};
+
+// What the step passes read of the events.
+struct EventTables {
+  EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
+  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id, pass
+  std::vector<std::uint32_t> device_of_stream;
+  EventTables(const Index& index, const std::vector<std::string_view>& extra);
+};
+
+// The extra columns that load_steps() needs: none where the index has the steps.
+std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options);
+
+// Whether load_steps() looks at the traits of kernels: where steps may have to be inferred.
+bool needs_traits(const Index& index, const StepOptions& options);
+
+// `traits` as of kernel_traits(); may be empty unless they are needed. Error{kUsage} for a pattern that is none.
+StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
+                   const std::vector<Traits>& traits);
+
+std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, inferred
+
+}  // namespace tracedb

@@ -1,0 +1,44 @@
+// From the launching call to the start of the kernel, by name of the call (schema/METRICS.md 4). Pure, linear, one
+// walk.
+//
+// A call is counted once, however many kernels it launches, and its delays are those of its first kernel: the later
+// kernels of a graph wait for each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "passes/columns/device_events.h"
+#include "passes/columns/distribution.h"
+
+namespace tracedb {
+
+// Runtime calls by id - 1.
+struct RuntimeCalls {
+  std::span<const std::int64_t> ts, dur;
+  std::span<const GroupId> group;              // by name; kNoGroup: never counted
+  std::span<const std::uint8_t> is_launching;  // not 0: counted even if no kernel of it is there
+};
+
+struct LaunchStats {
+  std::int64_t calls = 0;
+  std::int64_t launching = 0;  // calls with at least one kernel
+  std::int64_t kernels = 0;
+  Distribution api;                // time in the call, where known
+  Distribution delay;              // from the return of the call to the start of its first kernel, at least 0
+  std::int64_t started_early = 0;  // first kernels that started before the call returned: their delay counts as 0
+  Distribution queue;              // of the delay, what is not due to earlier work on the same stream
+};
+
+struct Launches {
+  std::vector<LaunchStats> groups;
+  std::int64_t kernels_without_launch = 0;
+};
+
+// Lanes must be streams. What is left out (device_events.h) keeps streams busy and is not counted; then, calls without
+// a kernel that is selected are not counted either. Memory operations only keep streams busy.
+Launches launch_stats(const DeviceWork& work, const RuntimeCalls& calls, std::size_t groups);
+
+}  // namespace tracedb

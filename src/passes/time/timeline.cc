@@ -1,0 +1,184 @@
+#include "passes/time/timeline.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "passes/columns/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+// Length of a union of intervals that come in order of start.
+class Cover {
+ public:
+  void add(std::int64_t begin, std::int64_t end, const Window& window) {
+    if (end <= until_) return;
+    length_ += window.part(std::max(begin, until_), end);
+    until_ = end;
+  }
+  [[nodiscard]] std::int64_t length() const { return length_; }
+  [[nodiscard]] std::int64_t until() const { return until_; }
+
+ private:
+  std::int64_t until_ = 0;
+  std::int64_t length_ = 0;
+};
+
+// Which launches have begun to run: by the first of their events, selected or not.
+class CauseFinder {
+ public:
+  CauseFinder(const LaunchCalls& calls, std::int64_t kernel_wait)
+      : calls_(calls), kernel_wait_(kernel_wait), running_(calls.ts.size()) {}
+
+  // Called for every event, in order. True for all events of a graph launch but the first.
+  bool is_inside_graph(std::uint32_t launch) {
+    if (launch == 0 || launch > running_.size() || calls_.is_graph[launch - 1] == 0) return false;
+    const bool inside = running_[launch - 1] != 0;
+    running_[launch - 1] = 1;
+    return inside;
+  }
+
+  [[nodiscard]] IdleCause cause(const DeviceEvent& next, bool inside_graph, std::int64_t free_from) const {
+    if (next.launch == 0 || next.launch > calls_.ts.size()) return IdleCause::kUnknown;
+    if (inside_graph) return IdleCause::kGraphGap;
+    const std::int64_t launched = calls_.ts[next.launch - 1];
+    if (launched == kNoTime) return IdleCause::kUnknown;
+    if (launched > free_from) return IdleCause::kHostWait;
+    return next.ts - free_from < kernel_wait_ ? IdleCause::kKernelWait : IdleCause::kOther;
+  }
+
+ private:
+  const LaunchCalls& calls_;
+  std::int64_t kernel_wait_;
+  std::vector<std::uint8_t> running_;
+};
+
+struct Lane {
+  std::int64_t first = -1;  // start of the first event that takes time
+  std::int64_t until = 0;   // end of everything so far
+  EventRef last;            // the event that ends there
+  Cover computation, comm, fused_comm, copy, working, busy;
+  std::int64_t kernels = 0, memory_ops = 0;
+
+  void add(const DeviceEvent& event, const Window& window) {
+    if (event.work == Work::kCompute) computation.add(event.ts, event.end, window);
+    if (communicates(event.work)) comm.add(event.ts, event.end, window);
+    if (event.work == Work::kFusedComm) fused_comm.add(event.ts, event.end, window);
+    if (event.work == Work::kCopy) copy.add(event.ts, event.end, window);
+    if (event.work != Work::kCopy) working.add(event.ts, event.end, window);
+    busy.add(event.ts, event.end, window);
+    if (first < 0) first = event.ts;
+    if (event.end <= until) return;
+    until = event.end;
+    last = event.ref;
+  }
+};
+
+bool touches(const Window& window, const DeviceEvent& event) {
+  return event.ts < window.to && (event.end > window.from || event.ts >= window.from);
+}
+
+// One walk; on_gap(gap, whole length) is called for each gap of each lane that reaches into the window.
+template <class OnGap>
+std::vector<Lane> walk(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, OnGap on_gap) {
+  const Window& window = options.window;
+  std::vector<Lane> lanes(work.lanes);
+  CauseFinder causes(calls, options.kernel_wait);
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    const bool inside_graph = causes.is_inside_graph(event.launch);
+    if (event.left_out) return;
+    Lane& lane = lanes[event.lane];
+    if (touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);
+    if (event.end == event.ts) return;
+    if (lane.first >= 0 && event.ts > lane.until) {
+      if (const std::int64_t part = window.part(lane.until, event.ts)) {
+        const IdleCause cause = causes.cause(event, inside_graph, lane.until);
+        on_gap(Gap{event.lane, std::max(lane.until, window.from), part, cause, lane.last, event.ref},
+               event.ts - lane.until);
+      }
+    }
+    lane.add(event, window);
+  });
+  return lanes;
+}
+
+// Everything that ran between the first and the last of what is selected, whether selected or not.
+std::vector<Cover> all_work(const DeviceWork& work, const std::vector<Lane>& lanes, const Window& window) {
+  std::vector<Cover> covers(lanes.size());
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    const Lane& lane = lanes[event.lane];
+    const Window inside{std::max(window.from, lane.first), std::min(window.to, lane.until)};
+    if (lane.first >= 0) covers[event.lane].add(event.ts, event.end, inside);
+  });
+  return covers;
+}
+
+LaneTimeline summary(const Lane& lane, const Window& window) {
+  LaneTimeline out;
+  out.kernels = lane.kernels;
+  out.memory_ops = lane.memory_ops;
+  if (lane.first < 0) return out;
+  out.begin = std::max(lane.first, window.from);
+  out.span = window.part(lane.first, lane.until);
+  out.busy = lane.busy.length();
+  out.idle = out.span - out.busy;
+  out.computation = lane.computation.length();
+  out.comm = lane.comm.length();
+  out.fused_comm = lane.fused_comm.length();
+  out.copy = lane.copy.length();
+  out.exposed_comm = lane.working.length() - out.computation;
+  out.exposed_copy = out.busy - lane.working.length();
+  return out;
+}
+
+bool is_longer(const Gap& a, const Gap& b) { return std::tie(b.dur, a.ts, a.lane) < std::tie(a.dur, b.ts, b.lane); }
+
+}  // namespace
+
+std::string_view to_string(IdleCause cause) {
+  constexpr std::array<std::string_view, kIdleCauses> kNames = {"host_wait", "kernel_wait", "graph_gap", "other",
+                                                                "unknown"};
+  return kNames.at(static_cast<std::size_t>(cause));
+}
+
+std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options) {
+  std::vector<LaneTimeline> idle(work.lanes);
+  const auto on_gap = [&](const Gap& gap, std::int64_t whole) {
+    LaneTimeline& lane = idle[gap.lane];
+    ++lane.gaps;
+    lane.idle_by_cause[static_cast<std::size_t>(gap.cause)] += gap.dur;
+    (whole < options.micro_idle ? lane.micro_idle : lane.macro_idle) += gap.dur;
+  };
+  const std::vector<Lane> lanes = walk(work, calls, options, on_gap);
+  std::vector<LaneTimeline> out;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    out.push_back(summary(lanes[i], options.window));
+    out[i].gaps = idle[i].gaps;
+    out[i].idle_by_cause = idle[i].idle_by_cause;
+    out[i].micro_idle = idle[i].micro_idle;
+    out[i].macro_idle = idle[i].macro_idle;
+  }
+  if (work.kernels.left_out.empty() && work.memory_ops.left_out.empty()) return out;
+  const std::vector<Cover> all = all_work(work, lanes, options.window);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].unselected = all[i].length() - out[i].busy;
+  return out;
+}
+
+Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit) {
+  Gaps gaps;  // with a limit: a heap, the shortest first
+  walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
+    ++gaps.count;
+    gaps.total = bounded_add(gaps.total, gap.dur);
+    if (limit != 0 && gaps.longest.size() == limit) {
+      if (!is_longer(gap, gaps.longest.front())) return;
+      std::pop_heap(gaps.longest.begin(), gaps.longest.end(), is_longer);
+      gaps.longest.pop_back();
+    }
+    gaps.longest.push_back(gap);
+    if (limit != 0) std::push_heap(gaps.longest.begin(), gaps.longest.end(), is_longer);
+  });
+  std::sort(gaps.longest.begin(), gaps.longest.end(), is_longer);
+  return gaps;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,75 @@
+// How the time of a device or stream is spent: computing, communicating, copying, idle, with the cause of each gap
+// (schema/METRICS.md 1 and 2). Pure functions on columns, linear, one walk.
+//
+// Exactly, in every lane:  computation + exposed_comm + exposed_copy + idle = span,  and the causes add up to idle.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "passes/columns/device_events.h"
+
+namespace tracedb {
+
+// Why nothing ran before an event; `gap` is from the end of everything before to its start.
+enum class IdleCause : std::uint8_t {
+  kHostWait,    // it was launched only after the gap began
+  kKernelWait,  // it was waiting, and the gap is short: the device's own pace
+  kGraphGap,    // it is a later kernel of a graph whose launch had already begun to run
+  kOther,       // it was waiting for something else: another stream, an event, a copy
+  kUnknown,     // its launch is not in the trace
+};
+inline constexpr std::size_t kIdleCauses = 5;
+std::string_view to_string(IdleCause cause);  // "host_wait", ...
+
+// The calls that launch work, by id - 1.
+struct LaunchCalls {
+  std::span<const std::int64_t> ts;
+  std::span<const std::uint8_t> is_graph;  // not 0: a graph launch
+};
+
+struct TimelineOptions {
+  Window window = {};
+  std::int64_t kernel_wait = 2'000;  // ns: gaps below it are kKernelWait
+  std::int64_t micro_idle = 10'000;  // ns: gaps below it are micro idle
+};
+
+// Times in ns, within the window.
+struct LaneTimeline {
+  std::int64_t kernels = 0, memory_ops = 0;  // events of the lane that are selected and in the window, of any duration
+  std::int64_t begin = 0, span = 0;          // from the first start to the last end
+  std::int64_t busy = 0, idle = 0;
+  std::int64_t computation = 0, comm = 0, copy = 0;
+  std::int64_t fused_comm = 0;    // of comm: collectives fused with computation
+  std::int64_t exposed_comm = 0;  // without computation at the same time
+  std::int64_t exposed_copy = 0;  // without either
+  std::array<std::int64_t, kIdleCauses> idle_by_cause{};
+  std::int64_t gaps = 0;
+  std::int64_t micro_idle = 0, macro_idle = 0;  // in gaps below micro_idle; in the others
+  std::int64_t unselected = 0;                  // of idle: time in which events outside the selection ran
+};
+
+// By lane.
+std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options);
+
+struct Gap {
+  std::uint32_t lane = 0;
+  std::int64_t ts = 0, dur = 0;  // what of it is in the window
+  IdleCause cause = IdleCause::kUnknown;
+  EventRef before, after;  // the event that ended last before it, and the one that ended it
+};
+
+struct Gaps {
+  std::vector<Gap> longest;  // longest first, then the earliest, then the lowest lane
+  std::int64_t count = 0;    // of all gaps
+  std::int64_t total = 0;    // of all gaps, at most 2^63 - 1: the idle of all lanes
+};
+
+// The `limit` longest gaps; 0: all.
+Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit);
+
+}  // namespace tracedb

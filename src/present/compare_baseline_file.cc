@@ -1,0 +1,139 @@
+#include "present/compare_baseline_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "report/json_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kSchema = "tracedb.baseline/1";
+constexpr std::uint64_t kLargestFile = 256'000'000;
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
+  throw Error(ErrorCode::kInput, fmt::format("{}: {}: make one with trace-query compare TRACE --save-baseline FILE",
+                                             printable_path(path), why));
+}
+
+std::string whole_file(const std::filesystem::path& path) {
+  const InputFile file(path);
+  if (!file.is_regular() || file.size() > kLargestFile) fail(path, "not a baseline file");
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  text.resize(file.read_at(0, text.data(), text.size()));
+  return text;
+}
+
+std::string text_at(Database& database, const std::string& json, const char* path) {
+  Statement row(database, "SELECT json_extract(?1, ?2)");
+  row.bind(1, json).bind(2, path);
+  return row.step() ? std::string(row.text(0)) : std::string();
+}
+
+// What does not fit together would be filled up with zeros: better no answer than one of a damaged file.
+void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
+  const auto steps = [&](StepMetric metric) {
+    const auto found = kind.samples.find(std::string(to_string(metric)));
+    return found == kind.samples.end() ? 0 : static_cast<std::int64_t>(found->second.size());
+  };
+  for (const StepMetric metric : {StepMetric::kSpan, StepMetric::kBusy, StepMetric::kKernelTime}) {
+    if (kind.steps <= 0 || steps(metric) != kind.steps) fail(path, "not one value for each step");
+  }
+  for (const auto& [measure, values] : kind.samples) {
+    if (static_cast<std::int64_t>(values.size()) > kind.steps) fail(path, "more values than steps");
+    const auto least = std::min_element(values.begin(), values.end());
+    if (least != values.end() && *least < 0) fail(path, "a time below 0");
+  }
+}
+
+void read_samples(Database& database, const std::string& json, const std::filesystem::path& path, KindSamples& kind) {
+  Statement rows(database,
+                 "SELECT m.key, v.value, typeof(v.value) = 'integer' "
+                 "FROM json_each(?1, '$.samples') m, json_each(m.value) v");
+  rows.bind(1, json);
+  while (rows.step()) {
+    if (rows.int64(2) == 0) fail(path, "a value that is no whole number");
+    kind.samples[std::string(rows.text(0))].push_back(rows.int64(1));
+  }
+}
+
+// Files of earlier versions do not say.
+std::optional<Recording> recording_at(Database& database, const std::string& json) {
+  Statement row(database,
+                "SELECT json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
+                "WHERE json_type(?1, '$.recording') = 'object'");
+  row.bind(1, json);
+  if (!row.step()) return std::nullopt;
+  return Recording{row.int64(0) == 1, row.int64(1) == 1};
+}
+
+HostWaits waits_at(Database& database, const std::string& json) {
+  Statement row(database,
+                "SELECT json_extract(?1, '$.waits.gaps'), json_extract(?1, '$.waits.waiting'), "
+                "json_extract(?1, '$.waits.calls'), json_extract(?1, '$.waits.periods')");
+  row.bind(1, json);
+  if (!row.step()) return {};
+  return {row.int64(0), row.int64(1), row.int64(2), row.int64(3)};
+}
+
+}  // namespace
+
+std::string to_json(const StepSamples& samples) {
+  std::string text = fmt::format("{{\"schema\": {},\n \"trace\": {},\n \"devices\": {},\n", json_string(kSchema),
+                                 json_string(samples.trace), json_string(samples.devices));
+  if (const auto& recording = samples.recording) {
+    text += fmt::format(" \"recording\": {{\"stacks\": {}, \"shapes\": {}}},\n", recording->stacks, recording->shapes);
+  }
+  text += " \"kinds\": [";
+  const char* separator = "\n";
+  for (const KindSamples& kind : samples.kinds) {
+    text += fmt::format(
+        "{}  {{\"kind\": {}, \"steps\": {}, \"requests\": {}, \"tokens\": {},\n   \"waits\": "
+        "{{\"gaps\": {}, \"waiting\": {}, \"calls\": {}, \"periods\": {}}},\n   \"samples\": {{",
+        std::exchange(separator, ",\n"), json_string(kind.kind), kind.steps, kind.requests, kind.tokens,
+        kind.waits.gaps, kind.waits.waiting, kind.waits.calls, kind.waits.periods);
+    const char* between = "\n";
+    for (const auto& [measure, values] : kind.samples) {
+      text +=
+          fmt::format("{}    {}: [{}]", std::exchange(between, ",\n"), json_string(measure), fmt::join(values, ","));
+    }
+    text += "}}";
+  }
+  return text + "]}\n";
+}
+
+StepSamples read_baseline_file(Database& database, const std::filesystem::path& path) {
+  const std::string json = whole_file(path);
+  Statement valid(database, "SELECT json_valid(?1)");
+  valid.bind(1, json);
+  if (!valid.step() || valid.int64(0) != 1) fail(path, "not JSON");
+  if (text_at(database, json, "$.schema") != kSchema) fail(path, "not a baseline file");
+  StepSamples out{
+      text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), recording_at(database, json), {}};
+  Statement sound(database,
+                  "SELECT json_type(?1, '$.kinds') = 'array' AND NOT EXISTS (SELECT 1 FROM json_each(?1, '$.kinds') "
+                  "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR "
+                  "json_type(value, '$.steps') IS NOT 'integer' OR json_type(value, '$.samples') IS NOT 'object')");
+  sound.bind(1, json);
+  if (!sound.step() || sound.int64(0) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
+  Statement kinds(database,
+                  "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), "
+                  "json_extract(value, '$.requests'), json_extract(value, '$.tokens'), value "
+                  "FROM json_each(?1, '$.kinds')");
+  kinds.bind(1, json);
+  while (kinds.step()) {
+    KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}, {}};
+    kind.waits = waits_at(database, std::string(kinds.text(4)));
+    read_samples(database, std::string(kinds.text(4)), path, kind);
+    check_samples(path, kind);
+    out.kinds.push_back(std::move(kind));
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,90 @@
+#include "ingest/link/kernel_sums.h"
+
+#include <doctest/doctest.h>
+
+#include "ingest/store/records.h"
+
+namespace tracedb {
+namespace {
+
+KernelSum sum_of(const std::vector<std::int64_t>& durations) {
+  KernelSums sums;
+  for (const std::int64_t dur : durations) sums.add({1, 0, 1}, dur);
+  return sums.finish().by_name.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("percentiles are nearest ranks, the median is the middle") {
+  const KernelSum one = sum_of({7});
+  CHECK(one.p50 == 7);
+  CHECK(one.p99 == 7);
+  CHECK(one.median == 7);
+  CHECK(sum_of({4, 1}).median == 2.5);
+  CHECK(sum_of({4, 1}).p50 == 1);
+  CHECK(sum_of({4, 1}).p90 == 4);
+  const KernelSum ten = sum_of({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(ten.p50 == 5);
+  CHECK(ten.p90 == 9);
+  CHECK(ten.p99 == 10);
+  CHECK(ten.median == 5.5);
+  CHECK(ten.n == 10);
+  CHECK(ten.total == 55);
+  CHECK(ten.min == 1);
+  CHECK(ten.max == 10);
+  CHECK(ten.sum_of_squares == 385);
+  std::vector<std::int64_t> hundred;
+  for (std::int64_t i = 1; i <= 101; ++i) hundred.push_back(i);
+  CHECK(sum_of(hundred).p99 == 100);
+  CHECK(sum_of(hundred).p50 == 51);
+}
+
+TEST_CASE("kernels of unknown duration are counted, not summed") {
+  const KernelSum sum = sum_of({kUnset, 0, 10, kUnset});
+  CHECK(sum.n == 4);
+  CHECK(sum.known == 2);
+  CHECK(sum.total == 10);
+  CHECK(sum.min == 0);
+  CHECK(sum.median == 5);
+  const KernelSum unknown = sum_of({kUnset});
+  CHECK(unknown.n == 1);
+  CHECK(unknown.known == 0);
+  CHECK(unknown.total == 0);
+}
+
+TEST_CASE("groups are kept apart and added up by name") {
+  KernelSums sums;
+  sums.add({2, 1, 1}, 10);
+  sums.add({1, 1, 1}, 1);
+  sums.add({2, 0, 1}, 20);
+  sums.add({2, 1, 3}, 40);
+  sums.add({2, 1, 1}, 30);
+  const KernelSumTables tables = sums.finish();
+  const std::vector<KernelSum>& groups = tables.by_group;
+  REQUIRE(groups.size() == 4);
+  CHECK(groups[0].group.name == 2);
+  CHECK(groups[0].n == 2);
+  CHECK(groups[0].total == 40);
+  CHECK(groups[2].group.step_kind == 0);
+  CHECK(groups[3].group.stream == 3);
+  const std::vector<KernelSum>& names = tables.by_name;
+  REQUIRE(names.size() == 2);
+  CHECK(names[0].group.name == 2);
+  CHECK(names[0].n == 4);
+  CHECK(names[0].total == 100);
+  CHECK(names[0].median == 25);
+  CHECK(names[1].total == 1);
+  CHECK(KernelSums{}.finish().by_name.empty());
+}
+
+TEST_CASE("durations of more than 32 bits stand in their place") {
+  constexpr std::int64_t kLong = 5'000'000'000;
+  const KernelSum sum = sum_of({kLong, 3, kLong + 1, 4'294'967'295, 4'294'967'296});
+  CHECK(sum.min == 3);
+  CHECK(sum.max == kLong + 1);
+  CHECK(sum.median == 4'294'967'296.0);
+  CHECK(sum.p90 == kLong + 1);
+  CHECK(sum.total == 2 * kLong + 1 + 3 + 4'294'967'295 + 4'294'967'296);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,58 @@
+#include "passes/steps/step_stats.h"
+
+#include <doctest/doctest.h>
+
+namespace tracedb {
+namespace {
+
+using Times = std::vector<std::int64_t>;
+using Ids = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("figures of steps: of the longest device, copies in spans only, kernels of none apart") {
+  const Times ts = {0, 5, 20, 100, 300};
+  const Times dur = {10, 10, 30, kNoTime, 7};
+  const Ids stream = {1, 2, 1, 3, 1};
+  const Ids step = {1, 1, 1, 1, 0};
+  const Times copy_ts = {60};
+  const Times copy_dur = {5};
+  const Ids copy_stream = {1};
+  const Ids copy_step = {1};
+  const Ids devices = {0, 7, 7, 9};
+  const auto stats = step_stats({ts, dur, stream, step}, {copy_ts, copy_dur, copy_stream, copy_step}, devices, 2);
+  REQUIRE(stats.size() == 3);
+  CHECK(stats[0].kernels == 1);
+  CHECK(stats[0].kernel_time == 7);
+  CHECK(stats[1].kernels == 4);
+  CHECK(stats[1].known == 3);
+  CHECK(stats[1].kernel_time == 50);
+  CHECK(stats[1].first == 0);
+  CHECK(stats[1].gpu_span == 65);
+  CHECK(stats[1].gpu_busy == 50);  // 0..15, 20..50, 60..65
+  CHECK(stats[2].kernels == 0);
+  CHECK(stats[2].gpu_span == kNoTime);
+}
+
+TEST_CASE("periods run from step to step of one track") {
+  CHECK(periods(Times{0, 5, 10, kNoTime, 40}, Ids{1, 2, 1, 1, 2}) == Times{10, 35, kNoTime, kNoTime, kNoTime});
+  CHECK(periods({}, {}).empty());
+}
+
+TEST_CASE("the steady state leaves the ramps out") {
+  const auto steady = [](const Times& requests) {
+    const StepRange range = steady_steps(requests);
+    return std::pair(range.first, range.last);
+  };
+  CHECK(steady({0, 10, 60, 99, 100, 100, 96, 80, 100, 20}) == std::pair<std::size_t, std::size_t>(3, 7));
+  CHECK(steady({-1, -1}) == std::pair<std::size_t, std::size_t>(0, 0));
+  CHECK(steady({}) == std::pair<std::size_t, std::size_t>(0, 0));
+}
+
+TEST_CASE("medians") {
+  CHECK(median_of({}) == std::nullopt);
+  CHECK(median_of({3, 1, 2}) == 2.0);
+  CHECK(median_of({4, 1, 2, 9}) == 3.0);
+}
+
+}  // namespace tracedb

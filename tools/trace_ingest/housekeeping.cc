@@ -1,0 +1,204 @@
+#include "trace_ingest/housekeeping.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <string_view>
+
+#include "base/decimal.h"
+#include "base/error.h"
+#include "index/locate.h"
+#include "report/escape.h"
+#include "shared/process_signals.h"
+#include "trace_ingest/progress.h"
+#include "trace_ingest/summary.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string shown(const fs::path& path) { return escape_text(path.native()); }
+
+struct Sum {
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+
+  void add(std::uint64_t size) {
+    ++files;
+    bytes += size;
+  }
+};
+
+void print_sum(std::string_view name, const Sum& sum, std::string_view meaning) {
+  std::cout << fmt::format("{:<10} {:>7}  {:>12}  {}\n", name, sum.files, human_bytes(sum.bytes), meaning);
+}
+
+void print_statistics(const Survey& survey) {
+  std::array<Sum, kIndexStates> states{};
+  Sum ours, dead, in_use;
+  for (const SurveyedIndex& index : survey.indexes) {
+    states[static_cast<std::size_t>(index.state)].add(index.file.bytes);
+    if (index.state != IndexState::kForeign) ours.add(index.file.bytes);
+  }
+  for (const SurveyedLeftover& leftover : survey.leftovers) (leftover.in_use ? in_use : dead).add(leftover.bytes);
+  std::cout << fmt::format("{:<10} {:>7}  {:>12}\n", "State", "Files", "Size");
+  for (std::size_t i = 0; i < kIndexStates; ++i) {
+    const auto state = static_cast<IndexState>(i);
+    if (state != IndexState::kForeign) print_sum(to_string(state), states[i], describe(state));
+  }
+  print_sum("indexes", ours, "all of them");
+  print_sum("foreign", states[static_cast<std::size_t>(IndexState::kForeign)], describe(IndexState::kForeign));
+  print_sum("leftovers", dead, "of builds that were killed");
+  print_sum("in use", in_use, "locks and unfinished indexes of builds at work");
+}
+
+void tell(const HousekeepingCommand& command, const Survey& survey) {
+  SummaryFile summary(command.summary);
+  for (const SurveyedIndex& index : survey.indexes) {
+    summary.add(summary_line(index, index.reason, "", ""));
+    if (command.verbose) {
+      std::cout << fmt::format("{}: {}, {}: {}\n", shown(index.path), human_bytes(index.file.bytes),
+                               to_string(index.state), escape_text(index.reason));
+    }
+  }
+  for (const SurveyedLeftover& leftover : survey.leftovers) {
+    summary.add(summary_line(leftover, "", ""));
+    if (command.verbose) {
+      std::cout << fmt::format("{}: {}, {}\n", shown(leftover.path), human_bytes(leftover.bytes),
+                               leftover.in_use ? "in use" : "left by a killed build");
+    }
+  }
+  summary.close();
+  if (!command.quiet) print_statistics(survey);
+}
+
+class Collection {
+ public:
+  explicit Collection(const HousekeepingCommand& command) : command_(command), summary_(command.summary) {}
+
+  void run(const Survey& survey) {
+    for (const SurveyedLeftover& leftover : survey.leftovers) collect(leftover);
+    std::map<std::size_t, std::string> reasons;
+    for (const PlannedRemoval& removal : plan_removals(survey, command_.options)) {
+      if (end_requested()) break;
+      collect(survey.indexes[removal.index], removal.reason);
+      reasons.emplace(removal.index, removal.reason);
+    }
+    for (std::size_t i = 0; i < survey.indexes.size(); ++i) {
+      if (!reasons.contains(i)) keep(survey.indexes[i]);
+    }
+  }
+
+  void close() {
+    summary_.close();
+    if (command_.quiet) return;
+    std::cout << fmt::format("{} {} files, {}; kept {} indexes, {}", command_.dry_run ? "would remove" : "removed",
+                             removed_.files, human_bytes(removed_.bytes), kept_.files, human_bytes(kept_.bytes));
+    if (in_use_ > 0) std::cout << fmt::format("; {} in use", in_use_);
+    if (failed_ > 0) std::cout << fmt::format("; {} could not be removed", failed_);
+    std::cout << '\n';
+    if (alone_ > 0)
+      std::cout << fmt::format("kept {} that cannot be rebuilt from a trace; --orphans removes them\n", alone_);
+  }
+
+  [[nodiscard]] bool failed() const { return failed_ > 0; }
+
+ private:
+  void collect(const SurveyedLeftover& leftover) {
+    if (end_requested()) return;
+    const std::string reason = "left by a killed build of " + leftover.index.filename().native();
+    RemovalResult result{leftover.in_use ? RemovalOutcome::kInUse : RemovalOutcome::kRemoved};
+    if (!leftover.in_use && !command_.dry_run) result = remove_leftover(leftover);
+    const std::string_view action = note(leftover.path, leftover.bytes, reason, result);
+    summary_.add(summary_line(leftover, action, result.error));
+  }
+
+  void collect(const SurveyedIndex& index, const std::string& reason) {
+    const RemovalResult result = command_.dry_run ? RemovalResult{} : remove_index(index);
+    if (result.outcome != RemovalOutcome::kRemoved && result.outcome != RemovalOutcome::kGone) {
+      kept_.add(index.file.bytes);
+    }
+    const std::string_view action = note(index.path, index.file.bytes, reason, result);
+    summary_.add(summary_line(index, reason, action, result.error));
+  }
+
+  void keep(const SurveyedIndex& index) {
+    summary_.add(summary_line(index, index.reason, "kept", ""));
+    if (index.state == IndexState::kForeign) return;
+    kept_.add(index.file.bytes);
+    const bool alone = index.state == IndexState::kOrphaned || index.state == IndexState::kStale;
+    if (alone && !end_requested()) ++alone_;
+    if (command_.verbose) {
+      std::cout << fmt::format("{}: kept, {}: {}\n", shown(index.path), to_string(index.state),
+                               escape_text(index.reason));
+    }
+  }
+
+  // Prints a line, counts, and returns the word for the summary.
+  std::string_view note(const fs::path& path, std::uint64_t bytes, const std::string& reason,
+                        const RemovalResult& result) {
+    const bool gone = result.outcome == RemovalOutcome::kRemoved;
+    const std::string_view action = gone && command_.dry_run ? "would remove" : to_string(result.outcome);
+    if (gone) removed_.add(bytes);
+    if (result.outcome == RemovalOutcome::kInUse) ++in_use_;
+    if (result.outcome == RemovalOutcome::kFailed) {
+      ++failed_;
+      std::cerr << fmt::format("trace-ingest: {}: cannot be removed: {}\n", shown(path), escape_text(result.error));
+    } else if (!command_.quiet) {
+      std::cout << fmt::format("{}: {} ({}, {})\n", shown(path), action, human_bytes(bytes), escape_text(reason));
+    }
+    return action;
+  }
+
+  const HousekeepingCommand& command_;
+  SummaryFile summary_;
+  Sum removed_, kept_;
+  std::size_t in_use_ = 0, failed_ = 0, alone_ = 0;
+};
+
+std::vector<fs::path> folders_of(const HousekeepingCommand& command) {
+  if (!command.folders.empty()) return command.folders;
+  const fs::path cache = cache_directory();
+  std::error_code error;
+  if (!cache.empty() && fs::is_directory(cache, error)) return {cache};
+  if (!command.quiet) {
+    std::cerr << fmt::format("no cache directory{}{}\n", cache.empty() ? "" : " yet: ", shown(cache));
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_housekeeping(const HousekeepingCommand& command) {
+  const Survey survey = survey_indexes(folders_of(command), &end_requested());
+  for (const Survey::Note& note : survey.unreadable) {
+    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", shown(note.path), note.reason);
+  }
+  const int read_code = survey.unreadable.empty() ? 0 : static_cast<int>(ErrorCode::kInput);
+  if (!command.collect) {
+    tell(command, survey);
+    return read_code;
+  }
+  Collection collection(command);
+  collection.run(survey);
+  collection.close();
+  if (end_requested()) return signal_exit_code();
+  return collection.failed() ? static_cast<int>(ErrorCode::kResource) : read_code;
+}
+
+std::int64_t parse_age(const std::string& text) {
+  constexpr std::string_view kUnits = "smhdw";
+  constexpr std::array<double, kUnits.size()> kSeconds = {1, 60, 3600, 86400, 604800};
+  const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+  const auto value = parse_double(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
+  if (unit == std::string_view::npos || !value || *value < 0 || *value * kSeconds[unit] > 9e9) {
+    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not an age; write e.g. 30d, 12h, 45m or 90s", text));
+  }
+  return static_cast<std::int64_t>(*value * kSeconds[unit] * 1e9);
+}
+
+}  // namespace tracedb

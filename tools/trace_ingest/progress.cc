@@ -1,0 +1,134 @@
+#include "trace_ingest/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "base/failure.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(200);
+constexpr std::size_t kNamesShown = 2;
+constexpr std::size_t kNameWidth = 28;
+
+std::string part_done(const IngestProgress& progress) {
+  if (progress.linking) return "linking";
+  if (progress.total_bytes == 0) return human_bytes(progress.file_bytes);
+  return fmt::format("{} %", 100 * progress.file_bytes / progress.total_bytes);
+}
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  if (whole < 100) return fmt::format("{} s", whole);
+  if (whole < 6000) return fmt::format("{} min", whole / 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr double kMega = 1e6;
+  return bytes < 10'000 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} MB", static_cast<double>(bytes) / kMega);
+}
+
+Ticker::Ticker(std::chrono::nanoseconds interval, std::function<void()> tick)
+    : thread_([this, interval, tick = std::move(tick)] {
+        std::unique_lock lock(mutex_);
+        // Not to show progress is no reason to end a run.
+        while (!wake_.wait_for(lock, interval, [this] { return done_; })) static_cast<void>(failure_of(tick));
+      }) {}
+
+Ticker::~Ticker() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+ProgressLine::ProgressLine(const ProgressOptions& options)
+    : options_(options),
+      redrawn_(options.mode == ProgressMode::kAlways || ::isatty(STDERR_FILENO) != 0),
+      shown_(options.mode != ProgressMode::kNever) {}
+
+std::chrono::nanoseconds ProgressLine::interval() const {
+  return redrawn_ ? std::chrono::nanoseconds(kRedraw) : options_.heartbeat;
+}
+
+void ProgressLine::update(const std::filesystem::path& trace, const IngestProgress& progress) {
+  IngestProgress& known = running_[trace];
+  const std::uint64_t events = std::max(known.events, progress.events);  // not counted any more while linking
+  known = progress;
+  known.events = events;
+  show();
+}
+
+void ProgressLine::finished(const std::filesystem::path& trace, std::uint64_t bytes) {
+  ++done_;
+  const auto found = running_.find(trace);
+  if (found != running_.end()) {
+    read_bytes_ += found->second.file_bytes;
+    events_ += found->second.events;
+    running_.erase(found);
+  }
+  done_bytes_ += bytes;
+}
+
+void ProgressLine::show() {
+  const auto now = Clock::now();
+  if (!shown_ || running_.empty() || now - last_ < interval()) return;
+  last_ = now;
+  if (redrawn_) {
+    std::cerr << "\r\x1b[K" << line() << std::flush;
+    drawn_ = true;
+  } else {
+    std::cerr << line() + '\n' << std::flush;
+  }
+}
+
+void ProgressLine::clear() {
+  if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
+  drawn_ = false;
+}
+
+std::string ProgressLine::line() const {
+  std::uint64_t accounted = done_bytes_, read = read_bytes_, events = events_;
+  for (const auto& [trace, progress] : running_) {
+    accounted += progress.file_bytes;
+    read += progress.file_bytes;
+    events += progress.events;
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const double speed = static_cast<double>(read) / seconds;
+  std::string line = options_.traces == 1 ? "" : fmt::format("{} of {} done  ", done_, options_.traces);
+  line += fmt::format("{}  {:.0f} MB/s  {:.0f} events/s", human_bytes(read), speed / 1e6,
+                      static_cast<double>(events) / seconds);
+  if (options_.total_bytes > accounted && read > 0) {
+    line += fmt::format("  {} %  {} left", 100 * accounted / options_.total_bytes,
+                        time_text(static_cast<double>(options_.total_bytes - accounted) / speed));
+  } else {
+    line += fmt::format("  {} so far", time_text(seconds));
+  }
+  return line + running_traces();
+}
+
+std::string ProgressLine::running_traces() const {
+  if (options_.traces == 1) return running_.begin()->second.linking ? "  linking kernels, calls and stacks" : "";
+  std::string text;
+  std::size_t names = 0;
+  for (const auto& [trace, progress] : running_) {
+    if (names++ == kNamesShown) return text + fmt::format("  and {} more", running_.size() - kNamesShown);
+    text +=
+        fmt::format("  {} {}", shorten_middle(escape_text(trace.filename().string()), kNameWidth), part_done(progress));
+  }
+  return text;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,218 @@
+#include "trace_ingest/run.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "ingest/batch.h"
+#include "report/escape.h"
+#include "shared/process_signals.h"
+#include "trace_ingest/summary.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nobody may be listening any more: that is no reason to fail.
+template <class... Values>
+void say(fmt::format_string<Values...> format, Values&&... values) {
+  std::cerr << fmt::format(format, std::forward<Values>(values)...) << std::flush;
+}
+
+std::string shown(const fs::path& path) { return escape_text(path.native()); }
+
+void print_issues(const IssueLog& issues) {
+  for (const Issue& issue : issues.issues()) {
+    const IssueDescription& description = describe(issue.kind);
+    if (description.severity == Severity::kInfo) continue;
+    const std::string place = issue.offset < 0 ? "" : fmt::format(", first at byte {}", issue.offset);
+    say("  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
+  }
+}
+
+void print_result(const TraceRecord& record) {
+  const IngestResult& result = *record.result;
+  const std::uint64_t accounted = result.matched_flows + result.metadata_events;
+  say("{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n", shown(record.trace),
+      result.events_read, result.events_stored, result.matched_flows, result.metadata_events,
+      result.events_skipped - accounted);
+  say("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", shown(record.index), human_bytes(result.index_bytes), record.seconds,
+      static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
+      result.complete ? "" : "; the end of the trace is missing");
+  print_issues(result.issues);
+}
+
+enum class Wordiness { kErrors, kNormal, kAll };
+
+class Reporter : public BatchObserver {
+ public:
+  Reporter(const IngestCommand& command, const ProgressOptions& progress)
+      : words_(command.quiet     ? Wordiness::kErrors
+               : command.verbose ? Wordiness::kAll
+                                 : Wordiness::kNormal),
+        alone_(progress.traces == 1),
+        line_(progress),
+        strictness_(command.strict ? Strictness::kStrict : Strictness::kLenient),
+        summary_(command.summary) {
+    if (line_.is_shown()) ticker_.emplace(line_.interval(), [this] { locked([&] { line_.show(); }); });
+  }
+
+  void started(const fs::path& trace) override {
+    locked([&] { line_.started(trace); });
+  }
+
+  void progress(const fs::path& trace, const IngestProgress& progress) override {
+    locked([&] { line_.update(trace, progress); });
+  }
+
+  void waiting(const fs::path& index) override {
+    locked([&] {
+      line_.clear();
+      if (words_ != Wordiness::kErrors) say("{}: another process is building it; waiting\n", shown(index));
+    });
+  }
+
+  void finished(const TraceRecord& record) override {
+    locked([&] {
+      line_.clear();
+      line_.finished(record.trace, record.bytes);
+      summary_.add(summary_line(record, strictness_));
+      print(record);
+    });
+  }
+
+  void end(const BatchResult& result) {
+    ticker_.reset();
+    line_.clear();
+    summary_.close();
+    if (result.interrupted) say("trace-ingest: interrupted; run it again to continue\n");
+    if (alone_ || words_ == Wordiness::kErrors) return;
+    say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),
+        result.count(TraceStatus::kValid), result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
+        result.count(TraceStatus::kSkipped), result.seconds);
+  }
+
+ private:
+  // The ticker has a thread of its own.
+  template <class Work>
+  void locked(Work work) {
+    const std::lock_guard lock(mutex_);
+    work();
+  }
+
+  void print(const TraceRecord& record) const {
+    if (record.status == TraceStatus::kFailed) {
+      const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
+      say("trace-ingest: {}{}\n", named ? "" : shown(record.trace) + ": ", escape_text(record.error));
+    }
+    if (words_ == Wordiness::kErrors) return;
+    const bool all = alone_ || words_ == Wordiness::kAll;
+    if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
+      say("{}: skipped: {}\n", shown(record.trace), escape_text(record.error));
+    } else if (record.status == TraceStatus::kValid && all) {
+      say("{}: valid, nothing to do\n", shown(record.index));
+    } else if (record.result && all) {
+      print_result(record);
+    } else if (record.status == TraceStatus::kSalvaged) {
+      say("{}: salvaged, {} issues; see trace-query issues\n", shown(record.trace), record.issues);
+    }
+  }
+
+  Wordiness words_;
+  bool alone_;
+  ProgressLine line_;
+  Strictness strictness_;
+  SummaryFile summary_;
+  std::mutex mutex_;
+  std::optional<Ticker> ticker_;
+};
+
+std::vector<fs::path> read_path_list(const fs::path& list) {
+  std::string text;
+  if (list == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    return parse_path_list(text);
+  }
+  std::ifstream file(list, std::ios::binary);
+  if (!file || fs::is_directory(list)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the list of traces cannot be read", printable_path(list)));
+  }
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  return parse_path_list(text);
+}
+
+TraceList find_traces(const IngestCommand& command) {
+  std::vector<fs::path> given = command.traces;
+  if (!command.files_from.empty()) {
+    const std::vector<fs::path> listed = read_path_list(command.files_from);
+    given.insert(given.end(), listed.begin(), listed.end());
+  }
+  const std::vector<std::string>& globs = command.globs.empty() ? default_globs() : command.globs;
+  TraceList list = list_traces(given, globs, command.summary);
+  if (list.traces.empty() && list.unreadable.empty() && list.skipped.empty()) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})",
+                                               list.empty.empty() ? printable_path(command.files_from)
+                                                                  : printable_path(list.empty.front()),
+                                               fmt::join(globs, " ")));
+  }
+  if (!command.output.empty() && list.traces.size() != 1) {
+    throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
+  }
+  if (!command.quiet) {
+    for (const fs::path& folder : list.empty) say("{}: no traces there\n", shown(folder));
+  }
+  return list;
+}
+
+BatchOptions batch_options(const IngestCommand& command) {
+  BatchOptions options;
+  options.output = command.output;
+  options.index_directory = command.index_directory;
+  options.jobs = command.jobs;
+  options.fail_fast = command.fail_fast;
+  options.timeout = command.timeout;
+  options.ensure.ingest = command.options;
+  options.ensure.ingest.cancel = &end_requested();
+  options.ensure.rebuild = command.force;
+  options.ensure.overwrite_foreign = command.force;
+  options.ensure.full_check = command.verify;
+  return options;
+}
+
+// 0 if that of any is not known: how long it will take is then not known either.
+std::uint64_t total_bytes(const TraceList& list) {
+  std::uint64_t bytes = 0;
+  for (const fs::path& trace : list.traces) {
+    std::error_code error;
+    if (!fs::is_regular_file(trace, error)) return 0;
+    const std::uintmax_t size = fs::file_size(trace, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+int run_ingest(const IngestCommand& command) {
+  const TraceList list = find_traces(command);
+  const std::size_t all = list.traces.size() + list.unreadable.size() + list.skipped.size();
+  ProgressOptions progress{command.quiet ? ProgressMode::kNever : command.progress, command.heartbeat, all};
+  progress.total_bytes = total_bytes(list);
+  Reporter reporter(command, progress);
+  const BatchResult result = run_batch(list, batch_options(command), reporter);
+  reporter.end(result);
+  if (result.interrupted) return signal_exit_code();
+  if (result.first_failure) return static_cast<int>(all == 1 ? *result.first_failure : ErrorCode::kInput);
+  return command.strict && result.lossy ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+}
+
+}  // namespace tracedb

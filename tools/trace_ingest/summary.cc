@@ -1,0 +1,105 @@
+#include "trace_ingest/summary.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/input_file.h"
+#include "base/utf8.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+std::string text_field(std::string_view name, const std::string& text) {
+  if (text.empty()) return fmt::format(",\"{}\":null", name);
+  return fmt::format(",\"{}\":\"{}\"", name, escape_json(text));
+}
+
+std::string bytes_field(const std::string& name) {
+  if (valid_utf8(name).replaced == 0) return {};
+  std::string field = ",\"path_hex\":\"";
+  for (const char c : name) field += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return field + '"';
+}
+
+std::string path_fields(const std::filesystem::path& path) {
+  return fmt::format("{{\"path\":\"{}\"", escape_json(path.native())) + bytes_field(path.native());
+}
+
+int exit_code(const TraceRecord& record, Strictness strictness) {
+  if (record.code) return static_cast<int>(*record.code);
+  return strictness == Strictness::kStrict && record.lossy() ? static_cast<int>(ErrorCode::kSalvaged) : 0;
+}
+
+bool was_read(const TraceRecord& record) {
+  return record.status != TraceStatus::kFailed && record.status != TraceStatus::kSkipped;
+}
+
+}  // namespace
+
+std::string summary_line(const TraceRecord& record, Strictness strictness) {
+  std::string line = path_fields(record.trace);
+  line += text_field("index", record.index.native());
+  line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
+                      to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
+                      exit_code(record, strictness));
+  if (was_read(record)) line += fmt::format(",\"losses\":{},\"complete\":{}", record.losses, record.complete);
+  return line + text_field("error", record.error) + '}';
+}
+
+std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+                         const std::string& error) {
+  std::string line = path_fields(index.path);
+  line += fmt::format(",\"kind\":\"index\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":{}", to_string(index.state),
+                      index.file.bytes, index.file.modified_ns);
+  line += text_field("source", index.source.native()) + text_field("reason", std::string(reason));
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
+}
+
+std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error) {
+  std::string line = path_fields(leftover.path);
+  line += fmt::format(",\"kind\":\"leftover\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":null,\"source\":null",
+                      leftover.in_use ? "in use" : "dead", leftover.bytes);
+  line += text_field("reason", "of " + leftover.index.filename().native());
+  return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
+}
+
+SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
+  if (path.empty()) return;
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail();
+}
+
+SummaryFile::~SummaryFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void SummaryFile::close() {
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) fail();
+}
+
+void SummaryFile::fail() const {
+  throw Error(ErrorCode::kResource, fmt::format("{}: cannot write the summary: {}; choose another place for it",
+                                                printable_path(path_), std::strerror(errno)));
+}
+
+void SummaryFile::add(const std::string& line) {
+  if (descriptor_ < 0) return;
+  const std::string ended = line + '\n';
+  std::string_view rest = ended;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail();
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace tracedb

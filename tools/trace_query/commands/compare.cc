@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "present/compare_sections.h"
+#include "trace_query/command.h"
+#include "trace_query/commands/compare_run.h"
+#include "trace_query/commands/compare_wafer.h"
+
+namespace tracedb {
+namespace {
+
+void add_choices(CommandLine& line) {
+  line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
+  line.add("phase", OptionKind::kValue,
+           "only steps of this kind, a GLOB: prefill, decode, mixed, train, other, unknown");
+  line.add("min-confidence", OptionKind::kValue,
+           "only fusions found with at least this confidence, in percent (default 30)");
+}
+
+int run_section(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
+                             OptionGroup::kInput});
+  add_choices(line);
+  return line.parse(args) ? run_comparison(line) : 0;
+}
+
+// Options of the other method: a gate that is not asked would let everything pass.
+void check_wafer_options(const CommandLine& line) {
+  for (const char* option :
+       {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file", "min-confidence"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --method wafer", option));
+  }
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kCompareCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
+                                     OptionGroup::kInput});
+  std::string sections = "only these sections, separated by commas, or all:";
+  for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
+  line.add("section", OptionKind::kList, sections.c_str());
+  add_choices(line);
+  line.add("by", OptionKind::kValue,
+           "rows of the ledger: op (default), layer, layer,op or kernel; class: operations and ledger by the plain "
+           "classes,\n"
+           "also where the two traces name one operation differently");
+  line.add("gate", OptionKind::kValue,
+           "exit 1 if the candidate is significantly slower by more than this many percent");
+  line.add("gate-metric", OptionKind::kValue,
+           "what --gate is about: the worse of period and span (worse, the default), or one of span, busy, period and "
+           "kernel_time of a step");
+  line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
+  line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
+  line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
+  if (!line.parse(args)) return 0;
+  const std::string method = line.text("method").value_or("sequence");
+  if (method == "wafer") {
+    check_wafer_options(line);
+    return run_wafer_comparison(line);
+  }
+  if (method != "sequence") {
+    throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
+  }
+  return run_comparison(line);
+}
+
+}  // namespace
+
+const Command kCompareCommand = {
+    "compare", "two traces: operations, layers, kernels, fusion, an account of the change, a verdict",
+    "compare [options] BASELINE CANDIDATE [CANDIDATE...]",
+    "  trace-query compare mi300x.json.gz h100.json.gz\n"
+    "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
+    "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
+    "  trace-query compare a.json.gz b.json.gz --method wafer\n"
+    "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
+    run};
+
+const Command kAlignCommand = {"align", "pairs of kernels that do the same work in two traces",
+                               "align [options] BASELINE CANDIDATE [CANDIDATE...]",
+                               "  trace-query align mi300x.json.gz h100.json.gz --phase decode --limit 0",
+                               [](std::span<const std::string> args) { return run_section(kAlignCommand, args); }};
+
+const Command kFusionCommand = {"fusion", "what one trace does in one kernel and another in several",
+                                "fusion [options] BASELINE CANDIDATE [CANDIDATE...]",
+                                "  trace-query fusion mi300x.json.gz h100.json.gz --json",
+                                [](std::span<const std::string> args) { return run_section(kFusionCommand, args); }};
+
+}  // namespace tracedb

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/duration_text.h"
+#include "passes/layers/layer_set.h"
+#include "passes/layers/model_facts.h"
+#include "passes/tables/name_order.h"
+#include "report/cell_text.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+#include "trace_query/steps.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kValue = 2;
+constexpr std::size_t kUnit = 3;
+
+Cell readable(const Cell& value, const std::string& unit, TimeUnit time_unit) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (unit == "ns since epoch" && integer != nullptr) return moment_text(*integer);
+  return fact_text(value, unit_from(unit).value_or(Unit::kAny), time_unit);
+}
+
+// People get "12.345 ms" in one column; machines get the number and, beside it, its unit.
+void merge_units(Report& report, TimeUnit time_unit) {
+  report.columns.resize(kUnit);
+  report.columns[kValue].unit = Unit::kText;
+  for (Row& row : report.rows) {
+    const auto* unit = std::get_if<std::string>(&row[kUnit]);
+    row[kValue] = readable(row[kValue], unit == nullptr ? "" : *unit, time_unit);
+    row.resize(kUnit);
+  }
+}
+
+Row fact(const char* section, std::string item, Cell value, const char* unit) {
+  return {std::string(section), std::move(item), std::move(value), std::string(unit)};
+}
+
+void add_steps(const StepSet& set, std::vector<Row>& rows) {
+  std::map<StepKind, std::int64_t> counts;
+  for (const StepFacts& step : set.steps) ++counts[step.info.kind];
+  const char* how = set.source == StepSource::kInferred ? " (inferred)" : "";
+  for (const auto& [kind, count] : counts) {
+    rows.push_back(fact("steps", std::string(to_string(kind)) + how, count, "count"));
+  }
+  if (counts.empty()) rows.push_back(fact("steps", "none", std::string("no annotation names a step"), "text"));
+}
+
+double share_in_steps(const LoadedSteps& loaded) {
+  double inside = 0, total = 0;
+  const auto dur = loaded.events.kernels.times("dur");
+  for (std::size_t i = 0; i < dur.size(); ++i) {
+    if (dur[i] == kNullCell) continue;
+    total += static_cast<double>(dur[i]);
+    inside += loaded.set.of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
+  }
+  return total > 0 ? inside / total : 0;
+}
+
+void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
+  std::string text;
+  for (const PhaseLayers& phase : layers.phases) {
+    if (phase.layers == 0) continue;
+    const std::string where = phase.in_steps ? std::string(to_string(phase.kind)) : "all";
+    std::string stacks, sources;
+    for (const LayerStack& stack : phase.stacks) {
+      stacks += (stacks.empty() ? "" : " + ") + stack_text(stack, layers.stacks.size() > 1);
+    }
+    for (const LayerSource source : phase.sources) {
+      sources += fmt::format("{}{}", sources.empty() ? "" : " and ", to_string(source));
+    }
+    text += fmt::format("{}{} ({}, by {})", text.empty() ? "" : ", ", stacks, where, sources);
+  }
+  rows.push_back(fact("model", "layers", text.empty() ? "not known" : text, "text"));
+  rows.push_back(fact("coverage", "kernel time in a layer", 100 * layers.coverage, "percent"));
+}
+
+// What the passes find: opinions, where the script has the facts of the index.
+std::vector<Row> findings(const Index& index, const CommandLine& line, const RulesInForce& rules) {
+  std::vector<Row> rows;
+  rules.apply(index);
+  const ModelFacts model = model_facts(index, kernel_traits(index));
+  rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
+  rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
+  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
+  const bool has_columns = loaded.events.kernels.has("launch_id") && loaded.events.kernels.has("name_id");
+  const NameOrder order =
+      has_columns ? find_names_out_of_step(index, loaded.events.kernels) : find_names_out_of_step(index);
+  if (order.kernels > 0) {
+    rows.push_back(fact("coverage", "kernels of graph replays with another kernel's name", order.kernels, "count"));
+  }
+  add_steps(loaded.set, rows);
+  if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {
+    const std::string item = fmt::format("kernel time in a step ({})", to_string(loaded.set.source));
+    rows.push_back(fact("coverage", item, 100 * share_in_steps(loaded), "percent"));
+  }
+  add_layers(find_layers(index, loaded.events, loaded.set, loaded.traits), rows);
+  return rows;
+}
+
+// Puts rows behind those of their section, a section "model" behind the steps; steps replace those of the script.
+void merge(Report& report, std::vector<Row> rows) {
+  const auto section = [](const Row& row) { return std::get<std::string>(row[0]); };
+  const auto is = [&](const char* name) { return [&section, name](const Row& row) { return section(row) == name; }; };
+  const auto steps = std::find_if(report.rows.begin(), report.rows.end(), is("steps"));
+  auto place = static_cast<std::size_t>(steps - report.rows.begin());
+  if (std::any_of(rows.begin(), rows.end(), is("steps"))) std::erase_if(report.rows, is("steps"));
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto rank = [&](const Row& row) { return section(row) == "steps" ? 0 : section(row) == "model" ? 1 : 2; };
+    return rank(a) < rank(b);
+  });
+  for (Row& row : rows) {
+    const bool coverage = section(row) == "coverage";
+    while (coverage && place < report.rows.size() && section(report.rows[place]) != "issues") ++place;
+    while (!coverage && place < report.rows.size() && section(report.rows[place]) == "steps") ++place;
+    report.rows.insert(report.rows.begin() + static_cast<std::ptrdiff_t>(place++), std::move(row));
+  }
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
+  if (!line.parse(args)) return 0;
+  const RulesInForce rules(line);
+  const bool people = line.renderer().audience == Audience::kPeople;
+  return run_trace_reports(line, "info", [&](const Index& index) {
+    TraceReport result{run_report(index.database(), "info", {}), {}};
+    if (index.database().query_int64("SELECT id FROM kernel LIMIT 1"))
+      merge(result.report, findings(index, line, rules));
+    if (people) merge_units(result.report, line.time_unit());
+    if (!index.database().query_int64("SELECT id FROM kernel LIMIT 1")) {
+      result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");
+    }
+    return result;
+  });
+}
+
+}  // namespace
+
+const Command kInfoCommand = {"info", "what this trace is: devices, ranks, events, steps, coverage, issues",
+                              "info [options] TRACE|INDEX...", "  trace-query info trace.json.gz", run};
+
+}  // namespace tracedb

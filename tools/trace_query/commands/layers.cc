@@ -1,0 +1,89 @@
+#include "trace_query/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "passes/tables/layer_tables.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+#include "trace_query/selection.h"
+
+namespace tracedb {
+namespace {
+
+std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& report, const Selection& selection) {
+  std::vector<std::string> notes = loaded.notes();
+  const LayerSet& layers = loaded.layers;
+  if (!layers.stacks.empty()) {
+    std::string text;
+    for (const LayerStack& stack : layers.stacks) {
+      text += (text.empty() ? "" : ", ") + stack_text(stack, layers.stacks.size() > 1);
+    }
+    notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", text, 100 * layers.coverage));
+  }
+  if (loaded.steps.events.kernels.size() == 0) {
+    notes.emplace_back("the trace has no kernels");
+  } else if (report.rows.empty() && !selection.empty()) {
+    notes.emplace_back("no kernel matches the selection");
+  }
+  return notes;
+}
+
+// Where there is one stack, readers need not be told its name in each row.
+void drop_stack(Report& report) {
+  const auto stack = std::find_if(report.columns.begin(), report.columns.end(),
+                                  [](const Column& column) { return column.key == "stack"; });
+  const auto at = stack - report.columns.begin();
+  report.columns.erase(stack);
+  for (Row& row : report.rows) row.erase(row.begin() + at);
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kLayersCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
+                                    OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
+                                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+  line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
+  add_by_pass(line);
+  if (!line.parse(args)) return 0;
+  const Selection selection = selection_of(line);
+  const RulesInForce rules(line);
+  const CaptureInForce capture(line, rules);
+  const bool per_op = line.has("per-op");
+  const bool people = line.renderer().audience == Audience::kPeople;
+  const bool passes = by_pass(line);
+  if (per_op && passes) throw Error(ErrorCode::kUsage, "layers: give --per-op or --by pass");
+  const std::string script = per_op ? "layer_ops" : passes ? "layers_by_pass" : "layers";
+  const Recipe recipe{
+      "reports/" + script,
+      {rules.recipe(), steps_recipe(line),
+       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations, operators, "
+       "--capture or the rhythm of the kernels (src/passes/layers/layer_set.h, layer_tables.h)"}};
+  const auto make = [&](const Index& index) {
+    const LoadedLayers loaded = load_layers(index, line, rules, &capture);
+    const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers);
+    make_layer_table(index, loaded.steps.events, loaded.steps.set, loaded.layers, filter,
+                     per_op   ? LayerSplit::kByClass
+                     : passes ? LayerSplit::kByPass
+                              : LayerSplit::kNone);
+    TraceReport result{run_report(index.database(), script, {}), {}};
+    result.warnings = notes_of(loaded, result.report, selection);
+    if (passes) add_pass_note(index, result.warnings);
+    if (people && loaded.layers.stacks.size() < 2) drop_stack(result.report);
+    return result;
+  };
+  return run_trace_reports(line, "layers", make, recipe);
+}
+
+}  // namespace
+
+const Command kLayersCommand = {"layers", "kernel time by layer of the model, head and tail of each step",
+                                "layers [options] TRACE|INDEX...",
+                                "  trace-query layers trace.json.gz --phase decode\n"
+                                "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
+                                "  trace-query kernels trace.json.gz --layer 7\n"
+                                "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
+                                run};
+
+}  // namespace tracedb

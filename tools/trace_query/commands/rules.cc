@@ -1,0 +1,161 @@
+#include "trace_query/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/closest_name.h"
+#include "base/error.h"
+#include "passes/classify/kernel_classes.h"
+#include "passes/classify/rule_check.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kRulesSuffix = ".rules";
+
+Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, Rest::kNone}; }
+
+int show(const CommandLine& line, std::span<const std::string> inputs) {
+  const RulesInForce rules(line);
+  Parameters selection;
+  if (const auto wanted = line.text("class")) selection["class"] = *wanted;
+  return run_trace_reports(line, inputs, "rules_show", [&](const Index& index) {
+    rules.apply(index);
+    TraceReport result{run_report(index.database(), "rules_show", selection), {}};
+    if (result.report.rows.empty()) {
+      result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};
+    }
+    return result;
+  });
+}
+
+int list(const CommandLine& line) {
+  const RuleSet rules = load_rules(rules_asked(line));
+  Report report{{text_column("rule", "Rule"), text_column("class", "Class"), text_column("condition", "Condition"),
+                 text_column("source", "Source")},
+                {}};
+  for (const Rule& rule : rules.rules) {
+    std::string class_name = rule.class_name;
+    if (!rule.parts.empty()) class_name += fmt::format("|{}", fmt::join(rule.parts, ","));
+    report.rows.push_back({rule.name, class_name, to_text(rule.terms), rule.source});
+  }
+  Output output(line);
+  output.print(std::move(report), {"rules_list", {}}, {});
+  output.finish();
+  return 0;
+}
+
+std::vector<std::string> names_of(const Index& index) {
+  std::vector<std::string> names;
+  Statement statement(index.database(), "SELECT name FROM kernel_name ORDER BY id");
+  while (statement.step()) names.emplace_back(statement.text(0));
+  return names;
+}
+
+Report check_report(Classifier& classifier, const std::vector<RuleFinding>& findings) {
+  Report report{{text_column("state", "State"),
+                 text_column("rule", "Rule"),
+                 text_column("by", "Decided By"),
+                 {"names", "Names", Unit::kCount, Rest::kSum},
+                 {"decided", "Decided", Unit::kCount, Rest::kSum},
+                 text_column("source", "Source")},
+                {}};
+  for (const RuleFinding& finding : findings) {
+    if (finding.state == RuleState::kUsed) continue;
+    report.rows.push_back({std::string(to_string(finding.state)), std::string(classifier.rule_name(finding.rule)),
+                           finding.by == kNoRule ? std::string() : std::string(classifier.rule_name(finding.by)),
+                           static_cast<std::int64_t>(finding.held), static_cast<std::int64_t>(finding.decided),
+                           classifier.rules().rules[finding.rule].source});
+  }
+  return report;
+}
+
+// A file of rules among the arguments is what is checked; traces and indexes lend their names.
+int check(const CommandLine& line, std::span<const std::string> inputs) {
+  std::string what = rules_asked(line);
+  std::vector<std::string> names;
+  std::string platform = "unknown";
+  std::vector<std::string> notes;
+  for (const std::string& input : inputs) {
+    if (std::filesystem::path(input).extension() == kRulesSuffix) {
+      what = input;
+      continue;
+    }
+    const OpenedTrace trace = open_trace(input, line);
+    const std::vector<std::string> more = names_of(trace.index);
+    names.insert(names.end(), more.begin(), more.end());
+    platform = platform_of(trace.index);
+    notes.insert(notes.end(), trace.notes.begin(), trace.notes.end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  Classifier classifier(load_rules(what), platform);
+  std::vector<RuleFinding> findings = check_rules(classifier, names);
+  if (names.empty()) std::erase_if(findings, [](const auto& f) { return f.state != RuleState::kNeverReached; });
+  const bool bad =
+      std::any_of(findings.begin(), findings.end(), [](const auto& f) { return f.state == RuleState::kNeverReached; });
+  notes.push_back(
+      fmt::format("{}: {} rules checked with {} names", what, classifier.rules().rules.size(), names.size()));
+  Output output(line);
+  output.print(check_report(classifier, findings), {"rules_check", {inputs.begin(), inputs.end()}}, notes);
+  output.finish();
+  return bad ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
+int explain(const CommandLine& line, std::span<const std::string> names) {
+  Classifier classifier(load_rules(rules_asked(line)), line.text("platform").value_or("unknown"));
+  Report report{{text_column("class", "Class"), text_column("rule", "Rule"), text_column("evidence", "Evidence"),
+                 text_column("pattern", "Pattern"), text_column("function", "Function"), text_column("name", "Name")},
+                {}};
+  for (const std::string& name : names) {
+    const Explanation why = classifier.explain(name);
+    report.rows.push_back({classifier.class_name(why.result.class_id),
+                           std::string(classifier.rule_name(why.result.rule_id)),
+                           fmt::format("{}", fmt::join(why.evidence, " ")), why.label, why.path, why.readable});
+  }
+  Output output(line);
+  output.print(std::move(report), {"rules_explain", {}}, {});
+  output.finish();
+  return 0;
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
+  line.add("class", OptionKind::kValue, "show: only names of this class");
+  line.add("platform", OptionKind::kValue, "explain: the vendor to assume (amd, nvidia), for rules that depend on it");
+  if (!line.parse(args)) return 0;
+  const std::vector<std::string>& words = line.positional();
+  const std::vector<std::string> actions = {"show", "list", "check", "explain"};
+  if (words.empty()) throw Error(ErrorCode::kUsage, "rules: say what to do: show, list, check or explain");
+  const std::span<const std::string> rest = std::span(words).subspan(1);
+  const bool needs_more = words[0] == "show" || words[0] == "explain";
+  if (needs_more && rest.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("rules {}: give {}", words[0],
+                                               words[0] == "show" ? "a trace or index" : "the name of a kernel"));
+  }
+  if (words[0] == "show") return show(line, rest);
+  if (words[0] == "list") return list(line);
+  if (words[0] == "check") return check(line, rest);
+  if (words[0] == "explain") return explain(line, rest);
+  throw Error(ErrorCode::kUsage, fmt::format("rules {}: there are show, list, check and explain{}", words[0],
+                                             did_you_mean(words[0], actions)));
+}
+
+}  // namespace
+
+const Command kRulesCommand = {"rules",
+                               "the class of each kernel name and the rule that chose it; check and list rules",
+                               "rules show|check|list|explain [options] [TRACE|INDEX|FILE.rules|NAME...]",
+                               "  trace-query rules show trace.json.gz --class other\n"
+                               "  trace-query rules explain 'void vllm::rms_norm_kernel<c10::Half>(c10::Half*)'\n"
+                               "  trace-query rules check mine.rules trace.json.gz\n"
+                               "End your own file with 'include default' to put its rules before the built-in ones.",
+                               run};
+
+}  // namespace tracedb

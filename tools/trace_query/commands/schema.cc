@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/closest_name.h"
+#include "base/error.h"
+#include "passes/sql/kernel_words.h"
+#include "sql/schema_text.h"
+#include "sql/scripts.h"
+#include "trace_query/command.h"
+#include "trace_query/open.h"
+#include "trace_query/output.h"
+
+namespace tracedb {
+namespace {
+
+Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, Rest::kNone}; }
+
+void add_row(Report& report, const std::string& type, const std::string& object, const std::string& column,
+             const std::string& comment) {
+  Row& row = report.rows.emplace_back();
+  for (const std::string& text : {type, object, column, comment}) row.emplace_back(text);
+}
+
+// Tables and views with their columns, from a schema made in memory: what SQLite itself says is there.
+Report objects_report(const std::string& only, Database* index) {
+  Database schema(":memory:", Database::Mode::kMemory);
+  schema.execute(script("core"));
+  schema.execute(script("views"));
+  register_kernel_words(schema, nullptr);
+  make_kernel_views(schema);
+  SchemaComments comments = schema_comments(script("core"));
+  comments.merge(schema_comments(script("views")));
+  comments.merge(schema_comments(script("sql_views")));
+  Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
+                 text_column("comment", "Comment")},
+                {}};
+  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, Rest::kNone});
+  Statement objects(schema,
+                    "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
+                    "ORDER BY type DESC, rowid");
+  objects.bind(1, std::string_view(only));
+  while (objects.step()) {
+    const std::string type(objects.text(0));
+    const std::string name(objects.text(1));
+    add_row(report, type, name, "", comments[{name, ""}]);
+    if (index != nullptr) {
+      Statement count(*index, fmt::format("SELECT count(*) FROM \"{}\"", name));  // a name of our own schema
+      count.step();
+      report.rows.back().emplace_back(count.int64(0));
+    }
+    Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1)");
+    columns.bind(1, std::string_view(name));
+    while (columns.step()) {
+      const std::string column(columns.text(0));
+      const std::string& comment = comments[{name, column}];
+      add_row(report, type, name, column, comment.empty() ? usual_comment(column) : comment);
+    }
+  }
+  for (Row& row : report.rows) row.resize(report.columns.size());
+  return report;
+}
+
+Report examples_report() {
+  Report report{{text_column("comment", "Question"), text_column("sql", "SQL")}, {}};
+  for (const ExampleQuery& example : example_queries(script("examples"))) {
+    report.rows.push_back({example.comment, example.sql});
+  }
+  return report;
+}
+
+// For people the examples are a script they can paste.
+void print_examples(const CommandLine& line, Output& output) {
+  if (line.renderer().audience == Audience::kMachines) return output.print(examples_report(), {"schema", {}}, {});
+  for (const ExampleQuery& example : example_queries(script("examples"))) {
+    output.stream() << "-- " << example.comment << '\n' << example.sql << "\n\n";
+  }
+}
+
+std::string object_name(const std::string& wanted) {
+  std::vector<std::string> known;
+  for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
+  for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
+  if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
+  throw Error(ErrorCode::kUsage, fmt::format("no table or view '{}'{}", wanted, did_you_mean(wanted, known)));
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("examples", OptionKind::kFlag, "show example queries instead");
+  line.add("object", OptionKind::kValue, "only this table or view");
+  if (!line.parse(args)) return 0;
+  if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
+  const std::string only = object_name(line.text("object").value_or(""));
+  Output output(line);
+  if (line.has("examples")) {
+    print_examples(line, output);
+  } else if (line.positional().empty()) {
+    output.print(objects_report(only, nullptr), {"schema", {}}, {});
+  } else {
+    const OpenedTrace trace = open_trace(line.positional()[0], line);
+    output.print(objects_report(only, &trace.index.database()), {"schema", {line.positional()[0]}}, trace.notes);
+  }
+  output.finish();
+  return 0;
+}
+
+}  // namespace
+
+const Command kSchemaCommand = {"schema", "tables, views and columns with their comments; example queries",
+                                "schema [options] [TRACE|INDEX]",
+                                "  trace-query schema --object kernels\n  trace-query schema --examples", run};
+
+}  // namespace tracedb

@@ -1,0 +1,65 @@
+#include "index/verify.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "index/locate.h"
+#include "index/validity.h"
+#include "ingest/read/known_formats.h"
+#include "trace_query/command.h"
+#include "trace_query/limits.h"
+#include "trace_query/output.h"
+
+namespace tracedb {
+namespace {
+
+using Outcome = VerifyFinding::Outcome;
+
+Report as_report(const std::vector<VerifyFinding>& findings) {
+  Report report{{{"check", "Check", Unit::kText, Rest::kLabel},
+                 {"outcome", "Outcome", Unit::kText, Rest::kNone},
+                 {"detail", "Detail", Unit::kText, Rest::kNone}},
+                {}};
+  for (const VerifyFinding& finding : findings) {
+    report.rows.push_back({finding.check, std::string(to_string(finding.outcome)), finding.detail});
+  }
+  return report;
+}
+
+// A trace stands for the index beside it or in the cache, valid or not: that is the question here.
+std::filesystem::path index_of(const std::filesystem::path& given) {
+  const FileKind kind = file_kind(given);
+  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
+  if (kind != FileKind::kNotSqlite || given.extension() == kIndexSuffix) return given;
+  const auto candidates = index_candidates(given, cache_directory());
+  if (!candidates.empty()) return candidates.front();
+  refuse_known_format(given);
+  throw Error(ErrorCode::kInput, given.string() + ": has no index; make one with trace-ingest");
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kVerifyCommand, {OptionGroup::kOutput});
+  if (!line.parse(args)) return 0;
+  Output output(line);
+  bool failed = false;
+  for (const std::string& input : line.inputs()) {
+    const std::filesystem::path path = index_of(input);
+    const Index index = Index::open(path);
+    RunLimits::of_process().watch(index.database());
+    const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
+    const std::vector<VerifyFinding> findings = verify(index, source, RunLimits::of_process().time_is_up());
+    failed = failed || std::any_of(findings.begin(), findings.end(),
+                                   [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
+    output.add("verify", {input, as_report(findings), {}});
+  }
+  output.finish();
+  return failed ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
+}  // namespace
+
+const Command kVerifyCommand = {
+    "verify", "check an index: structure, its trace by full hash, and that its numbers add up; exit code 1 if not",
+    "verify [options] TRACE|INDEX...", "  trace-query verify trace.json.gz.tracedb", run};
+
+}  // namespace tracedb

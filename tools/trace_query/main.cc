@@ -1,0 +1,116 @@
+// trace-query: answers from indexes. Commands are one file each; this file finds the one that was asked for and turns
+// failures into one line and an exit code.
+#include <fmt/format.h>
+
+#include <boost/program_options/errors.hpp>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/closest_name.h"
+#include "base/error.h"
+#include "base/version.h"
+#include "report/escape.h"
+#include "shared/process_memory.h"
+#include "shared/process_signals.h"
+#include "sql/database.h"
+#include "trace_query/command.h"
+#include "trace_query/limits.h"
+
+namespace tracedb {
+namespace {
+
+// In the order help shows them.
+constexpr const Command* kCommands[] = {
+    &kInfoCommand,   &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,      &kKernelsCommand,
+    &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,     &kLaunchesCommand,
+    &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
+    &kRulesCommand,  &kSqlCommand,     &kSchemaCommand, &kVerifyCommand,
+};
+
+std::string help_text() {
+  std::string text =
+      "Usage: trace-query COMMAND [options] TRACE|INDEX...\n\n"
+      "Answers questions about profiler traces of GPUs and NPUs from their indexes. A trace without a valid\n"
+      "index is ingested first.\n\nCommands:\n";
+  for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
+  return text +
+         "\n'trace-query COMMAND --help' shows the options of a command.\n\n"
+         "Exit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 bad input, 5 disk, memory or time,\n"
+         "6 try again, 130 interrupted.\n\n"
+         "Example:\n  trace-query kernels trace.json.gz --limit 10\n";
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Command* command : kCommands) {
+    if (command->name == name) return *command;
+    known.emplace_back(command->name);
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
+}
+
+int dispatch(std::span<const std::string> args) {
+  if (args.empty()) {
+    std::cerr << help_text();
+    return static_cast<int>(ErrorCode::kUsage);
+  }
+  const std::string& name = args.front();
+  if (name == "--version") {
+    std::cout << "trace-query " << kVersion << '\n';
+    return 0;
+  }
+  if (name == "--help" || name == "-h" || (name == "help" && args.size() == 1)) {
+    std::cout << help_text();
+    return 0;
+  }
+  if (name == "help") return find_command(args[1]).run(std::vector<std::string>{"--help"});
+  return find_command(name).run(args.subspan(1));
+}
+
+int complain(const std::string& message, int exit_code) {
+  std::cerr << "trace-query: " << escape_text(message) << '\n';
+  return exit_code;
+}
+
+int run(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is a write error, not a death
+  std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough ends us without a word
+  try {
+    return dispatch(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const Error& error) {
+    if (end_requested()) return signal_exit_code();
+    if (const std::string limit = RunLimits::of_process().time_limit_reached(); !limit.empty()) {
+      return complain(limit, static_cast<int>(ErrorCode::kResource));
+    }
+    return complain(error.what(), static_cast<int>(error.code()));
+  } catch (const boost::program_options::error& error) {
+    return complain(std::string(error.what()) + "; see trace-query --help", static_cast<int>(ErrorCode::kUsage));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::system_error& error) {  // a thread without memory for its stack
+    return complain(fmt::format("{}: {}", RunLimits::of_process().out_of_memory(), error.what()),
+                    static_cast<int>(ErrorCode::kResource));
+  } catch (const std::exception& error) {
+    return complain(error.what(), static_cast<int>(ErrorCode::kResource));
+  }
+}
+
+}  // namespace
+}  // namespace tracedb
+
+int main(int argc, char** argv) {
+  tracedb::end_in_one_line_without_memory("out of memory; see --max-memory");
+  try {
+    return tracedb::run(argc, argv);
+  } catch (...) {  // memory, also that for the explanation
+    std::cerr << "trace-query: " << tracedb::RunLimits::of_process().out_of_memory() << '\n';
+    return static_cast<int>(tracedb::ErrorCode::kResource);
+  }
+}

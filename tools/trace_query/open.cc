@@ -1,0 +1,84 @@
+#include "trace_query/open.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <optional>
+
+#include "base/error.h"
+#include "index/locate.h"
+#include "index/validity.h"
+#include "ingest/ensure_index.h"
+#include "ingest/read/known_formats.h"
+#include "report/escape.h"
+#include "shared/process_signals.h"
+#include "trace_query/limits.h"
+
+namespace tracedb {
+namespace {
+
+OpenedTrace with_notes(Index index) {
+  OpenedTrace opened{std::move(index), {}};
+  RunLimits::of_process().watch(opened.index.database());
+  if (!opened.index.complete())
+    opened.notes.emplace_back("the trace is truncated: this is what came before the damage");
+  return opened;
+}
+
+OpenedTrace open_index(const std::filesystem::path& path) {
+  OpenedTrace opened = with_notes(Index::open(path));
+  const std::filesystem::path source = source_of(opened.index);
+  const ValidityResult result =
+      check_validity(opened.index, source, Effort::kQuick, RunLimits::of_process().time_is_up());
+  if (result.validity == Validity::kStale) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: out of date: {}; run trace-ingest {}", path.string(), result.reason, source.string()));
+  }
+  if (result.validity != Validity::kValid) opened.notes.push_back("not checked against its trace: " + result.reason);
+  return opened;
+}
+
+EnsureOptions any_index() {
+  EnsureOptions options;
+  options.ingest.cancel = &end_requested();
+  options.any_options = true;
+  return options;
+}
+
+std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
+  EnsureOptions options = any_index();
+  options.ingest.cancel = RunLimits::of_process().time_is_up();
+  for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
+    if (is_valid_index(trace, candidate, options)) return with_notes(Index::open(candidate));
+  }
+  return std::nullopt;
+}
+
+OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
+  if (line.has("no-ingest")) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
+                                               trace.string(), trace.string()));
+  }
+  const RunLimits::Pause pause;
+  refuse_known_format(trace);  // before a note that an index is built
+  const std::filesystem::path path = new_index_path(trace, {});
+  if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
+  catch_ending_signals();
+  ensure_index(trace, path, any_index());
+  release_ending_signals();
+  return with_notes(Index::open(path));
+}
+
+}  // namespace
+
+OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
+  const FileKind kind = file_kind(given);
+  if (kind == FileKind::kNotSqlite && given.extension() != kIndexSuffix) {
+    if (auto found = find_valid(given)) return std::move(*found);
+    return build(given, line);
+  }
+  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
+  return open_index(given);  // says what is wrong with anything that is no index
+}
+
+}  // namespace tracedb

@@ -1,0 +1,77 @@
+// Command lines of trace-query: options shared by the commands, help, and errors with a suggestion. Wrong use is
+// Error{kUsage}.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/renderers.h"
+#include "report/sql_report.h"
+#include "trace_query/command.h"
+
+namespace tracedb {
+
+enum class OptionGroup {
+  kOutput,     // --format --csv ... -o --timeunit --wide
+  kRows,       // --limit --sort --columns
+  kSelection,  // --device --stream --step --phase --op --name --from --to
+  kPlaces,     // of these, what needs no kernel names: all but --op --name
+  kRules,      // --rules
+  kLayers,     // --layer
+  kSteps,      // --step-regex
+  kCapture,    // --capture
+  kExplain,    // --explain
+  kInput,      // --no-ingest
+};
+
+enum class OptionKind {
+  kFlag,
+  kValue,
+  kList,
+  kOutputFile,  // a file to write, which parse() refuses where something would be lost
+};
+
+class CommandLine {
+ public:
+  CommandLine(const Command& command, std::initializer_list<OptionGroup> groups);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // `names`: "timeout" or "file,f".
+  void add(const char* names, OptionKind kind, const char* help);
+
+  // False when help was asked for and printed.
+  bool parse(std::span<const std::string> args);
+
+  [[nodiscard]] bool knows(const std::string& name) const;  // an option of this command
+  [[nodiscard]] bool has(const std::string& name) const;    // given
+  [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
+  [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
+  // The inputs; Error when there is none.
+  [[nodiscard]] std::span<const std::string> inputs() const;
+
+  [[nodiscard]] const Renderer& renderer() const;
+  [[nodiscard]] TimeUnit time_unit() const;
+  [[nodiscard]] bool color(bool terminal) const;  // --color
+  [[nodiscard]] bool quiet() const { return has("quiet"); }
+  [[nodiscard]] const Command& command() const { return command_; }
+
+ private:
+  void print_help() const;
+  void set_limits() const;
+
+  struct Options;
+  const Command& command_;
+  std::unique_ptr<Options> options_;
+  std::vector<std::string> positional_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,126 @@
+#include "trace_query/output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "base/error.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kUsualWidth = 100;
+constexpr std::size_t kUsualRows = 30;
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return kUsualWidth;
+}
+
+// Lines stand on their own: each says which table it is from.
+void add_section_column(Report& report, const std::string& section) {
+  report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, Rest::kNone});
+  for (Row& row : report.rows) row.insert(row.begin(), section);
+}
+
+}  // namespace
+
+std::size_t row_limit(const CommandLine& line) {
+  if (!line.knows("limit")) return 0;
+  const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
+  return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
+}
+
+Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
+  const auto path = line.text("output");
+  if (!path || *path == "-") return;
+  path_ = *path;
+  file_.emplace(path_);
+}
+
+std::unique_ptr<TableRenderer> Output::renderer() {
+  RenderOptions options;
+  options.time_unit = line_.time_unit();
+  options.guard_formulas = !line_.has("raw-cells");
+  const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
+  options.color = line_.color(terminal);
+  if (terminal && !line_.has("wide")) options.width = terminal_width();
+  return line_.renderer().make(stream(), options);
+}
+
+void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
+  arrange(report);
+  write(report, head, warnings);
+}
+
+void Output::print_section(Report report, const ReportHead& head, TableRenderer& document) {
+  arrange(report);
+  if (line_.renderer().name == "jsonl") add_section_column(report, head.section);
+  document.begin(head, report.columns);
+  for (const Row& row : report.rows) document.row(row);
+}
+
+void Output::write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings) {
+  render(report, head, warnings, *renderer());
+  for (const std::string& warning : warnings) note(warning);
+}
+
+void Output::add(const std::string& name, InputReport report) {
+  const bool several = line_.inputs().size() > 1;
+  if (several) {
+    for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
+  }
+  if (!several || line_.renderer().audience == Audience::kPeople) {
+    separate(several ? report.input : "");
+    return print(std::move(report.report), {name, {report.input}}, report.warnings);
+  }
+  arrange(report.report);
+  merged_.columns = std::move(report.report.columns);
+  merged_.columns.insert(merged_.columns.begin(), {"input", "Input", Unit::kText, Rest::kNone});
+  for (Row& row : report.report.rows) {
+    row.insert(row.begin(), report.input);
+    merged_.rows.push_back(std::move(row));
+  }
+  merged_head_.name = name;
+  merged_head_.inputs.push_back(report.input);
+  merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
+}
+
+void Output::arrange(Report& report) const {
+  if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
+  const std::size_t rows = report.rows.size();
+  const std::size_t limit = row_limit(line_);
+  limit_rows(report, limit);
+  if (!line_.has("limit") && report.rows.size() < rows) {
+    note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
+  }
+  std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
+  report.footer.clear();
+  if (line_.knows("columns") && line_.has("columns")) choose_columns(report, *line_.text("columns"));
+}
+
+void Output::note(const std::string& text) const {
+  if (!line_.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
+}
+
+void Output::separate(const std::string& title) {
+  const bool people = line_.renderer().audience == Audience::kPeople;
+  if (any_ && (people || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
+  if (people && !title.empty()) stream() << escape_text(title) << "\n\n";
+  any_ = true;
+}
+
+void Output::finish() {
+  if (!merged_.columns.empty()) write(merged_, merged_head_, merged_warnings_);
+  stream().flush();
+  if (file_) return file_->finish();
+  if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));
+}
+
+}  // namespace tracedb

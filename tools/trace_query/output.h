@@ -1,0 +1,60 @@
+// Where a command's data goes: standard output, or the file of -o. Notes go to standard error.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/sql_report.h"
+#include "trace_query/options.h"
+#include "trace_query/output_file.h"
+
+namespace tracedb {
+
+// A report about one of the inputs of a run.
+struct InputReport {
+  std::string input;
+  Report report;
+  std::vector<std::string> warnings;  // why it is empty, what it leaves out
+};
+
+// How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
+std::size_t row_limit(const CommandLine& line);
+
+class Output {
+ public:
+  explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
+
+  [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
+  [[nodiscard]] std::unique_ptr<TableRenderer> renderer();
+
+  // Sorts, limits and prints a report; `warnings` also go to standard error.
+  void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
+  // One of several tables of a document, whose renderer the caller keeps and ends.
+  void print_section(Report report, const ReportHead& head, TableRenderer& document);
+  // The same for a report that is made of each input. With several inputs machines get one table, whose first column is
+  // the input, when finish() is called; people get a table for each at once, under its name.
+  void add(const std::string& name, InputReport report);
+  void note(const std::string& text) const;
+  // A blank line, and for people `title`, between two tables of one run.
+  void separate(const std::string& title);
+
+  void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
+
+ private:
+  void arrange(Report& report) const;
+  void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
+
+  const CommandLine& line_;
+  std::ostream* standard_;
+  std::optional<OutputFile> file_;
+  std::string path_;
+  bool any_ = false;
+  Report merged_;  // rows of all inputs so far; without columns: none came
+  ReportHead merged_head_;
+  std::vector<std::string> merged_warnings_;
+};
+
+}  // namespace tracedb

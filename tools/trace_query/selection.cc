@@ -1,0 +1,123 @@
+#include "trace_query/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/closest_name.h"
+#include "base/decimal.h"
+#include "base/error.h"
+#include "base/regular_expression.h"
+#include "passes/columns/event_columns.h"
+
+namespace tracedb {
+namespace {
+
+[[noreturn]] void fail(const std::string& option, const std::string& value, const std::string& reason) {
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, reason));
+}
+
+std::optional<std::int64_t> bound(const std::string& text, const std::string& part) {
+  if (part.empty()) return std::nullopt;
+  const auto value = parse_int64(part);
+  if (!value) fail("step", text, "give one number, A..B, A.. or ..B");
+  return value;
+}
+
+void add_steps(const std::string& text, Selection& selection) {
+  const std::size_t dots = text.find("..");
+  if (text.empty() || text == "..") fail("step", text, "give one number, A..B, A.. or ..B");
+  if (dots == std::string::npos) {
+    selection.first_step = selection.last_step = bound(text, text);
+  } else {
+    selection.first_step = bound(text, text.substr(0, dots));
+    selection.last_step = bound(text, text.substr(dots + 2));
+  }
+}
+
+void add_phase(const std::string& text, Selection& selection) {
+  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
+  if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
+    fail("phase", text, "use prefill, decode, mixed, train, other, unknown or none" + did_you_mean(text, kKinds));
+  }
+  selection.phase = text;
+}
+
+void add_layer(const std::string& text, Selection& selection) {
+  if (!can_name_layers(text)) {
+    fail("layer", text,
+         "give one number, A..B, A.., ..B, head, tail or none; where there are several stacks STACK:A..B");
+  }
+  selection.layer = text;
+}
+
+void add_name(const std::string& text, Selection& selection) {
+  if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
+    const std::string pattern = text.substr(1, text.size() - 2);
+    if (const std::string fault = RegularExpression(pattern).fault(); !fault.empty()) fail("name", text, fault);
+    selection.name_regex = pattern;
+  } else if (text.find_first_of("*?[") != std::string::npos) {
+    selection.name_glob = text;
+  } else {
+    selection.name_glob = "*" + text + "*";
+  }
+}
+
+}  // namespace
+
+std::int64_t parse_time(const std::string& text) {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string unit_text = end == std::string::npos ? "ns" : text.substr(end);
+  const auto unit = time_unit_from(unit_text);
+  const std::string digits = text.substr(0, end);
+  const auto value = parse_double(digits);
+  if (!unit || *unit == TimeUnit::kAuto || !value || *value * nanoseconds_per(*unit) > 9e18) {
+    throw Error(ErrorCode::kUsage, fmt::format("time '{}': give a number with ns, us, ms or s", text));
+  }
+  if (const auto whole = parse_int64(digits)) return *whole * static_cast<std::int64_t>(nanoseconds_per(*unit));
+  return std::llround(*value * nanoseconds_per(*unit));
+}
+
+Selection selection_of(const CommandLine& line) {
+  Selection selection;
+  if (const auto device = line.number("device")) selection.device = *device;
+  if (const auto stream = line.text("stream")) selection.stream = *stream;
+  if (const auto step = line.text("step")) add_steps(*step, selection);
+  if (const auto phase = line.text("phase")) add_phase(*phase, selection);
+  if (const auto layer = line.text("layer")) add_layer(*layer, selection);
+  if (const auto op = line.text("op")) selection.op = *op;
+  if (const auto name = line.text("name")) add_name(*name, selection);
+  if (const auto from = line.text("from")) selection.from = parse_time(*from);
+  if (const auto to = line.text("to")) selection.to = parse_time(*to);
+  return selection;
+}
+
+std::string selection_text(const CommandLine& line) {
+  std::string text;
+  for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
+    if (!line.knows(option) || !line.has(option)) continue;
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, *line.text(option));
+  }
+  return text.empty() ? "everything" : text;
+}
+
+void add_by_pass(CommandLine& line) {
+  line.add("by", OptionKind::kValue, "pass: a row for each pass of training: forward, backward, optimizer");
+}
+
+bool by_pass(const CommandLine& line) {
+  const auto text = line.text("by");
+  if (text && *text != "pass") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there is pass", *text));
+  return text.has_value();
+}
+
+void add_pass_note(const Index& index, std::vector<std::string>& notes) {
+  const EventColumns kernels(index, "kernel", {"pass"});
+  const auto pass = kernels.ids("pass");
+  const bool known = std::any_of(pass.begin(), pass.end(), [](std::uint32_t value) { return value != 0; });
+  if (known || pass.empty()) return;
+  notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
+}
+
+}  // namespace tracedb

@@ -1,0 +1,54 @@
+#include "trace_query/steps.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+bool has_steps(const Index& index) { return index.database().query_int64("SELECT id FROM step LIMIT 1").has_value(); }
+
+}  // namespace
+
+LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
+                       std::vector<std::string_view> extra, bool traits) {
+  const bool classified = traits || needs_traits(index, {line.text("step-regex")});
+  if (classified) rules.apply(index);
+  return load_steps(index, line, classified ? kernel_traits(index) : std::vector<Traits>{}, std::move(extra));
+}
+
+LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits,
+                       std::vector<std::string_view> extra) {
+  const StepOptions options{line.text("step-regex")};
+  for (const std::string_view column : step_columns(index, options)) {
+    if (std::find(extra.begin(), extra.end(), column) == extra.end()) extra.push_back(column);
+  }
+  LoadedSteps out{EventTables(index, extra), std::move(traits), {}};
+  out.set = load_steps(index, options, out.events, out.traits);
+  return out;
+}
+
+SelectedPlaces::SelectedPlaces(const Index& index, const CommandLine& line, const RulesInForce& rules,
+                               const Selection& selection, Steps steps)
+    : named_(selection.names_steps()) {
+  if (selection.op) rules.apply(index);
+  const bool known = steps == Steps::kIfKnown && (line.has("step-regex") || has_steps(index));
+  if (!named_ && !known) return;
+  loaded_.emplace(load_steps(index, line, rules, {std::begin(kPlaceColumns), std::end(kPlaceColumns)}));
+  places_.emplace(DevicePlaces{loaded_->events, loaded_->set});
+}
+
+std::vector<std::string> SelectedPlaces::notes() const {
+  return named_ ? loaded_->set.notes : std::vector<std::string>();
+}
+
+std::string steps_recipe(const CommandLine& line) {
+  if (const auto pattern = line.text("step-regex")) {
+    return "steps: annotations that match " + *pattern + " (src/passes/steps/pattern_steps.h)";
+  }
+  return "steps: table step, nested annotations counted once; where it is empty, inferred from the rhythm of the "
+         "kernels (src/passes/steps/step_set.h)";
+}
+
+}  // namespace tracedb
