@@ -36,22 +36,22 @@ double layer_saving(const GroupComparison& group, const Fusion& fusion) {
 
 }  // namespace
 
-Cell count_cell(double sum, std::int64_t units, bool people) {
+Cell count_cell(double sum, std::int64_t units, bool human_readable) {
   const double value = sum / static_cast<double>(units);
   const double whole = std::round(value);
   if (std::abs(value - whole) < 1e-9 && std::abs(whole) < 1e15) return static_cast<std::int64_t>(whole);
-  return people ? std::round(value * 1000) / 1000 : value;
+  return human_readable ? std::round(value * 1000) / 1000 : value;
 }
 
 Cell share_of(double part, double whole) { return whole != 0 ? Cell(100 * part / whole) : Cell{}; }
 
 std::string marked(const std::string& verdict, double change) { return mark_of(verdict, change) + verdict; }
 
-std::string verdict_text(const Change& change, bool people) {
+std::string verdict_text(const Change& change, bool human_readable) {
   const std::string verdict(to_string(change.verdict));
   if (!change.reason.empty()) return fmt::format("{}: {}", verdict, change.reason);
-  const std::string text = people ? marked(verdict, change.difference()) : verdict;
-  return change.caveat.empty() || !people ? text : fmt::format("{}: {}", text, change.caveat);
+  const std::string text = human_readable ? marked(verdict, change.difference()) : verdict;
+  return change.caveat.empty() || !human_readable ? text : fmt::format("{}: {}", text, change.caveat);
 }
 
 std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary) {
@@ -108,20 +108,20 @@ void drop_inconclusive_columns(Report& report) {
 }
 
 std::vector<Column> change_row_columns() {
-  return {{"phase", "Phase", Unit::kText, Rest::kLabel},
+  return {{"phase", "Phase", Unit::kText, OthersAggregate::kLabel},
           {"metric", "Metric", Unit::kText},
           {"baseline_steps", "n", Unit::kCount},
           {"candidate_steps", "n'", Unit::kCount},
-          {"baseline", "Baseline Med", Unit::kTime, Rest::kNone, Fit::kKept},
-          {"candidate", "Candidate Med", Unit::kTime, Rest::kNone, Fit::kKept},
-          {"change", "Change", Unit::kTime, Rest::kNone, Fit::kKept},
+          {"baseline", "Baseline Med", Unit::kTime, OthersAggregate::kNone, Fit::kKept},
+          {"candidate", "Candidate Med", Unit::kTime, OthersAggregate::kNone, Fit::kKept},
+          {"change", "Change", Unit::kTime, OthersAggregate::kNone, Fit::kKept},
           {"ratio", "Ratio (<1 better)", Unit::kRatio},
           {"low", "95 % from", Unit::kTime},
           {"high", "to", Unit::kTime},
-          {"verdict", "Verdict", Unit::kText, Rest::kNone, Fit::kWrapped}};
+          {"verdict", "Verdict", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}};
 }
 
-Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people) {
+Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool human_readable) {
   const std::string verdict(to_string(change.verdict));
   const double a = change.baseline.median;
   const double b = change.candidate.median;
@@ -135,7 +135,7 @@ Row change_row(const std::string& phase, const std::string& measure, const Chang
           a > 0 && b > 0 ? Cell(b / a) : Cell{},
           change.interval.low,
           change.interval.high,
-          people ? marked(verdict, b - a) : verdict};
+          human_readable ? marked(verdict, b - a) : verdict};
 }
 
 std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabulary& vocabulary) {
@@ -167,7 +167,7 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
   };
   const auto kernel = [&](const PairSide& side) {
     if (side.n == 0) return Cell{};
-    return Cell(input.people ? short_of(side.name, words) : words.names()[side.name].name);
+    return Cell(input.human_readable ? short_of(side.name, words) : words.names()[side.name].name);
   };
   const double a = per(pair.baseline.time, group.baseline_units);
   const double b = per(pair.candidate.time, group.candidate_units);
@@ -191,8 +191,8 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
           a,
           b,
           status,
-          count_cell(static_cast<double>(pair.baseline.n), group.baseline_units, input.people),
-          count_cell(static_cast<double>(pair.candidate.n), group.candidate_units, input.people),
+          count_cell(static_cast<double>(pair.baseline.n), group.baseline_units, input.human_readable),
+          count_cell(static_cast<double>(pair.candidate.n), group.candidate_units, input.human_readable),
           support,
           op(pair.baseline),
           op(pair.candidate),
@@ -210,7 +210,7 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
   for (const FusionKernel& part : fusion.parts) {
     parts_n += static_cast<double>(part.n);
     parts_time += per(part.time, parts_units);
-    names.push_back(input.people ? short_of(part.name, words) : words.names()[part.name].name);
+    names.push_back(input.human_readable ? short_of(part.name, words) : words.names()[part.name].name);
     ids.push_back(std::to_string(part.example + 1));
   }
   const double fused_time = per(fusion.fused.time, fused_units);
@@ -218,8 +218,8 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
           std::string(baseline ? "baseline" : "candidate"),
           layers_label(fusion.layers, input.baseline.layers.stacks),
           parts_time - fused_time,
-          count_cell(static_cast<double>(fusion.fused.n), fused_units, input.people),
-          count_cell(parts_n, parts_units, input.people),
+          count_cell(static_cast<double>(fusion.fused.n), fused_units, input.human_readable),
+          count_cell(parts_n, parts_units, input.human_readable),
           fused_time,
           parts_time,
           layer_saving(group, fusion),
@@ -229,7 +229,7 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
                       : fusion.partial ? "partial"
                                        : "whole"),
           words.op_name(words.op_of(fusion.fused.name)),
-          input.people ? short_of(fusion.fused.name, words) : words.names()[fusion.fused.name].name,
+          input.human_readable ? short_of(fusion.fused.name, words) : words.names()[fusion.fused.name].name,
           fmt::format("{}", fmt::join(names, " + ")),
           static_cast<std::int64_t>(fusion.fused.example) + 1,
           fmt::format("{}", fmt::join(ids, " "))};

@@ -12,10 +12,10 @@
 namespace tracedb {
 
 // A count per unit: an integer where it is one, for people with three decimals at most.
-Cell count_cell(double sum, std::int64_t units, bool people);
-Cell share_of(double part, double whole);                       // percent; unknown of nothing
-std::string marked(const std::string& verdict, double change);  // "▲ worse", for people
-std::string verdict_text(const Change& change, bool people);    // "▲ worse", "inconclusive: 3/4 steps"
+Cell count_cell(double sum, std::int64_t units, bool human_readable);
+Cell share_of(double part, double whole);                             // percent; unknown of nothing
+std::string marked(const std::string& verdict, double change);        // "▲ worse", for people
+std::string verdict_text(const Change& change, bool human_readable);  // "▲ worse", "inconclusive: 3/4 steps"
 std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary);  // by name
 void drop_empty_columns(Report& report, const std::vector<std::string_view>& keys);
 
@@ -24,7 +24,7 @@ void drop_inconclusive_columns(Report& report);
 
 // A sample of steps against another, one measure.
 std::vector<Column> change_row_columns();
-Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool people);
+Row change_row(const std::string& phase, const std::string& measure, const Change& change, bool human_readable);
 
 struct NamedSums {
   NameId name = 0;

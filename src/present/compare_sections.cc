@@ -14,21 +14,21 @@ namespace tracedb {
 namespace {
 
 Report ledger(const SectionInput& in) {
-  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+  Report out{{{"phase", "Phase", Unit::kText, OthersAggregate::kLabel},
               {"layer", "Layer", Unit::kText},
               {"item", "Item", Unit::kText},
               {"kernel", "Kernel", Unit::kText},
-              {"baseline_n", "n", Unit::kAny, Rest::kSum},
-              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
-              {"baseline", "Baseline", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"candidate", "Candidate", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"change", "Change", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"count_effect", "by Count", Unit::kTime, Rest::kSum},
-              {"duration_effect", "by Time", Unit::kTime, Rest::kSum},
-              {"share_pct", "Share (%)", Unit::kPercent, Rest::kSum}},
+              {"baseline_n", "n", Unit::kAny, OthersAggregate::kSum},
+              {"candidate_n", "n'", Unit::kAny, OthersAggregate::kSum},
+              {"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"change", "Change", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"count_effect", "by Count", Unit::kTime, OthersAggregate::kSum},
+              {"duration_effect", "by Time", Unit::kTime, OthersAggregate::kSum},
+              {"share_pct", "Share (%)", Unit::kPercent, OthersAggregate::kSum}},
              {}};
   std::unordered_map<std::string_view, std::string_view> short_name;
-  if (in.people && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.vocabulary);
+  if (in.human_readable && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.vocabulary);
   const LayerStacks& stacks = in.baseline.layers.stacks;
   for (const GroupComparison& group : in.comparison.groups) {
     LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
@@ -41,13 +41,14 @@ Report ledger(const SectionInput& in) {
       const LedgerChange& c = item.change;
       const bool layered = in.ledger_by != LedgerBy::kOp && !item.of_step;
       const bool counted = item.baseline_n > 0 || item.candidate_n > 0;
-      rows.push_back(
-          {group.group.label, layered ? Cell(layer_label(item.layer, stacks)) : Cell{}, item.op,
-           item.kernel.empty() ? Cell{} : Cell(in.people ? std::string(short_name.at(item.kernel)) : item.kernel),
-           counted ? count_cell(item.baseline_n, group.baseline_units, in.people) : Cell{},
-           counted ? count_cell(item.candidate_n, group.candidate_units, in.people) : Cell{}, c.baseline, c.candidate,
-           c.change, c.count_effect, c.duration_effect,
-           share_of(static_cast<double>(c.change), static_cast<double>(whole_change.change))});
+      rows.push_back({group.group.label, layered ? Cell(layer_label(item.layer, stacks)) : Cell{}, item.op,
+                      item.kernel.empty()
+                          ? Cell{}
+                          : Cell(in.human_readable ? std::string(short_name.at(item.kernel)) : item.kernel),
+                      counted ? count_cell(item.baseline_n, group.baseline_units, in.human_readable) : Cell{},
+                      counted ? count_cell(item.candidate_n, group.candidate_units, in.human_readable) : Cell{},
+                      c.baseline, c.candidate, c.change, c.count_effect, c.duration_effect,
+                      share_of(static_cast<double>(c.change), static_cast<double>(whole_change.change))});
     }
   }
   drop_empty_columns(out, {"layer", "item", "kernel"});
@@ -55,11 +56,11 @@ Report ledger(const SectionInput& in) {
 }
 
 std::vector<Column> change_columns(std::vector<Column> first) {
-  const Column more[] = {{"baseline_n", "n", Unit::kAny, Rest::kSum},
-                         {"candidate_n", "n'", Unit::kAny, Rest::kSum},
-                         {"baseline", "Baseline", Unit::kTime, Rest::kSum, Fit::kKept},
-                         {"candidate", "Candidate", Unit::kTime, Rest::kSum, Fit::kKept},
-                         {"change", "Change", Unit::kTime, Rest::kSum, Fit::kKept},
+  const Column more[] = {{"baseline_n", "n", Unit::kAny, OthersAggregate::kSum},
+                         {"candidate_n", "n'", Unit::kAny, OthersAggregate::kSum},
+                         {"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+                         {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+                         {"change", "Change", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
                          {"ratio", "Ratio (<1 better)", Unit::kRatio},
                          {"low", "95 % from", Unit::kTime},
                          {"high", "to", Unit::kTime},
@@ -71,27 +72,28 @@ std::vector<Column> change_columns(std::vector<Column> first) {
 // What operations and layers have in common: sums per unit, the interval of the medians.
 template <class Item>
 void append_change(Row& row, const GroupComparison& group, const Item& item, const SectionInput& in) {
-  const bool people = in.people;
+  const bool human_readable = in.human_readable;
   const bool per_step = in.comparison.normalise == Normalise::kStep;  // which is what intervals are of
   const auto na = static_cast<double>(group.baseline_units);
   const auto nb = static_cast<double>(group.candidate_units);
   const double a = static_cast<double>(item.baseline.time) / na;
   const double b = static_cast<double>(item.candidate.time) / nb;
   for (Cell cell :
-       {count_cell(static_cast<double>(item.baseline.n), group.baseline_units, people),
-        count_cell(static_cast<double>(item.candidate.n), group.candidate_units, people), Cell(a), Cell(b), Cell(b - a),
-        a > 0 && b > 0 ? Cell(b / a) : Cell{}, per_step ? Cell(item.change.interval.low) : Cell{},
+       {count_cell(static_cast<double>(item.baseline.n), group.baseline_units, human_readable),
+        count_cell(static_cast<double>(item.candidate.n), group.candidate_units, human_readable), Cell(a), Cell(b),
+        Cell(b - a), a > 0 && b > 0 ? Cell(b / a) : Cell{}, per_step ? Cell(item.change.interval.low) : Cell{},
         per_step ? Cell(item.change.interval.high) : Cell{}}) {
     row.push_back(std::move(cell));
   }
   std::string verdict = std::string(to_string(item.change.verdict));
   if (item.baseline.n == 0) verdict = "new";
   if (item.candidate.n == 0) verdict = "gone";
-  row.emplace_back(people ? marked(verdict, b - a) : verdict);
+  row.emplace_back(human_readable ? marked(verdict, b - a) : verdict);
 }
 
 Report operations(const SectionInput& in) {
-  Report out{change_columns({{"phase", "Phase", Unit::kText, Rest::kLabel}, {"op", "Operation", Unit::kText}}), {}};
+  Report out{
+      change_columns({{"phase", "Phase", Unit::kText, OthersAggregate::kLabel}, {"op", "Operation", Unit::kText}}), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
       Row row{group.group.label, in.vocabulary.op_name(op.op)};
@@ -103,7 +105,8 @@ Report operations(const SectionInput& in) {
 }
 
 Report layers(const SectionInput& in) {
-  Report out{change_columns({{"phase", "Phase", Unit::kText, Rest::kLabel}, {"layer", "Layer", Unit::kText}}), {}};
+  Report out{
+      change_columns({{"phase", "Phase", Unit::kText, OthersAggregate::kLabel}, {"layer", "Layer", Unit::kText}}), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     const bool none = std::all_of(group.layers.begin(), group.layers.end(),
                                   [](const LayerChange& layer) { return layer.layer == kNoLayer; });
@@ -118,12 +121,12 @@ Report layers(const SectionInput& in) {
 }
 
 Report kernels(const SectionInput& in) {
-  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
-              {"baseline", "Baseline", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"candidate", "Candidate", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"change", "Change", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"baseline_n", "n", Unit::kAny, Rest::kSum},
-              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+  Report out{{{"phase", "Phase", Unit::kText, OthersAggregate::kLabel},
+              {"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"change", "Change", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"baseline_n", "n", Unit::kAny, OthersAggregate::kSum},
+              {"candidate_n", "n'", Unit::kAny, OthersAggregate::kSum},
               {"ratio", "Ratio (<1 better)", Unit::kRatio},
               {"status", "Status", Unit::kText},
               {"op", "Operation", Unit::kText},
@@ -135,9 +138,9 @@ Report kernels(const SectionInput& in) {
       const double b = static_cast<double>(sums.candidate.time) / static_cast<double>(group.candidate_units);
       const std::string status = sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : "both";
       out.rows.push_back({group.group.label, a, b, b - a,
-                          count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.people),
-                          count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.people),
-                          a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.people ? marked(status, b - a) : status,
+                          count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.human_readable),
+                          count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.human_readable),
+                          a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.human_readable ? marked(status, b - a) : status,
                           in.vocabulary.op_name(in.vocabulary.op_of(sums.name)),
                           in.vocabulary.names()[sums.name].name});
     }
@@ -146,15 +149,15 @@ Report kernels(const SectionInput& in) {
 }
 
 Report alignment(const SectionInput& in) {
-  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+  Report out{{{"phase", "Phase", Unit::kText, OthersAggregate::kLabel},
               {"layers", "Layers", Unit::kText},
               {"place", "#", Unit::kCount},
-              {"change", "Change", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"baseline", "Baseline", Unit::kTime, Rest::kSum, Fit::kKept},
-              {"candidate", "Candidate", Unit::kTime, Rest::kSum, Fit::kKept},
+              {"change", "Change", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+              {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
               {"status", "Status", Unit::kText},
-              {"baseline_n", "n", Unit::kAny, Rest::kSum},
-              {"candidate_n", "n'", Unit::kAny, Rest::kSum},
+              {"baseline_n", "n", Unit::kAny, OthersAggregate::kSum},
+              {"candidate_n", "n'", Unit::kAny, OthersAggregate::kSum},
               {"support_pct", "Support (%)", Unit::kPercent},
               {"op", "Operation", Unit::kText},
               {"candidate_op", "Operation'", Unit::kText},
@@ -173,14 +176,14 @@ Report alignment(const SectionInput& in) {
 }
 
 Report fusion(const SectionInput& in) {
-  Report out{{{"phase", "Phase", Unit::kText, Rest::kLabel},
+  Report out{{{"phase", "Phase", Unit::kText, OthersAggregate::kLabel},
               {"fused_by", "Fused by", Unit::kText},
               {"layers", "Layers", Unit::kText},
-              {"saving", "Saving", Unit::kTime, Rest::kSum},
-              {"fused_n", "n fused", Unit::kAny, Rest::kSum},
-              {"parts_n", "n parts", Unit::kAny, Rest::kSum},
-              {"fused_time", "Fused", Unit::kTime, Rest::kSum},
-              {"parts_time", "Parts", Unit::kTime, Rest::kSum},
+              {"saving", "Saving", Unit::kTime, OthersAggregate::kSum},
+              {"fused_n", "n fused", Unit::kAny, OthersAggregate::kSum},
+              {"parts_n", "n parts", Unit::kAny, OthersAggregate::kSum},
+              {"fused_time", "Fused", Unit::kTime, OthersAggregate::kSum},
+              {"parts_time", "Parts", Unit::kTime, OthersAggregate::kSum},
               {"layer_saving", "Layers Save", Unit::kTime},
               {"support_pct", "Support (%)", Unit::kPercent},
               {"confidence_pct", "Confidence (%)", Unit::kPercent},
@@ -198,16 +201,16 @@ Report fusion(const SectionInput& in) {
 }
 
 Report same(const SectionInput& in) {
-  Report out{{{"baseline_n", "n", Unit::kCount, Rest::kSum},
-              {"candidate_n", "n'", Unit::kCount, Rest::kSum},
+  Report out{{{"baseline_n", "n", Unit::kCount, OthersAggregate::kSum},
+              {"candidate_n", "n'", Unit::kCount, OthersAggregate::kSum},
               {"baseline_avg", "Baseline Avg", Unit::kTime},
               {"candidate_avg", "Candidate Avg", Unit::kTime},
               {"ratio", "Ratio (<1 better)", Unit::kRatio},
-              {"baseline_time", "Baseline Time", Unit::kTime, Rest::kSum},
-              {"candidate_time", "Candidate Time", Unit::kTime, Rest::kSum},
+              {"baseline_time", "Baseline Time", Unit::kTime, OthersAggregate::kSum},
+              {"candidate_time", "Candidate Time", Unit::kTime, OthersAggregate::kSum},
               {"launch", "Grid, Block", Unit::kText},
               {"op", "Operation", Unit::kText},
-              {"name", "Name", Unit::kText, Rest::kLabel}},
+              {"name", "Name", Unit::kText, OthersAggregate::kLabel}},
              {}};
   for (const SameKernel& kernel : in.comparison.same.kernels) {
     const SameTimes& times = kernel.times;
@@ -230,10 +233,11 @@ Report steps(const SectionInput& in) {
       const Change& change = group.metrics[m];
       if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
       out.rows.push_back(
-          change_row(group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.people));
+          change_row(group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.human_readable));
     }
     for (const TransitionChange& transition : group.transitions) {
-      out.rows.push_back(change_row(group.group.label, period_measure(transition.to), transition.change, in.people));
+      out.rows.push_back(
+          change_row(group.group.label, period_measure(transition.to), transition.change, in.human_readable));
     }
   }
   return out;
@@ -243,7 +247,7 @@ Report warnings(const SectionInput& in) {
   Report out{{{"severity", "Severity", Unit::kText},
               {"code", "Code", Unit::kText},
               {"side", "Side", Unit::kText},
-              {"text", "Text", Unit::kText, Rest::kLabel, Fit::kWrapped}},
+              {"text", "Text", Unit::kText, OthersAggregate::kLabel, Fit::kWrapped}},
              {}};
   for (const CompareWarning& warning : in.comparison.warnings) {
     out.rows.push_back({warning.severity, warning.code, warning.side, warning.text});

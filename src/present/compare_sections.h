@@ -20,7 +20,7 @@ struct SectionInput {
   const Vocabulary& vocabulary;
   const ConfigNumbers& configs;
   LedgerBy ledger_by = LedgerBy::kOp;
-  bool people = true;  // texts for reading: marks beside verdicts, short names
+  bool human_readable = true;  // texts for reading: marks beside verdicts, short names
 };
 
 struct Section {

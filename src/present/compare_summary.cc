@@ -38,10 +38,10 @@ void put_change_first(Report& report) {
 class Summary {
  public:
   explicit Summary(const SectionInput& in) : in_(in) {
-    out_.columns = {{"item", "Item", Unit::kText, Rest::kLabel, Fit::kWrapped},
-                    {"baseline", "Baseline", Unit::kText, Rest::kNone, Fit::kWrapped},
-                    {"candidate", "Candidate", Unit::kText, Rest::kNone, Fit::kWrapped},
-                    {"verdict", "Verdict", Unit::kText, Rest::kNone, Fit::kWrapped},
+    out_.columns = {{"item", "Item", Unit::kText, OthersAggregate::kLabel, Fit::kWrapped},
+                    {"baseline", "Baseline", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
+                    {"candidate", "Candidate", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
+                    {"verdict", "Verdict", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
                     {"change_pct", "Change (%)", Unit::kPercent},
                     {"low_pct", "95 % from", Unit::kPercent},
                     {"high_pct", "to", Unit::kPercent}};
@@ -61,7 +61,7 @@ class Summary {
     const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
                                        [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
-    if (in_.people) {
+    if (in_.human_readable) {
       put_change_first(out_);
       drop_empty_columns(out_, {"low_pct", "high_pct"});
     }
@@ -77,11 +77,11 @@ class Summary {
     add(std::move(item), time_text(change.baseline, change.baseline_steps),
         time_text(change.candidate, change.candidate_steps));
     Row& row = out_.rows.back();
-    row[3] = verdict_text(change, in_.people);
+    row[3] = verdict_text(change, in_.human_readable);
     if (change.baseline_steps == 0 || change.candidate_steps == 0) return;
     row[4] = share_of(change.difference(), change.baseline.median);
     const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
-    if (few && in_.people) return;  // no interval to go by
+    if (few && in_.human_readable) return;  // no interval to go by
     row[5] = share_of(change.interval.low, change.baseline.median);
     row[6] = share_of(change.interval.high, change.baseline.median);
   }

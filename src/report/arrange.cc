@@ -58,12 +58,12 @@ Cell sum(std::span<const Row> rows, std::size_t column) {
   return real + static_cast<double>(integer);
 }
 
-Cell extreme(std::span<const Row> rows, std::size_t column, Rest which) {
+Cell extreme(std::span<const Row> rows, std::size_t column, OthersAggregate which) {
   Cell best;
   for (const Row& row : rows) {
     const Cell& cell = row[column];
     if (is_unknown(cell)) continue;
-    if (is_unknown(best) || (which == Rest::kMin ? less(cell, best) : less(best, cell))) best = cell;
+    if (is_unknown(best) || (which == OthersAggregate::kMin ? less(cell, best) : less(best, cell))) best = cell;
   }
   return best;
 }
@@ -93,18 +93,18 @@ Cell mean(const Report& report, std::span<const Row> rows, std::size_t column) {
   return total / count;
 }
 
-Cell rest_cell(const Report& report, std::span<const Row> rows, std::size_t column) {
-  switch (report.columns[column].rest) {
-    case Rest::kLabel:
+Cell others_cell(const Report& report, std::span<const Row> rows, std::size_t column) {
+  switch (report.columns[column].others) {
+    case OthersAggregate::kLabel:
       return std::string("[others]");
-    case Rest::kSum:
+    case OthersAggregate::kSum:
       return sum(rows, column);
-    case Rest::kMin:
-    case Rest::kMax:
-      return extreme(rows, column, report.columns[column].rest);
-    case Rest::kMean:
+    case OthersAggregate::kMin:
+    case OthersAggregate::kMax:
+      return extreme(rows, column, report.columns[column].others);
+    case OthersAggregate::kMean:
       return mean(report, rows, column);
-    case Rest::kNone:
+    case OthersAggregate::kNone:
       break;
   }
   return std::monostate{};
@@ -150,10 +150,10 @@ void sort_rows(Report& report, const SortKey& key) {
 void limit_rows(Report& report, std::size_t limit) {
   if (report.whole || limit == 0 || report.rows.size() <= limit) return;
   const std::span<const Row> cut = std::span<const Row>(report.rows).subspan(limit);
-  Row rest;
-  for (std::size_t c = 0; c < report.columns.size(); ++c) rest.push_back(rest_cell(report, cut, c));
+  Row others;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) others.push_back(others_cell(report, cut, c));
   report.rows.resize(limit);
-  report.rows.push_back(std::move(rest));
+  report.rows.push_back(std::move(others));
 }
 
 void add_extremes(Report& report) {
@@ -163,8 +163,8 @@ void add_extremes(Report& report) {
     // What has no unit is a name, such as the number of a stream.
     const bool text = report.columns[c].unit == Unit::kAny || is_text(report.rows, c);
     footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
-    footer[1].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMin));
-    footer[2].push_back(text ? Cell() : extreme(report.rows, c, Rest::kMax));
+    footer[1].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMin));
+    footer[2].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMax));
   }
   report.footer.insert(report.footer.end(), footer.begin(), footer.end());
 }

@@ -18,7 +18,7 @@ void BufferedTable::row(std::span<const Cell> cells) { rows_.emplace_back(cells.
 // compared at a glance.
 TimeUnit BufferedTable::column_unit(std::size_t column) const {
   if (options_.time_unit != TimeUnit::kAuto) return options_.time_unit;
-  if (one_unit_ || columns_[column].rest != Rest::kSum) return shared_unit();
+  if (one_unit_ || columns_[column].others != OthersAggregate::kSum) return shared_unit();
   double largest = 0;
   for (const Row& row : rows_) largest = std::max(largest, std::fabs(number(row[column]).value_or(0)));
   return fitting_unit(largest);
@@ -30,7 +30,7 @@ TimeUnit BufferedTable::shared_unit() const {
   double largest = 0;
   double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].unit != Unit::kTime || (!one_unit_ && columns_[c].rest == Rest::kSum)) continue;
+    if (columns_[c].unit != Unit::kTime || (!one_unit_ && columns_[c].others == OthersAggregate::kSum)) continue;
     for (const Row& row : rows_) {
       const double value = std::fabs(number(row[c]).value_or(0));
       largest = std::max(largest, value);

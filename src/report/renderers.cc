@@ -4,14 +4,14 @@ namespace tracedb {
 namespace {
 
 constexpr Renderer kRenderers[] = {
-    {"table", "aligned columns for a terminal", Audience::kPeople, Tables::kSeparate, make_table_renderer},
-    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", Audience::kMachines, Tables::kSeparate,
+    {"table", "aligned columns for a terminal", Audience::kHuman, Tables::kSeparate, make_table_renderer},
+    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", Audience::kMachine, Tables::kSeparate,
      make_csv_renderer},
-    {"tsv", "tab-separated, never quoted", Audience::kMachines, Tables::kSeparate, make_tsv_renderer},
-    {"json", "one document with rows, units and warnings", Audience::kMachines, Tables::kOneDocument,
+    {"tsv", "tab-separated, never quoted", Audience::kMachine, Tables::kSeparate, make_tsv_renderer},
+    {"json", "one document with rows, units and warnings", Audience::kMachine, Tables::kOneDocument,
      make_json_renderer},
-    {"jsonl", "one JSON object per row and line", Audience::kMachines, Tables::kOneDocument, make_jsonl_renderer},
-    {"markdown", "a table for documents", Audience::kPeople, Tables::kSeparate, make_markdown_renderer},
+    {"jsonl", "one JSON object per row and line", Audience::kMachine, Tables::kOneDocument, make_jsonl_renderer},
+    {"markdown", "a table for documents", Audience::kHuman, Tables::kSeparate, make_markdown_renderer},
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ std::unique_ptr<TableRenderer> make_json_renderer(std::ostream& out, const Rende
 std::unique_ptr<TableRenderer> make_jsonl_renderer(std::ostream& out, const RenderOptions& options);
 std::unique_ptr<TableRenderer> make_markdown_renderer(std::ostream& out, const RenderOptions& options);
 
-enum class Audience { kPeople, kMachines };
+enum class Audience { kHuman, kMachine };
 
 // How several tables of one run are printed: each on its own, or all in one document.
 enum class Tables { kSeparate, kOneDocument };

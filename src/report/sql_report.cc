@@ -28,7 +28,7 @@ Column parse_column(std::string_view line) {
   column.key = next_field(line);
   column.head = next_field(line);
   column.unit = unit_from(next_field(line)).value();  // a wrong word is our own bug
-  column.rest = rest_from(next_field(line)).value();
+  column.others = others_aggregate_from(next_field(line)).value();
   column.fit = fit_from(next_field(line)).value();
   return column;
 }

@@ -25,9 +25,9 @@ constexpr std::pair<std::string_view, Unit> kUnits[] = {
     {"", Unit::kAny},        {"text", Unit::kText},       {"count", Unit::kCount}, {"ns", Unit::kTime},
     {"bytes", Unit::kBytes}, {"percent", Unit::kPercent}, {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth},
 };
-constexpr std::pair<std::string_view, Rest> kRests[] = {
-    {"", Rest::kNone},   {"label", Rest::kLabel}, {"sum", Rest::kSum},
-    {"min", Rest::kMin}, {"max", Rest::kMax},     {"mean", Rest::kMean},
+constexpr std::pair<std::string_view, OthersAggregate> kAggregates[] = {
+    {"", OthersAggregate::kNone},   {"label", OthersAggregate::kLabel}, {"sum", OthersAggregate::kSum},
+    {"min", OthersAggregate::kMin}, {"max", OthersAggregate::kMax},     {"mean", OthersAggregate::kMean},
 };
 constexpr std::pair<std::string_view, Fit> kFits[] = {
     {"", Fit::kUsual}, {"kept", Fit::kKept}, {"wrapped", Fit::kWrapped}};
@@ -39,7 +39,7 @@ constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
 
 std::string_view to_string(Unit unit) { return name_of(kUnits, unit); }
 std::optional<Unit> unit_from(std::string_view text) { return look_up(kUnits, text); }
-std::optional<Rest> rest_from(std::string_view text) { return look_up(kRests, text); }
+std::optional<OthersAggregate> others_aggregate_from(std::string_view text) { return look_up(kAggregates, text); }
 std::optional<Fit> fit_from(std::string_view text) { return look_up(kFits, text); }
 std::optional<TimeUnit> time_unit_from(std::string_view text) { return look_up(kTimeUnits, text); }
 std::string_view to_string(TimeUnit unit) { return name_of(kTimeUnits, unit); }

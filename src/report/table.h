@@ -20,8 +20,8 @@ std::string_view to_string(Unit unit);  // "ns", "bytes", "percent", "GB/s", ...
 std::optional<Unit> unit_from(std::string_view text);
 
 // What the [others] row says for the rows that a limit cuts off.
-enum class Rest { kNone, kLabel, kSum, kMin, kMax, kMean };
-std::optional<Rest> rest_from(std::string_view text);
+enum class OthersAggregate { kNone, kLabel, kSum, kMin, kMax, kMean };
+std::optional<OthersAggregate> others_aggregate_from(std::string_view text);
 
 // What a column does on a terminal that has no room for all: a figure goes; kKept goes when no other is left to go; the
 // text of kWrapped, which is prose, goes on in the next line where a name loses its middle.
@@ -35,7 +35,7 @@ struct Column {
   std::string key;   // in JSON, in --sort and in the SQL: total_time
   std::string head;  // for people, in the words of Nsight Systems: Total Time
   Unit unit = Unit::kAny;
-  Rest rest = Rest::kNone;
+  OthersAggregate others = OthersAggregate::kNone;
   Fit fit = Fit::kUsual;
 };
 

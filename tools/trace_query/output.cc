@@ -25,7 +25,7 @@ std::size_t terminal_width() {
 
 // Lines stand on their own: each says which table it is from.
 void add_section_column(Report& report, const std::string& section) {
-  report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, Rest::kNone});
+  report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
   for (Row& row : report.rows) row.insert(row.begin(), section);
 }
 
@@ -76,13 +76,13 @@ void Output::add(const std::string& name, InputReport report) {
   if (several) {
     for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
   }
-  if (!several || line_.renderer().audience == Audience::kPeople) {
+  if (!several || line_.renderer().audience == Audience::kHuman) {
     separate(several ? report.input : "");
     return print(std::move(report.report), {name, {report.input}}, report.warnings);
   }
   arrange(report.report);
   merged_.columns = std::move(report.report.columns);
-  merged_.columns.insert(merged_.columns.begin(), {"input", "Input", Unit::kText, Rest::kNone});
+  merged_.columns.insert(merged_.columns.begin(), {"input", "Input", Unit::kText, OthersAggregate::kNone});
   for (Row& row : report.report.rows) {
     row.insert(row.begin(), report.input);
     merged_.rows.push_back(std::move(row));
@@ -110,9 +110,9 @@ void Output::note(const std::string& text) const {
 }
 
 void Output::separate(const std::string& title) {
-  const bool people = line_.renderer().audience == Audience::kPeople;
-  if (any_ && (people || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
-  if (people && !title.empty()) stream() << escape_text(title) << "\n\n";
+  const bool human_readable = line_.renderer().audience == Audience::kHuman;
+  if (any_ && (human_readable || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
+  if (human_readable && !title.empty()) stream() << escape_text(title) << "\n\n";
   any_ = true;
 }
 

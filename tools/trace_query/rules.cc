@@ -18,7 +18,7 @@ std::vector<Traits> RulesInForce::traits(const Index& index) const {
   return kernel_traits(index, classifier);
 }
 
-std::string RulesInForce::recipe() const {
+std::string RulesInForce::provenance() const {
   return fmt::format(
       "temp.kernel_class: the class of each row of kernel_name under the rules '{}', {} of them (trace-query "
       "rules list)",

@@ -19,7 +19,7 @@ class RulesInForce {
 
   void apply(const Index& index) const;                                // makes temp.kernel_class
   [[nodiscard]] std::vector<Traits> traits(const Index& index) const;  // without a table
-  [[nodiscard]] std::string recipe() const;                            // for --explain
+  [[nodiscard]] std::string provenance() const;                        // for --explain
 
  private:
   std::string name_;

@@ -11,14 +11,14 @@ namespace {
 
 // As SQL with comments: what can be run as it stands, once the temporary tables are there.
 void explain(Output& output, const CommandLine& line, const std::string& name, const Index& index,
-             const Recipe& recipe) {
+             const Provenance& provenance) {
   std::ostream& out = output.stream();
   out << fmt::format("-- {} of {}\n", name, printable_path(index.path()));
   out << fmt::format("-- made from {} (xxh3-128 {})\n", printable_path(index.meta("source_path").value_or("?")),
                      index.meta("source_hash").value_or("?"));
   out << fmt::format("-- selection: {}\n", selection_text(line));
-  for (const std::string& table : recipe.tables) out << fmt::format("-- {}\n", table);
-  out << script(recipe.script) << "\n";
+  for (const std::string& table : provenance.tables) out << fmt::format("-- {}\n", table);
+  out << script(provenance.script) << "\n";
 }
 
 }  // namespace
@@ -29,17 +29,17 @@ TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes
 }
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe) {
-  return run_trace_reports(line, line.inputs(), name, make, recipe);
+                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance) {
+  return run_trace_reports(line, line.inputs(), name, make, provenance);
 }
 
 int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe) {
+                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance) {
   Output output(line);
   for (const std::string& input : inputs) {
     const OpenedTrace trace = open_trace(input, line);
     if (line.knows("explain") && line.has("explain")) {
-      explain(output, line, name, trace.index, recipe);
+      explain(output, line, name, trace.index, provenance);
       continue;
     }
     TraceReport result = make(trace.index);

@@ -21,18 +21,18 @@ struct TraceReport {
 TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes);
 
 // What a report is made of, printed by --explain.
-struct Recipe {
+struct Provenance {
   std::string script;               // "reports/kernels"
   std::vector<std::string> tables;  // the temporary tables it reads, each with what it comes from
 };
 
 // Prints `make(index)` for each input; `name` is the report's name in JSON.
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
+                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance = {});
 
 // The same for inputs that are not all of the positional arguments.
 int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Recipe& recipe = {});
+                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance = {});
 
 // For answers that are lines of text: `print` writes them for each input and returns the warnings.
 int run_trace_texts(const CommandLine& line,

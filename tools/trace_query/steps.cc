@@ -43,7 +43,7 @@ std::vector<std::string> SelectedPlaces::notes() const {
   return named_ ? loaded_->set.notes : std::vector<std::string>();
 }
 
-std::string steps_recipe(const CommandLine& line) {
+std::string steps_provenance(const CommandLine& line) {
   if (const auto pattern = line.text("step-regex")) {
     return "steps: annotations that match " + *pattern + " (src/passes/steps/pattern_steps.h)";
   }

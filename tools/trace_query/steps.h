@@ -48,6 +48,6 @@ class SelectedPlaces {
   bool named_;
 };
 
-std::string steps_recipe(const CommandLine& line);  // for --explain
+std::string steps_provenance(const CommandLine& line);  // for --explain
 
 }  // namespace tracedb

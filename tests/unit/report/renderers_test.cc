@@ -7,9 +7,9 @@
 namespace tracedb {
 namespace {
 
-const std::vector<Column> kColumns = {{"total_time", "Total Time", Unit::kTime, Rest::kSum},
-                                      {"instances", "Instances", Unit::kCount, Rest::kSum},
-                                      {"name", "Name", Unit::kText, Rest::kLabel}};
+const std::vector<Column> kColumns = {{"total_time", "Total Time", Unit::kTime, OthersAggregate::kSum},
+                                      {"instances", "Instances", Unit::kCount, OthersAggregate::kSum},
+                                      {"name", "Name", Unit::kText, OthersAggregate::kLabel}};
 
 std::string rendered(std::string_view format, const std::vector<Row>& rows, const RenderOptions& options = {}) {
   std::ostringstream out;
@@ -47,9 +47,9 @@ TEST_CASE("table") {
 }
 
 TEST_CASE("table: totals have a unit of their own, other times share one in which the smallest can be read") {
-  const std::vector<Column> columns = {{"total", "Total", Unit::kTime, Rest::kSum},
-                                       {"min", "Min", Unit::kTime, Rest::kMin},
-                                       {"max", "Max", Unit::kTime, Rest::kMax}};
+  const std::vector<Column> columns = {{"total", "Total", Unit::kTime, OthersAggregate::kSum},
+                                       {"min", "Min", Unit::kTime, OthersAggregate::kMin},
+                                       {"max", "Max", Unit::kTime, OthersAggregate::kMax}};
   const auto heads = [&](std::int64_t total, std::int64_t min, std::int64_t max) {
     std::ostringstream out;
     const auto renderer = find_renderer("markdown")->make(out, {});
@@ -65,9 +65,9 @@ TEST_CASE("table: totals have a unit of their own, other times share one in whic
 }
 
 TEST_CASE("table: a narrow terminal loses figures before names become unreadable") {
-  std::vector<Column> columns(4, {"n", "Instances", Unit::kCount, Rest::kNone});
-  columns.push_back({"avg", "Avg", Unit::kTime, Rest::kMean});
-  columns.push_back({"name", "Name", Unit::kText, Rest::kLabel});
+  std::vector<Column> columns(4, {"n", "Instances", Unit::kCount, OthersAggregate::kNone});
+  columns.push_back({"avg", "Avg", Unit::kTime, OthersAggregate::kMean});
+  columns.push_back({"name", "Name", Unit::kText, OthersAggregate::kLabel});
   const auto at_width = [&](std::size_t width) {
     std::ostringstream out;
     RenderOptions options;
@@ -106,7 +106,7 @@ TEST_CASE("table: on a narrow terminal columns without a value go first, those t
                                        {"requests", "Requests", Unit::kCount},
                                        {"tokens", "Tokens", Unit::kCount},
                                        {"rows", "Rows", Unit::kCount},
-                                       {"span", "Span", Unit::kTime, Rest::kNone, Fit::kKept},
+                                       {"span", "Span", Unit::kTime, OthersAggregate::kNone, Fit::kKept},
                                        {"name", "Name", Unit::kText}};
   const std::vector<Row> rows = {Row{n, Cell(), n, n, n, "decode"}, Row{n, Cell(), n, n, n, "prefill"}};
   CHECK(table_at(50, columns, rows).find("no room") == std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("table: where names are at their narrowest, ids give way") {
 
 TEST_CASE("table: prose goes on in the next line, names lose their middle") {
   const std::vector<Column> columns = {{"name", "Name", Unit::kText},
-                                       {"text", "Text", Unit::kText, Rest::kNone, Fit::kWrapped}};
+                                       {"text", "Text", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}};
   const Row row = {"kernel", "in 57 % of the period the device waits for a host"};
   CHECK(table_at(0, columns, {row}).find("kernel  in 57 % of the period the device waits for a host\n") !=
         std::string::npos);
@@ -137,8 +137,8 @@ TEST_CASE("table: prose goes on in the next line, names lose their middle") {
 }
 
 TEST_CASE("table: the sides of a comparison share one unit") {
-  const std::vector<Column> columns = {{"baseline", "Baseline", Unit::kTime, Rest::kSum},
-                                       {"candidate", "Candidate", Unit::kTime, Rest::kSum}};
+  const std::vector<Column> columns = {{"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum},
+                                       {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum}};
   std::ostringstream out;
   const auto renderer = find_renderer("table")->make(out, {});
   renderer->begin({"compare", {}}, columns);
@@ -149,7 +149,7 @@ TEST_CASE("table: the sides of a comparison share one unit") {
 }
 
 TEST_CASE("table: texts give way in turns") {
-  const std::vector<Column> columns(3, {"name", "Name", Unit::kText, Rest::kNone});
+  const std::vector<Column> columns(3, {"name", "Name", Unit::kText, OthersAggregate::kNone});
   std::ostringstream out;
   RenderOptions options;
   options.width = 70;

@@ -58,7 +58,7 @@ TEST_CASE("columns are read from the script") {
   CHECK(columns[0].key == "a");
   CHECK(columns[0].head == "A b");
   CHECK(columns[0].unit == Unit::kTime);
-  CHECK(columns[0].rest == Rest::kSum);
+  CHECK(columns[0].others == OthersAggregate::kSum);
   CHECK(columns[1].unit == Unit::kAny);
 }
 

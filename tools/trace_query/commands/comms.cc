@@ -29,17 +29,17 @@ int run(std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
-  Recipe recipe{
+  Provenance provenance{
       "reports/comms",
       {"temp.comm_group: from columns ts, dur, kind, name_id, stream_id (step_id) of tables kernel and memory_op "
        "and from table collective (src/passes/tables/comm_groups.h, src/passes/time/exposed_time.h)"}};
-  if (selection.op) recipe.tables.push_back(rules.recipe());
-  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  if (selection.op) provenance.tables.push_back(rules.provenance());
+  if (selection.names_steps()) provenance.tables.push_back(steps_provenance(line));
   const auto make = [&](const Index& index) {
     const SelectedPlaces places(index, line, rules, selection);
     return with_notes(comms(index, selection, places), places.notes());
   };
-  return run_trace_reports(line, "comms", make, recipe);
+  return run_trace_reports(line, "comms", make, provenance);
 }
 
 }  // namespace

@@ -161,10 +161,10 @@ LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine
 }
 
 // Where the row of what a limit cuts off says so.
-void label_rest(Report& report) {
+void label_others(Report& report) {
   const auto text = std::find_if(report.columns.begin(), report.columns.end(),
                                  [](const Column& column) { return column.unit == Unit::kText; });
-  if (text != report.columns.end()) text->rest = Rest::kLabel;
+  if (text != report.columns.end()) text->others = OthersAggregate::kLabel;
 }
 
 // For people: a table for each phase, named in its title; `arranged`: by columns they named, which then are there.
@@ -189,7 +189,7 @@ void print_by_phase(Report report, const ReportHead& head, bool arranged, Output
     take(report.rows, part.rows);
     take(report.footer, part.footer);
     if (!arranged) drop_inconclusive_columns(part);
-    label_rest(part);
+    label_others(part);
     output.separate(fmt::format("{}: {}", head.section, phase));
     output.print(std::move(part), head, {});
   }
@@ -200,14 +200,14 @@ class Printer {
  public:
   Printer(const CommandLine& line, Output& output)
       : output_(output),
-        people_(line.renderer().audience == Audience::kPeople),
+        human_readable_(line.renderer().audience == Audience::kHuman),
         arranged_(line.has("sort") || line.has("columns")),
         document_(line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr) {}
 
   void print(Report report, const ReportHead& head) {
     if (document_) {
       output_.print_section(std::move(report), head, *document_);
-    } else if (people_) {
+    } else if (human_readable_) {
       print_by_phase(std::move(report), head, arranged_, output_);
     } else {
       output_.separate(head.section);
@@ -218,11 +218,11 @@ class Printer {
     if (document_) document_->end(warnings);
     output_.finish();
   }
-  [[nodiscard]] bool people() const { return people_; }
+  [[nodiscard]] bool human_readable() const { return human_readable_; }
 
  private:
   Output& output_;
-  bool people_;
+  bool human_readable_;
   bool arranged_;
   std::unique_ptr<TableRenderer> document_;
 };
@@ -233,8 +233,8 @@ void print_sections(const Request& asked, const LoadedSides& loaded, const std::
   for (const Section* section : asked.sections) {
     std::vector<Report> reports;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-      const SectionInput input{comparisons[i], loaded.sides[0], loaded.sides[i + 1], loaded.vocabulary,
-                               loaded.configs, asked.ledger_by, printer.people()};
+      const SectionInput input{comparisons[i], loaded.sides[0], loaded.sides[i + 1],     loaded.vocabulary,
+                               loaded.configs, asked.ledger_by, printer.human_readable()};
       reports.push_back(section->make(input));
     }
     const std::string name(section->name);
@@ -264,10 +264,10 @@ void note_doubtful_fusions(const Request& asked, const std::vector<Comparison>& 
   }
 }
 
-Report samples_report(const SampleComparison& comparison, bool people) {
+Report samples_report(const SampleComparison& comparison, bool human_readable) {
   Report out{change_row_columns(), {}};
   for (const SampleChange& item : comparison.changes) {
-    out.rows.push_back(change_row(item.kind, item.measure, item.change, people));
+    out.rows.push_back(change_row(item.kind, item.measure, item.change, human_readable));
   }
   return out;
 }
@@ -317,7 +317,7 @@ int compare_with_file(const CommandLine& line) {
   const auto tell = [&](const std::string& text) { output.note(text); };
   const bool failed = asked.gate && samples_beyond_gate(*asked.gate, comparison, tell);
   Printer printer(line, output);
-  printer.print(samples_report(comparison, printer.people()), {"compare", {path, line.inputs()[0]}, "steps"});
+  printer.print(samples_report(comparison, printer.human_readable()), {"compare", {path, line.inputs()[0]}, "steps"});
   for (const std::string& note : comparison.notes) output.note(note);
   printer.finish(comparison.notes);
   return failed ? 1 : 0;

@@ -54,27 +54,27 @@ Asked asked(const CommandLine& line) {
 class LimitedRows {
  public:
   LimitedRows(const std::vector<Column>& columns, std::size_t limit, RowSink sink)
-      : columns_(columns), limit_(limit), sink_(std::move(sink)), rest_(columns.size()) {}
+      : columns_(columns), limit_(limit), sink_(std::move(sink)), others_(columns.size()) {}
 
   void row(Row row) {
     if (++seen_ <= limit_ || limit_ == 0) return sink_(std::move(row));
-    for (std::size_t i = 0; i < row.size(); ++i) add(columns_[i], row[i], rest_[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) add(columns_[i], row[i], others_[i]);
   }
 
   // Returns how many rows there were.
   std::size_t finish() {
     if (limit_ == 0 || seen_ <= limit_) return seen_;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].rest == Rest::kLabel) rest_[i] = std::string("[others]");
+      if (columns_[i].others == OthersAggregate::kLabel) others_[i] = std::string("[others]");
     }
-    sink_(std::move(rest_));
+    sink_(std::move(others_));
     return seen_;
   }
 
  private:
   static void add(const Column& column, const Cell& cell, Cell& sum) {
     const auto* more = std::get_if<std::int64_t>(&cell);
-    if (column.rest != Rest::kSum || more == nullptr) return;
+    if (column.others != OthersAggregate::kSum || more == nullptr) return;
     const auto* known = std::get_if<std::int64_t>(&sum);
     sum = bounded_add(*more, known == nullptr ? 0 : *known);
   }
@@ -82,7 +82,7 @@ class LimitedRows {
   const std::vector<Column>& columns_;
   std::size_t limit_;
   RowSink sink_;
-  Row rest_;
+  Row others_;
   std::size_t seen_ = 0;
 };
 
@@ -122,7 +122,7 @@ void print_table(const WaferTable& table, const std::vector<std::string>& inputs
   const std::vector<std::size_t> places = shown_columns(table, line);
   std::vector<Column> columns = pick(table.columns, places);
   const bool named = line.renderer().name == "jsonl";  // one stream of rows: each says where it belongs
-  if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, Rest::kNone});
+  if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
   output.separate(std::string(table.title));
   renderer->begin({"compare-wafer", inputs}, columns);
   LimitedRows rows(table.columns, limit_of(table, line), [&](const Row& all) {

@@ -21,11 +21,13 @@ double ratio_of(double first, double second) {
   return second == 0 ? std::numeric_limits<double>::infinity() : first / second;
 }
 
-Column column(const char* key, const char* head, Unit unit, Rest rest = Rest::kNone) { return {key, head, unit, rest}; }
-Column label(const char* key, const char* head) { return column(key, head, Unit::kText, Rest::kLabel); }
+Column column(const char* key, const char* head, Unit unit, OthersAggregate others = OthersAggregate::kNone) {
+  return {key, head, unit, others};
+}
+Column label(const char* key, const char* head) { return column(key, head, Unit::kText, OthersAggregate::kLabel); }
 Column text(const char* key, const char* head) { return column(key, head, Unit::kText); }
-Column count(const char* key, const char* head) { return column(key, head, Unit::kCount, Rest::kSum); }
-Column time(const char* key, const char* head) { return column(key, head, Unit::kTime, Rest::kSum); }
+Column count(const char* key, const char* head) { return column(key, head, Unit::kCount, OthersAggregate::kSum); }
+Column time(const char* key, const char* head) { return column(key, head, Unit::kTime, OthersAggregate::kSum); }
 Column average(const char* key, const char* head) { return column(key, head, Unit::kTime); }
 Column number(const char* key, const char* head) { return column(key, head, Unit::kCount); }
 Column ratio(const char* key, const char* head) { return column(key, head, Unit::kRatio); }

@@ -124,12 +124,12 @@ int run(std::span<const std::string> args) {
   CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const RulesInForce rules(line);
-  const bool people = line.renderer().audience == Audience::kPeople;
+  const bool human_readable = line.renderer().audience == Audience::kHuman;
   return run_trace_reports(line, "info", [&](const Index& index) {
     TraceReport result{run_report(index.database(), "info", {}), {}};
     if (index.database().query_int64("SELECT id FROM kernel LIMIT 1"))
       merge(result.report, findings(index, line, rules));
-    if (people) merge_units(result.report, line.time_unit());
+    if (human_readable) merge_units(result.report, line.time_unit());
     if (!index.database().query_int64("SELECT id FROM kernel LIMIT 1")) {
       result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");
     }

@@ -10,7 +10,7 @@ constexpr std::size_t kMeaning = kKind + 1;
 
 // An index stores the kind; what it means is said here.
 void add_meanings(Report& report) {
-  const Column column = {"meaning", "Meaning", Unit::kText, Rest::kNone};
+  const Column column = {"meaning", "Meaning", Unit::kText, OthersAggregate::kNone};
   report.columns.insert(report.columns.begin() + kMeaning, column);
   for (Row& row : report.rows) {
     const auto* kind = std::get_if<std::string>(&row[kKind]);

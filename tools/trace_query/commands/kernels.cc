@@ -40,11 +40,12 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
   const bool classes = by == GroupBy::kClass || selection.op;
   const SplitBy split = by_pass(line) ? SplitBy::kPass : SplitBy::kNone;
   const std::string script = split == SplitBy::kPass ? name + "_by_pass" : name;
-  Recipe recipe{"reports/" + script,
-                {"temp.kernel_group: kernels of the selection, from columns ts, dur, name_id, stream_id and step_id of "
-                 "table kernel (src/passes/tables/kernel_groups.h)"}};
-  if (classes) recipe.tables.push_back(rules.recipe());
-  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  Provenance provenance{
+      "reports/" + script,
+      {"temp.kernel_group: kernels of the selection, from columns ts, dur, name_id, stream_id and step_id of "
+       "table kernel (src/passes/tables/kernel_groups.h)"}};
+  if (classes) provenance.tables.push_back(rules.provenance());
+  if (selection.names_steps()) provenance.tables.push_back(steps_provenance(line));
   const auto make = [&](const Index& index) {
     TraceReport result;
     if (classes) rules.apply(index);
@@ -56,7 +57,7 @@ int run_grouped(const CommandLine& line, const std::string& name, GroupBy by) {
     if (split == SplitBy::kPass) add_pass_note(index, result.warnings);
     return result;
   };
-  return run_trace_reports(line, name, make, recipe);
+  return run_trace_reports(line, name, make, provenance);
 }
 
 int run_kernels(std::span<const std::string> args) {

@@ -29,17 +29,17 @@ int run(std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
-  Recipe recipe{
+  Provenance provenance{
       "reports/launches",
       {"temp.launch_group: from columns ts, dur, stream_id, launch_id (name_id, step_id) of tables kernel and "
        "memory_op and ts, dur, name_id, kind of runtime_call (src/passes/time/launch_stats.h)"}};
-  if (selection.op) recipe.tables.push_back(rules.recipe());
-  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  if (selection.op) provenance.tables.push_back(rules.provenance());
+  if (selection.names_steps()) provenance.tables.push_back(steps_provenance(line));
   const auto make = [&](const Index& index) {
     const SelectedPlaces places(index, line, rules, selection);
     return with_notes(launches(index, selection, places), places.notes());
   };
-  return run_trace_reports(line, "launches", make, recipe);
+  return run_trace_reports(line, "launches", make, provenance);
 }
 
 }  // namespace

@@ -51,13 +51,13 @@ int run(std::span<const std::string> args) {
   const RulesInForce rules(line);
   const CaptureInForce capture(line, rules);
   const bool per_op = line.has("per-op");
-  const bool people = line.renderer().audience == Audience::kPeople;
+  const bool human_readable = line.renderer().audience == Audience::kHuman;
   const bool passes = by_pass(line);
   if (per_op && passes) throw Error(ErrorCode::kUsage, "layers: give --per-op or --by pass");
   const std::string script = per_op ? "layer_ops" : passes ? "layers_by_pass" : "layers";
-  const Recipe recipe{
+  const Provenance provenance{
       "reports/" + script,
-      {rules.recipe(), steps_recipe(line),
+      {rules.provenance(), steps_provenance(line),
        "temp.layer_row: kernels of the selection by layer; layers from modules, annotations, operators, "
        "--capture or the rhythm of the kernels (src/passes/layers/layer_set.h, layer_tables.h)"}};
   const auto make = [&](const Index& index) {
@@ -70,10 +70,10 @@ int run(std::span<const std::string> args) {
     TraceReport result{run_report(index.database(), script, {}), {}};
     result.warnings = notes_of(loaded, result.report, selection);
     if (passes) add_pass_note(index, result.warnings);
-    if (people && loaded.layers.stacks.size() < 2) drop_stack(result.report);
+    if (human_readable && loaded.layers.stacks.size() < 2) drop_stack(result.report);
     return result;
   };
-  return run_trace_reports(line, "layers", make, recipe);
+  return run_trace_reports(line, "layers", make, provenance);
 }
 
 }  // namespace

@@ -26,15 +26,16 @@ int run(std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const Selection selection = selection_of(line);
   const RulesInForce rules(line);
-  Recipe recipe{"reports/memcpys",
-                {"temp.memory_group: from columns ts, dur, kind, direction, bytes, stream_id and step_id of table "
-                 "memory_op (src/passes/tables/memory_groups.h)"}};
-  if (selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
+  Provenance provenance{
+      "reports/memcpys",
+      {"temp.memory_group: from columns ts, dur, kind, direction, bytes, stream_id and step_id of table "
+       "memory_op (src/passes/tables/memory_groups.h)"}};
+  if (selection.names_steps()) provenance.tables.push_back(steps_provenance(line));
   const auto make = [&](const Index& index) {
     const SelectedPlaces places(index, line, rules, selection);
     return with_notes(memcpys(index, selection, places.get()), places.notes());
   };
-  return run_trace_reports(line, "memcpys", make, recipe);
+  return run_trace_reports(line, "memcpys", make, provenance);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kRulesSuffix = ".rules";
 
-Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, Rest::kNone}; }
+Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
 
 int show(const CommandLine& line, std::span<const std::string> inputs) {
   const RulesInForce rules(line);
@@ -61,8 +61,8 @@ Report check_report(Classifier& classifier, const std::vector<RuleFinding>& find
   Report report{{text_column("state", "State"),
                  text_column("rule", "Rule"),
                  text_column("by", "Decided By"),
-                 {"names", "Names", Unit::kCount, Rest::kSum},
-                 {"decided", "Decided", Unit::kCount, Rest::kSum},
+                 {"names", "Names", Unit::kCount, OthersAggregate::kSum},
+                 {"decided", "Decided", Unit::kCount, OthersAggregate::kSum},
                  text_column("source", "Source")},
                 {}};
   for (const RuleFinding& finding : findings) {

@@ -14,7 +14,7 @@
 namespace tracedb {
 namespace {
 
-Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, Rest::kNone}; }
+Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
 
 void add_row(Report& report, const std::string& type, const std::string& object, const std::string& column,
              const std::string& comment) {
@@ -35,7 +35,7 @@ Report objects_report(const std::string& only, Database* index) {
   Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
                  text_column("comment", "Comment")},
                 {}};
-  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, Rest::kNone});
+  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   Statement objects(schema,
                     "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
                     "ORDER BY type DESC, rowid");
@@ -71,7 +71,7 @@ Report examples_report() {
 
 // For people the examples are a script they can paste.
 void print_examples(const CommandLine& line, Output& output) {
-  if (line.renderer().audience == Audience::kMachines) return output.print(examples_report(), {"schema", {}}, {});
+  if (line.renderer().audience == Audience::kMachine) return output.print(examples_report(), {"schema", {}}, {});
   for (const ExampleQuery& example : example_queries(script("examples"))) {
     output.stream() << "-- " << example.comment << '\n' << example.sql << "\n\n";
   }

@@ -38,7 +38,7 @@ Question question_of(const CommandLine& line) {
   const std::string by = line.text("by").value_or("name");
   if (by != "name" && by != "op") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are name and op", by));
   question.by_class = by == "op";
-  question.shortened = line.renderer().audience == Audience::kPeople && !line.has("wide");
+  question.shortened = line.renderer().audience == Audience::kHuman && !line.has("wide");
   return question;
 }
 
@@ -104,12 +104,12 @@ int run(std::span<const std::string> args) {
   const Question question = question_of(line);
   const RulesInForce rules(line);
   const bool classes = question.by_class || question.selection.op;
-  Recipe recipe{
+  Provenance provenance{
       "reports/sequences",
       {fmt::format("temp.kernel_sequence: every {} kernels of the selection that follow each other on a stream, "
                    "from columns dur, name_id and stream_id of table kernel (src/passes/stacks/sequences.h)",
                    question.length)}};
-  if (classes) recipe.tables.push_back(rules.recipe());
+  if (classes) provenance.tables.push_back(rules.provenance());
   const auto make = [&](const Index& index) {
     if (classes) rules.apply(index);
     const std::int64_t all = make_sequence_table(index, question);
@@ -117,7 +117,7 @@ int run(std::span<const std::string> args) {
     if (result.report.rows.empty()) result.warnings.emplace_back("no sequence of kernels repeats");
     return result;
   };
-  return run_trace_reports(line, "sequences", make, recipe);
+  return run_trace_reports(line, "sequences", make, provenance);
 }
 
 }  // namespace

@@ -141,10 +141,10 @@ bool next_row(UserSql& sql, Statement& statement, const KernelWords& words) {
 
 void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
   std::vector<Column> columns;
-  if (answers.numbered) columns.push_back({"statement", "Statement", Unit::kAny, Rest::kNone});
+  if (answers.numbered) columns.push_back({"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
   for (int c = 0; c < statement.column_count(); ++c) {
     const std::string name(statement.column_name(c));
-    columns.push_back({name, name, Unit::kAny, Rest::kNone});
+    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone});
   }
   const auto own = answers.document ? nullptr : answers.output.renderer();
   TableRenderer& renderer = own ? *own : *answers.document;

@@ -132,26 +132,26 @@ int run(std::span<const std::string> args) {
       return warnings_of(index, stacks, selection);
     });
   }
-  const bool people = line.renderer().audience == Audience::kPeople;
+  const bool human_readable = line.renderer().audience == Audience::kHuman;
   const std::size_t limit = row_limit(line);
-  Recipe recipe{
+  Provenance provenance{
       "reports/stacks",
       {"temp.call_node: a tree of the stacks of the kernels of the selection, from columns dur and stack_id of "
        "table kernel and the tables stack and frame (src/passes/stacks/call_tree.h)"}};
-  if (selection.op) recipe.tables.push_back(rules.recipe());
+  if (selection.op) provenance.tables.push_back(rules.provenance());
   if (capture.given())
-    recipe.tables.emplace_back("stacks of graph replays: those of --capture (src/passes/capture/capture.h)");
+    provenance.tables.emplace_back("stacks of graph replays: those of --capture (src/passes/capture/capture.h)");
   const auto make = [&](const Index& index) {
     const LoadedStacks stacks = load_stacks(index, line, selection, frames, rules, capture);
     const StackTimes& times = stacks.times;
     make_node_table(index, times, nodes_of(times, view, line.has("all-frames") || frames == Frames::kModules), limit);
-    TraceReport result{
-        run_report(index.database(), "stacks", {{"all", all_time(times)}, {"indent", std::int64_t{people ? 2 : 0}}}),
-        {}};
+    TraceReport result{run_report(index.database(), "stacks",
+                                  {{"all", all_time(times)}, {"indent", std::int64_t{human_readable ? 2 : 0}}}),
+                       {}};
     result.warnings = warnings_of(index, stacks, selection);
     return result;
   };
-  return run_trace_reports(line, "stacks", make, recipe);
+  return run_trace_reports(line, "stacks", make, provenance);
 }
 
 }  // namespace

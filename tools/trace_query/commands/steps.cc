@@ -34,7 +34,8 @@ int run_steps(std::span<const std::string> args) {
   add_steady(line);
   if (!line.parse(args)) return 0;
   const RulesInForce rules(line);
-  const Recipe recipe{"reports/steps", {steps_recipe(line), "temp.step_row: see src/passes/tables/step_tables.h"}};
+  const Provenance provenance{"reports/steps",
+                              {steps_provenance(line), "temp.step_row: see src/passes/tables/step_tables.h"}};
   const auto make = [&](const Index& index) {
     const LoadedSteps loaded = load_steps(index, line, rules);
     const SteadyNote steady = make_step_table(index, loaded.set, loaded.events, choice_of(line));
@@ -46,7 +47,7 @@ int run_steps(std::span<const std::string> args) {
     }
     return result;
   };
-  return run_trace_reports(line, "steps", make, recipe);
+  return run_trace_reports(line, "steps", make, provenance);
 }
 
 int run_phases(std::span<const std::string> args) {
@@ -54,7 +55,8 @@ int run_phases(std::span<const std::string> args) {
   add_steady(line);
   if (!line.parse(args)) return 0;
   const RulesInForce rules(line);
-  const Recipe recipe{"reports/phases", {steps_recipe(line), "temp.phase_row: see src/passes/tables/step_tables.h"}};
+  const Provenance provenance{"reports/phases",
+                              {steps_provenance(line), "temp.phase_row: see src/passes/tables/step_tables.h"}};
   const auto make = [&](const Index& index) {
     const LoadedSteps loaded = load_steps(index, line, rules);
     const std::int64_t busy = make_phase_table(index, loaded.set, loaded.events, choice_of(line));
@@ -62,7 +64,7 @@ int run_phases(std::span<const std::string> args) {
     explain_empty(line, loaded, result);
     return result;
   };
-  return run_trace_reports(line, "phases", make, recipe);
+  return run_trace_reports(line, "phases", make, provenance);
 }
 
 }  // namespace

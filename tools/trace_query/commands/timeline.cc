@@ -46,17 +46,17 @@ std::vector<std::string> why_empty(const Index& index, const Selection& selectio
   return {kNoDeviceWork};
 }
 
-Recipe recipe_of(const std::string& script, const std::string& table, const Asked& asked, const RulesInForce& rules,
-                 const CommandLine& line) {
-  Recipe recipe{
+Provenance provenance_of(const std::string& script, const std::string& table, const Asked& asked,
+                         const RulesInForce& rules, const CommandLine& line) {
+  Provenance provenance{
       script,
       {table + ": events of the selection, from columns ts, dur, kind, stream_id, launch_id (name_id, step_id) "
                "of tables kernel and memory_op and ts, kind of runtime_call (src/passes/time/timeline.h)",
        fmt::format("kernel_wait: gaps below {} ns; micro idle: gaps below {} ns", asked.options.kernel_wait,
                    asked.options.micro_idle)}};
-  if (asked.selection.op) recipe.tables.push_back(rules.recipe());
-  if (asked.selection.names_steps()) recipe.tables.push_back(steps_recipe(line));
-  return recipe;
+  if (asked.selection.op) provenance.tables.push_back(rules.provenance());
+  if (asked.selection.names_steps()) provenance.tables.push_back(steps_provenance(line));
+  return provenance;
 }
 
 void remove_column(Report& report, std::string_view key) {
@@ -94,7 +94,8 @@ int run_timeline(std::span<const std::string> args) {
     const SelectedPlaces places(index, line, rules, what.selection);
     return with_notes(timeline(index, what, places), places.notes());
   };
-  return run_trace_reports(line, "timeline", make, recipe_of("reports/timeline", "temp.timeline", what, rules, line));
+  return run_trace_reports(line, "timeline", make,
+                           provenance_of("reports/timeline", "temp.timeline", what, rules, line));
 }
 
 // The gaps beyond the limit, as limit_rows() would show them.
@@ -140,7 +141,7 @@ int run_gaps(std::span<const std::string> args) {
     const SelectedPlaces places(index, line, rules, what.selection, SelectedPlaces::Steps::kIfKnown);
     return with_notes(gaps(index, what, places, line), places.notes());
   };
-  return run_trace_reports(line, "gaps", make, recipe_of("reports/gaps", "temp.gap", what, rules, line));
+  return run_trace_reports(line, "gaps", make, provenance_of("reports/gaps", "temp.gap", what, rules, line));
 }
 
 }  // namespace

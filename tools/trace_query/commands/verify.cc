@@ -16,9 +16,9 @@ namespace {
 using Outcome = VerifyFinding::Outcome;
 
 Report as_report(const std::vector<VerifyFinding>& findings) {
-  Report report{{{"check", "Check", Unit::kText, Rest::kLabel},
-                 {"outcome", "Outcome", Unit::kText, Rest::kNone},
-                 {"detail", "Detail", Unit::kText, Rest::kNone}},
+  Report report{{{"check", "Check", Unit::kText, OthersAggregate::kLabel},
+                 {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone},
+                 {"detail", "Detail", Unit::kText, OthersAggregate::kNone}},
                 {}};
   for (const VerifyFinding& finding : findings) {
     report.rows.push_back({finding.check, std::string(to_string(finding.outcome)), finding.detail});

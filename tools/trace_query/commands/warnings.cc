@@ -13,9 +13,10 @@ int run(std::span<const std::string> args) {
                                       OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const RulesInForce rules(line);
-  const Recipe recipe{"reports/warnings",
-                      {rules.recipe(), steps_recipe(line),
-                       "temp.measure: shares of the kernel time that lack something (src/passes/tables/coverage.h)"}};
+  const Provenance provenance{
+      "reports/warnings",
+      {rules.provenance(), steps_provenance(line),
+       "temp.measure: shares of the kernel time that lack something (src/passes/tables/coverage.h)"}};
   const auto make = [&](const Index& index) {
     std::vector<std::string_view> columns = layer_columns(index);
     for (const std::string_view column : coverage_columns()) {
@@ -28,7 +29,7 @@ int run(std::span<const std::string> args) {
     if (result.report.rows.empty()) result.warnings.emplace_back("nothing to warn of");
     return result;
   };
-  return run_trace_reports(line, "warnings", make, recipe);
+  return run_trace_reports(line, "warnings", make, provenance);
 }
 
 }  // namespace
