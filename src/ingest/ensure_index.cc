@@ -14,7 +14,7 @@
 #include "index/leftovers.h"
 #include "index/validity.h"
 #include "index/verify.h"
-#include "ingest/read/known_formats.h"
+#include "ingest/output_guard.h"
 
 namespace tracedb {
 namespace {

@@ -17,11 +17,11 @@
 #include "base/parallel.h"
 #include "base/version.h"
 #include "index/index_format.h"
+#include "ingest/formats.h"
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"
 #include "ingest/link/other_links.h"
-#include "ingest/pipeline.h"
 #include "ingest/read/json_text.h"
 #include "ingest/write/index_writer.h"
 #include "ingest/write/space_need.h"
@@ -88,8 +88,8 @@ class Ingest {
         options_(options),
         looked_at_(file_clock(directory_of(index))),
         before_(stat_of(trace)),
-        source_(open_byte_source(trace, options.cancel)),
-        chunks_(*source_, printable_path(trace), options.chunk_size),
+        opened_(open_format(trace, options.cancel)),
+        source_(opened_.source.get()),
         store_({directory_of(index), options.memory_bytes}),
         cpu_(store_.spool(8)),
         arguments_(store_.spool(4)) {
@@ -103,7 +103,8 @@ class Ingest {
 
  private:
   IngestResult build() {
-    read_trace(chunks_, *source_, static_cast<std::uint64_t>(before_.size), options_, store_);
+    opened_.format.read({trace_, *source_, static_cast<std::uint64_t>(before_.size), opened_.otherwise}, options_,
+                        store_, facts_);
     read_ = true;
     source_->drain();
     note_source();
@@ -129,7 +130,7 @@ class Ingest {
     const double taken = size > consumed && consumed > 0 ? consumed / size : 1;
     // More is read than the store has taken.
     const double stored =
-        store_.read_to > 0 && !read_ ? static_cast<double>(store_.read_to) / static_cast<double>(chunks_.bytes()) : 1;
+        store_.read_to > 0 && !read_ ? static_cast<double>(store_.read_to) / static_cast<double>(facts_.bytes) : 1;
     return space_need(store_, written, taken * std::min(stored, 1.0));
   }
 
@@ -140,22 +141,13 @@ class Ingest {
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();
     store_.issues.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(replaced.first), {}, replaced.count);
-    std::uint64_t events = 0, without_phase = 0;
-    for (const auto& [key, count] : store_.kinds) {
-      events += count.read;
-      if (count.ph.empty()) without_phase += count.skipped[static_cast<std::size_t>(SkipReason::kUnsupportedPhase)];
-    }
-    if (chunks_.is_other_json() || (events > 0 && without_phase == events)) {
-      throw Error(ErrorCode::kInput,
-                  fmt::format("{}: JSON, but no trace: {}; give what the profiler exported", printable_path(trace_),
-                              events > 0 ? "nothing in it has a phase (\"ph\"), as events have"
-                                         : "there are no \"traceEvents\" in it"));
-    }
-    if (events == 0) store_.issues.add(IssueKind::kNoEvents, -1, {});
-    result_.complete = chunks_.complete() && source_->damage() != StreamDamage::kTruncated &&
-                       source_->damage() != StreamDamage::kCorrupt;
+    const bool any =
+        std::any_of(store_.kinds.begin(), store_.kinds.end(), [](const auto& kind) { return kind.second.read > 0; });
+    if (!any) store_.issues.add(IssueKind::kNoEvents, -1, {});
+    result_.complete =
+        facts_.complete && source_->damage() != StreamDamage::kTruncated && source_->damage() != StreamDamage::kCorrupt;
     result_.file_bytes = source_->consumed();
-    result_.trace_bytes = chunks_.bytes();
+    result_.trace_bytes = facts_.bytes;
   }
 
   // The link passes run on a thread of their own and send rows; this thread owns the database.
@@ -182,7 +174,7 @@ class Ingest {
   }
 
   void write_rest(IndexWriter& writer) {
-    const TraceHeader& header = chunks_.header();
+    const TraceHeader& header = facts_.header;
     const std::vector<DeviceRow> devices = devices_of(store_, header);
     const std::optional<Rank> rank = rank_of(header, trace_);
     for (const DeviceRow& device : devices) {
@@ -211,7 +203,7 @@ class Ingest {
     writer.meta("schema_version", kSchemaVersion);
     writer.meta("ingest_options", options_text(options_));
     write_source_meta(writer);
-    writer.meta("format", "kineto");
+    writer.meta("format", opened_.format.name);
     writer.meta("vendor", vendor_of(store_, header));
     if (rank) writer.meta("rank", rank->value);
     if (rank) writer.meta("rank_source", rank->source);
@@ -275,8 +267,9 @@ class Ingest {
   const IngestOptions& options_;
   timespec looked_at_;  // when before_ was taken
   SourceStat before_;
-  std::unique_ptr<ByteSource> source_;
-  JsonChunks chunks_;
+  OpenedFormat opened_;
+  ByteSource* source_;
+  TraceFacts facts_;
   TraceStore store_;
   CpuLinks cpu_;
   DeviceLinks devices_;

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <optional>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/input_file.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
-#include "ingest/read/known_formats.h"
+#include "ingest/formats.h"
+#include "ingest/read/format_signs.h"
 
 namespace tracedb {
 namespace {
@@ -54,6 +57,31 @@ void require_safe_output(const NamedFile& output, OutputContent content, std::sp
   if (content == OutputContent::kIndex && is_ours(replaced_kind(output.path))) return;
   const std::string recording = recording_in(output.path);
   if (!recording.empty()) refuse(output, fmt::format("holds {}, which would be lost", recording));
+}
+
+FileKind replaced_kind(const fs::path& output) {
+  std::error_code error;
+  if (!fs::is_regular_file(output, error)) return FileKind::kMissing;
+  const FileKind kind = file_kind(output);
+  if (kind != FileKind::kMissing || !fs::exists(output, error)) return kind;
+  throw Error(ErrorCode::kResource, fmt::format("{}: is there already and cannot be read, so it is not replaced; give "
+                                                "the output another name",
+                                                printable_path(output)));
+}
+
+std::string recording_in(const fs::path& file) {
+  const FileKind kind = replaced_kind(file);
+  if (kind == FileKind::kMissing) return {};
+  if (is_ours(kind)) return "an index of traces";
+  std::string found;
+  const std::optional<Error> failure = failure_of([&] {
+    const std::string head = read_head(file);
+    const TraceFormat& format = trace_format(head, file);
+    if (format.irreplaceable && format.read == nullptr) found = format.name;
+    if ((format.read != nullptr || !format.certain) && begins_as_trace(head)) found = "a trace";
+  });
+  if (failure && failure->code() == ErrorCode::kResource) throw Error(*failure);  // it may hold a trace all the same
+  return found;
 }
 
 }  // namespace tracedb

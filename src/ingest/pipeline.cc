@@ -1,5 +1,7 @@
 #include "ingest/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -7,9 +9,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
+#include "base/input_file.h"
 #include "base/ordered_queue.h"
 #include "base/parallel.h"
 #include "ingest/kineto/chunk_parser.h"
+#include "ingest/read/json_chunks.h"
 
 namespace tracedb {
 namespace {
@@ -86,20 +91,11 @@ std::uint64_t events_in(const EventBatch& batch) {
   return count;
 }
 
-}  // namespace
-
-unsigned worker_count(const IngestOptions& options) {
-  // Beyond three parsers the single thread that takes their batches is the limit.
-  constexpr unsigned kMostUseful = 3;
-  if (options.threads > 0) return options.threads;
-  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
-}
-
-void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file_size, const IngestOptions& options,
-                TraceStore& store) {
+// Reads `chunks` to the end into `store`.
+void read_events(JsonChunks& chunks, const TraceInput& input, const IngestOptions& options, TraceStore& store) {
   const unsigned workers = worker_count(options);
   ChunkParser::prepare();
-  Readers readers(chunks, source, options, workers);
+  Readers readers(chunks, input.source, options, workers);
   std::vector<std::unique_ptr<Task>> tasks;
   // Whatever ends this function early must wake the workers before their threads are joined.
   const std::unique_ptr<Readers, void (*)(Readers*)> guard(&readers, [](Readers* all) { all->cancel(); });
@@ -113,7 +109,7 @@ void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file
     events += events_in(**batch);
     store.add(**batch);
     readers.recycle(std::move(*batch));
-    if (options.progress) options.progress({readers.consumed(), file_size, events, false});
+    if (options.progress) options.progress({readers.consumed(), input.file_size, events, false});
   }
   for (const std::unique_ptr<Task>& task : tasks) task->join();
   store.finish();
@@ -123,6 +119,41 @@ void read_trace(JsonChunks& chunks, const ByteSource& source, std::uint64_t file
     count.read += chunks.oversized_events();
     count.skipped[static_cast<std::size_t>(SkipReason::kOversized)] += chunks.oversized_events();
   }
+}
+
+// There is nothing in the file that makes it a trace.
+void require_trace(const JsonChunks& chunks, const TraceStore& store, const std::filesystem::path& file) {
+  std::uint64_t events = 0, without_phase = 0;
+  for (const auto& [key, count] : store.kinds) {
+    events += count.read;
+    if (count.ph.empty()) without_phase += count.skipped[static_cast<std::size_t>(SkipReason::kUnsupportedPhase)];
+  }
+  if (!chunks.is_other_json() && (events == 0 || without_phase < events)) return;
+  throw Error(ErrorCode::kInput,
+              fmt::format("{}: JSON, but no trace: {}; give what the profiler exported", printable_path(file),
+                          events > 0 ? "nothing in it has a phase (\"ph\"), as events have"
+                                     : "there are no \"traceEvents\" in it"));
+}
+
+}  // namespace
+
+unsigned worker_count(const IngestOptions& options) {
+  // Beyond three parsers the single thread that takes their batches is the limit.
+  constexpr unsigned kMostUseful = 3;
+  if (options.threads > 0) return options.threads;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
+}
+
+void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  JsonChunks chunks(input.source, printable_path(input.file), options.chunk_size, {},
+                    input.otherwise.empty() ? "not JSON" : input.otherwise);
+  const auto note_bytes = [&](JsonChunks* read) { facts.bytes = read->bytes(); };
+  const std::unique_ptr<JsonChunks, decltype(note_bytes)> note(&chunks,
+                                                               note_bytes);  // also of what was read before a failure
+  read_events(chunks, input, options, store);
+  require_trace(chunks, store, input.file);
+  facts.header = chunks.header();
+  facts.complete = chunks.complete();
 }
 
 }  // namespace tracedb

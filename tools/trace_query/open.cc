@@ -9,7 +9,7 @@
 #include "index/locate.h"
 #include "index/validity.h"
 #include "ingest/ensure_index.h"
-#include "ingest/read/known_formats.h"
+#include "ingest/formats.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"
 #include "trace_query/limits.h"
@@ -60,7 +60,7 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
                                                trace.string(), trace.string()));
   }
   const RunLimits::Pause pause;
-  refuse_known_format(trace);  // before a note that an index is built
+  refuse_unreadable(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
   catch_ending_signals();
@@ -77,7 +77,7 @@ OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& li
     if (auto found = find_valid(given)) return std::move(*found);
     return build(given, line);
   }
-  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
+  if (kind == FileKind::kOtherSqlite) refuse_unreadable(given);
   return open_index(given);  // says what is wrong with anything that is no index
 }
 

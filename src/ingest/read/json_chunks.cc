@@ -30,9 +30,11 @@ bool holds_event(std::string_view element) {
 
 }  // namespace
 
-JsonChunks::JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits)
+JsonChunks::JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits,
+                       std::string otherwise)
     : source_(source),
       path_(std::move(path)),
+      otherwise_(std::move(otherwise)),
       limits_(limits),
       chunk_size_(std::min(std::max<std::size_t>(chunk_size, 64), limits.event / 2)),
       read_size_(std::min(kShortRead, chunk_size_)) {}

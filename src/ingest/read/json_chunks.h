@@ -25,8 +25,6 @@
 
 namespace tracedb {
 
-struct KnownFormat;
-
 // Text of consecutive array elements, comma-separated, in brackets: "[" elements "]", followed by kPadding bytes that
 // may be read but mean nothing. `offset` is the position of the first element's bytes in the decompressed trace.
 struct Chunk {
@@ -48,8 +46,10 @@ struct JsonLimits {
 
 class JsonChunks {
  public:
-  // `path` is only for messages. Borrows the source.
-  JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits = {});
+  // `path` is only for messages, as is `otherwise`: what the file is where nothing like an event is in it. Borrows the
+  // source.
+  JsonChunks(ByteSource& source, std::string path, std::size_t chunk_size, const JsonLimits& limits = {},
+             std::string otherwise = "not JSON");
 
   // The next chunk into `chunk` (its buffer is reused); false at the end of the trace. Throws Error{kInput} when the
   // file is no JSON trace at all, and nothing like an event is in it.
@@ -90,7 +90,6 @@ class JsonChunks {
   void begin_events();
   void require_something() const;
   [[noreturn]] void not_a_trace() const;  // says what it is instead
-  [[noreturn]] void refuse(const KnownFormat& format) const;
 
   // Event cutting.
   bool next_chunk(Chunk& chunk);
@@ -120,7 +119,7 @@ class JsonChunks {
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }
 
   ByteSource& source_;
-  std::string path_;
+  std::string path_, otherwise_;
   JsonLimits limits_;
   // What was read but is not used yet is moved each time damage or the end of an array cuts a chunk short, so that
   // little is read at once where that may happen again.
@@ -141,9 +140,8 @@ class JsonChunks {
   bool names_trace_ = false;   // there was a top-level member as traces have
   std::uint64_t members_ = 0;  // of the top level, but for arrays of events
   unsigned documents_ = 0;
-  bool garbage_ = false;                    // stands before the first one
-  const KnownFormat* resembles_ = nullptr;  // what that looks like
-  std::vector<char> window_;                // bytes read but not consumed: from at_ on
+  bool garbage_ = false;      // stands before the first one
+  std::vector<char> window_;  // bytes read but not consumed: from at_ on
   std::size_t at_ = 0;
   std::uint64_t base_ = 0;  // position of window_[0] in the decompressed trace
   ScanState scan_;

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "ingest/read/json_chunks.h"
-#include "ingest/read/known_formats.h"
 
 namespace tracedb {
 namespace {
@@ -39,13 +38,9 @@ void JsonChunks::scan_start() {
     issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
     if (!opens) return look_for_events(Astray::kBehindDocument);
   } else if (!opens) {
-    if (base_ == 0) at_ = 0;  // white space may be what a format begins with
-    resembles_ = known_format(ahead(kFormatHead), path_);
-    if (resembles_ != nullptr && resembles_->certain) refuse(*resembles_);
+    if (base_ == 0) at_ = 0;  // white space may belong to what stands there
     garbage_ = true;
     return look_for_events(Astray::kBeforeDocument);
-  } else if (const KnownFormat* format = known_format(ahead(std::min(kNamedHead, chunk_size_)), path_)) {
-    refuse(*format);
   }
   begin_document();
 }
@@ -72,18 +67,11 @@ bool JsonChunks::is_event_without_list() {
   return next != EventSearch::kNone && window_[at_ + next] == ',';
 }
 
-void JsonChunks::refuse(const KnownFormat& format) const {
-  throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, refusal(format)));
-}
-
 // At the end: a document that begins with garbage is one where events were found.
 void JsonChunks::require_something() const {
   if (garbage_ && !saw_events_) not_a_trace();
 }
 
-void JsonChunks::not_a_trace() const {
-  if (resembles_ != nullptr) refuse(*resembles_);
-  throw Error(ErrorCode::kInput, fmt::format("{}: not JSON", path_));
-}
+void JsonChunks::not_a_trace() const { throw Error(ErrorCode::kInput, fmt::format("{}: {}", path_, otherwise_)); }
 
 }  // namespace tracedb

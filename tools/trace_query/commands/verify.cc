@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "index/locate.h"
 #include "index/validity.h"
-#include "ingest/read/known_formats.h"
+#include "ingest/formats.h"
 #include "trace_query/command.h"
 #include "trace_query/limits.h"
 #include "trace_query/output.h"
@@ -29,11 +29,11 @@ Report as_report(const std::vector<VerifyFinding>& findings) {
 // A trace stands for the index beside it or in the cache, valid or not: that is the question here.
 std::filesystem::path index_of(const std::filesystem::path& given) {
   const FileKind kind = file_kind(given);
-  if (kind == FileKind::kOtherSqlite) refuse_known_format(given);
+  if (kind == FileKind::kOtherSqlite) refuse_unreadable(given);
   if (kind != FileKind::kNotSqlite || given.extension() == kIndexSuffix) return given;
   const auto candidates = index_candidates(given, cache_directory());
   if (!candidates.empty()) return candidates.front();
-  refuse_known_format(given);
+  refuse_unreadable(given);
   throw Error(ErrorCode::kInput, given.string() + ": has no index; make one with trace-ingest");
 }
 

@@ -294,7 +294,6 @@ TEST_CASE("garbage before a document that holds no event is no trace") {
        {"x{\"traceEvents\":[]}"sv, "x[1,2]"sv, "\0\0{\"a\":1}"sv, "]{\"a\":{\"ph\":1}}"sv}) {
     CHECK(refusal(text, 64) == "trace.json: not JSON");
   }
-  CHECK(refusal("<p>{\"a\":1}</p>", 64).find("HTML") != std::string::npos);
   CHECK(refusal("<p>{\"ph\":\"X\"}", 64) == "accepted");
 }
 
@@ -302,10 +301,7 @@ TEST_CASE("what is no JSON trace is refused in one line") {
   for (const std::size_t size : {std::size_t{64}, std::size_t{4096}}) {
     CHECK(refusal("", size) == "trace.json: empty file");
     CHECK(refusal(std::string(300, '\n'), size) == "trace.json: empty file");
-    CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", size).find("git lfs pull") !=
-          std::string::npos);
-    CHECK(refusal(std::string(70, ' ') + "version https://git-lfs", size).find("git lfs pull") != std::string::npos);
-    CHECK(refusal("<!DOCTYPE html>", size).find("HTML") != std::string::npos);
+    CHECK(refusal("<!DOCTYPE html>", size) == "trace.json: not JSON");
     CHECK(refusal("\xFF\xFE[\0", size) == "trace.json: not JSON");
     CHECK(refusal("ts,dur\n1,2\n", size) == "trace.json: not JSON");
     CHECK(refusal("{ts: 1}", size) == "trace.json: not JSON");

@@ -1,4 +1,4 @@
-#include "ingest/read/known_formats.h"
+#include "ingest/formats.h"
 
 #include <doctest/doctest.h>
 
@@ -6,6 +6,9 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
+#include "ingest/output_guard.h"
+#include "ingest/read/peeked_source.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -14,8 +17,7 @@ namespace {
 using namespace std::string_literals;
 
 std::string name_of(const std::string& head, const std::string& file = "file.bin") {
-  const KnownFormat* format = known_format(head, file);
-  return format == nullptr ? "none" : std::string(format->name);
+  return std::string(trace_format(head, file).name);
 }
 
 std::string tar_of(const std::string& name) {
@@ -58,30 +60,69 @@ TEST_CASE("formats are told by how they begin") {
   CHECK(name_of("\x0a\x10", "host.xplane.pb").find("XSpace") != std::string::npos);
 }
 
-TEST_CASE("traces and plain text are none of them") {
+TEST_CASE("what no other line knows is for the reader of JSON traces") {
   for (const char* head :
        {"{\"schemaVersion\": 1, \"traceEvents\": [", "[{\"ph\": \"X\", \"name\": \"Duration,a,b,c\"", "",
         "\n\n{\"traceEvents\":", "this is no trace", "[{\"file\": 1, \"ph\": \"X\"}]", "{}", "42"}) {
     CAPTURE(head);
-    CHECK(name_of(head) == "none");
+    CHECK(name_of(head) == "kineto");
   }
 }
 
 TEST_CASE("a damaged beginning may look like another format, which is not certain then") {
   for (const std::string& head :
        {"\n\x01{\"traceEvents\":"s, "<\"schemaVersion\": 1"s, "a,\"b\",Kernel,1,2"s, "\x80\x04"s + "x"}) {
-    const KnownFormat* format = known_format(head, "trace.json");
-    REQUIRE(format != nullptr);
-    CHECK_FALSE(format->certain);
+    const TraceFormat& format = trace_format(head, "trace.json");
+    CHECK(format.name != "kineto");
+    CHECK_FALSE(format.certain);
   }
 }
 
-TEST_CASE("every format has a name and advice, each once") {
+TEST_CASE("every format has a name, each once, and a reader or advice") {
   std::set<std::string_view> names;
-  for (const KnownFormat& format : known_formats()) {
+  for (const TraceFormat& format : trace_formats()) {
     CHECK(names.insert(format.name).second);
-    CHECK_FALSE(format.advice.empty());
+    const bool is_read = format.read != nullptr;
+    CHECK(is_read == format.advice.empty());
     CHECK(format.name.find('\n') == std::string_view::npos);
+  }
+}
+
+TEST_CASE("what is not read is refused in one line, unless there are events in it") {
+  const TempDirectory folder;
+  const auto refusal = [&](const std::string& content) -> std::string {
+    std::ofstream(folder / "trace.json", std::ios::binary) << content;
+    try {
+      const OpenedFormat opened = open_format(folder / "trace.json", nullptr);
+      const bool is_read = opened.format.read != nullptr;
+      CHECK(is_read);
+      return "reads: " + opened.otherwise;
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::kInput);
+      return error.what();
+    }
+  };
+  const std::string name = (folder / "trace.json").string();
+  CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
+        name + ": a git-lfs pointer, not the file itself: run 'git lfs pull'");
+  CHECK(refusal(std::string(5000, ' ') + "version https://git-lfs").find("git lfs pull") != std::string::npos);
+  CHECK(refusal("<!DOCTYPE html>") == "reads: an HTML or XML page, not a trace: download the file itself");
+  CHECK(refusal("{\"traceEvents\": []}") == "reads: ");
+  CHECK(refusal("{\"rocprofiler-sdk-tool\":").find(": JSON of rocprofv3: ") != std::string::npos);
+  CHECK(refusal("") == "reads: ");
+}
+
+TEST_CASE("what was looked at is read again") {
+  for (const std::size_t looked : {0, 1, 7, 100}) {
+    PeekedSource source(memory_byte_source("0123456789"));
+    CHECK(source.peek(looked) == std::string("0123456789").substr(0, looked));
+    std::string all;
+    char buffer[3];
+    for (std::size_t got = 1; got > 0;) {
+      got = source.read(buffer, sizeof buffer);
+      all.append(buffer, got);
+    }
+    CHECK(all == "0123456789");
   }
 }
 

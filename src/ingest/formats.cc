@@ -1,0 +1,148 @@
+#include "ingest/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/input_file.h"
+#include "ingest/pipeline.h"
+#include "ingest/read/format_signs.h"
+#include "ingest/read/peeked_source.h"
+
+namespace tracedb {
+namespace {
+
+using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
+
+bool never(std::string_view) { return false; }
+bool always(std::string_view) { return true; }
+
+constexpr std::array kXplane = {".xplane.pb"sv};
+constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
+constexpr std::array kNcu = {".ncu-rep"sv};
+
+constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
+constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
+
+// A recording, or an archive that may hold one.
+constexpr TraceFormat recording(std::string_view name, bool (*sniff)(std::string_view), std::string_view advice) {
+  return {.name = name, .sniff = sniff, .advice = advice};
+}
+// Told by the end of its name.
+constexpr TraceFormat named(std::string_view name, std::span<const std::string_view> extensions,
+                            std::string_view advice) {
+  return {.name = name, .sniff = never, .advice = advice, .extensions = extensions};
+}
+
+constexpr std::array kFormats = {
+    recording("an RPD database of rocmProfileData", begins_as_rpd,
+              "sqlite3 and rocmProfileData's own tools read it; record with the PyTorch profiler for reports here"),
+    recording("an Nsight Systems SQLite export", begins_as_nsys_sqlite,
+              "'nsys stats' reads it; record with the PyTorch profiler for reports here"),
+    recording("a database of Ascend's profiler", begins_as_ascend_database,
+              "MindStudio Insight reads it; trace_view.json of the same run can be read here"),
+    recording("an SQLite database that is no index of ours", begins_as_sqlite,
+              "give the trace itself, or the index that trace-ingest made of it"),
+    named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane,
+          "TensorBoard's profile plugin reads it; the trace.json.gz beside it can be read here"),
+    named("an Nsight Systems report", kNsys,
+          "'nsys stats' reads it; record with the PyTorch profiler for reports here"),
+    named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
+    recording("JSON of rocprofv3", begins_as_rocprof_json,
+              "ui.perfetto.dev reads rocprofv3's --output-format pftrace; record with the PyTorch profiler for "
+              "reports here"),
+    recording("a list of captured graphs (execution_details.json)", begins_as_capture_list,
+              "give the trace it lies beside, and with --capture the trace that it names"),
+    recording("a zip archive", begins_as_zip, kUnpack),
+    recording("a 7-Zip archive", begins_as_7zip, kUnpack),
+    recording("a tar archive", begins_as_tar, kUnpack),
+    recording("compressed by xz", begins_as_xz, kDecompress),
+    recording("compressed by bzip2", begins_as_bzip2, kDecompress),
+    recording("compressed by lz4", begins_as_lz4, kDecompress),
+    recording("compressed twice", begins_as_compressed, "decompress it once"),
+    TraceFormat{.name = "a Python pickle",
+                .sniff = begins_as_pickle,
+                .advice = "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here",
+                .certain = false},
+    TraceFormat{.name = "a Perfetto trace (protobuf)",
+                .sniff = begins_as_perfetto,
+                .advice = "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it",
+                .certain = false},
+    TraceFormat{.name = "a git-lfs pointer, not the file itself",
+                .sniff = begins_as_git_lfs,
+                .advice = "run 'git lfs pull'",
+                .irreplaceable = false},
+    TraceFormat{.name = "an HTML or XML page, not a trace",
+                .sniff = begins_as_markup,
+                .advice = "download the file itself",
+                .irreplaceable = false,
+                .certain = false},
+    TraceFormat{.name = "a CSV table",
+                .sniff = begins_as_kernel_table,
+                .advice = "give the trace it was made from",
+                .irreplaceable = false,
+                .certain = false},
+    TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
+};
+
+bool has_extension(const TraceFormat& format, std::string_view name) {
+  return std::any_of(format.extensions.begin(), format.extensions.end(),
+                     [&](std::string_view extension) { return name.ends_with(extension); });
+}
+
+constexpr std::size_t kFirstLook = 4096;
+
+// JSON says what it is in its first keys; of everything else more may be needed.
+std::string_view telling_head(PeekedSource& source) {
+  const std::string_view head = source.peek(kFirstLook);
+  const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
+  return json ? head : source.peek(kFormatHead);
+}
+
+std::string refusal(const TraceFormat& format) { return fmt::format("{}: {}", format.name, format.advice); }
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const TraceFormat& format) {
+  throw Error(ErrorCode::kInput, fmt::format("{}: {}", printable_path(file), refusal(format)));
+}
+
+}  // namespace
+
+std::span<const TraceFormat> trace_formats() { return kFormats; }
+
+const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& name) {
+  const std::string& file = name.native();
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const TraceFormat& format) { return has_extension(format, file) || format.sniff(head); });
+}
+
+OpenedFormat open_format(const std::filesystem::path& file, const std::atomic<bool>* cancel) {
+  auto source = std::make_unique<PeekedSource>(open_byte_source(file, cancel));
+  const TraceFormat& format = trace_format(telling_head(*source), file);
+  if (format.read != nullptr) return {format, std::move(source), {}};
+  if (format.certain) refuse(file, format);
+  return {kFormats.back(), std::move(source), refusal(format)};
+}
+
+void refuse_unreadable(const std::filesystem::path& file) {
+  const TraceFormat* refused = nullptr;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return;
+  static_cast<void>(failure_of([&] {
+    const std::string head = read_head(file);
+    const TraceFormat& format = trace_format(head, file);
+    if (format.read == nullptr && (format.certain || !begins_as_trace(head))) refused = &format;
+  }));
+  if (refused != nullptr) refuse(file, *refused);
+}
+
+std::string read_head(const std::filesystem::path& file) {
+  PeekedSource source(open_byte_source(file));
+  return std::string(source.peek(kFormatHead));
+}
+
+}  // namespace tracedb

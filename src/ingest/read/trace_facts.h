@@ -1,0 +1,16 @@
+// What reading a trace tells besides its events.
+#pragma once
+
+#include <cstdint>
+
+#include "ingest/read/trace_header.h"
+
+namespace tracedb {
+
+struct TraceFacts {
+  TraceHeader header;
+  std::uint64_t bytes = 0;  // of the trace, decompressed
+  bool complete = true;     // false: the end is missing
+};
+
+}  // namespace tracedb
