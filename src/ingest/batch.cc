@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/deadline.h"
@@ -22,6 +23,7 @@
 #include "base/parallel.h"
 #include "index/index.h"
 #include "index/locate.h"
+#include "ingest/ensure_index.h"
 
 namespace tracedb {
 namespace {
@@ -53,17 +55,16 @@ struct FileState {
 
 class Batch {
  public:
-  Batch(const TraceList& list, const BatchOptions& options, BatchObserver& observer)
+  Batch(const TraceList& list, const IngestOptions& options, BatchObserver& observer)
       : options_(options), observer_(observer) {
     for (const fs::path& trace : list.traces) waiting_.push_back({trace, false});
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t most = std::max<std::size_t>(1, waiting_.size());
     jobs_ = static_cast<unsigned>(std::min<std::size_t>(options.jobs > 0 ? options.jobs : cores, most));
     slots_.release(jobs_);
-    IngestOptions& ingest = options_.ensure.ingest;
-    // Alone, a trace gets as many workers as are of use to it.
-    if (ingest.threads == 0 && jobs_ > 1) ingest.threads = std::clamp(cores / jobs_, 1U, 3U);
-    if (jobs_ > 1) ingest.memory_bytes = std::max(kLeastMemory, ingest.memory_bytes / jobs_);
+    if (jobs_ == 1) return;  // alone, a trace gets as many workers as are of use to it
+    if (options_.threads == 0) options_.threads = std::clamp(cores / jobs_, 1U, 3U);
+    options_.memory_bytes = std::max(kLeastMemory, options_.memory_bytes / jobs_);
   }
 
   BatchResult run(const TraceList& list) {
@@ -107,9 +108,27 @@ class Batch {
     bool held_ = true;
   };
 
-  [[nodiscard]] bool cancelled() const {
-    return options_.ensure.ingest.cancel != nullptr && options_.ensure.ingest.cancel->load();
-  }
+  // Passes on what happens to one trace, one call at a time.
+  class Follower : public IngestObserver {
+   public:
+    Follower(Batch& batch, const TraceRecord& record, Slot& slot) : batch_(batch), record_(record), slot_(slot) {}
+    void progress(const IngestProgress& progress) const override {
+      const std::lock_guard lock(batch_.mutex_);
+      batch_.observer_.progress(record_.trace, progress);
+    }
+    void waiting() const override {
+      const std::lock_guard lock(batch_.mutex_);
+      batch_.observer_.waiting(record_.index);
+    }
+    void syncing() const override { slot_.release(); }
+
+   private:
+    Batch& batch_;
+    const TraceRecord& record_;
+    Slot& slot_;
+  };
+
+  [[nodiscard]] bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(); }
 
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
@@ -169,7 +188,7 @@ class Batch {
   TraceRecord treat(const fs::path& trace, Slot& slot) {
     const Clock::time_point start = Clock::now();
     const FileState before(trace);
-    const Deadline deadline(options_.timeout, options_.ensure.ingest.cancel);
+    const Deadline deadline(options_.timeout, options_.cancel);
     TraceRecord record{.trace = trace, .index = {}};
     if (const std::optional<Error> error = failure_of([&] { build(record, deadline, slot); })) {
       note_failure(record, *error, before);
@@ -204,31 +223,22 @@ class Batch {
   }
 
   void build(TraceRecord& record, const Deadline& deadline, Slot& slot) {
-    EnsureOptions options = options_.ensure;
-    options.ingest.cancel = deadline.flag();
-    options.ingest.before_sync = [&slot] { slot.release(); };
-    options.ingest.progress = [&](const IngestProgress& progress) {
-      const std::lock_guard lock(mutex_);
-      observer_.progress(record.trace, progress);
-    };
-    options.on_wait = [&] {
-      const std::lock_guard lock(mutex_);
-      observer_.waiting(record.index);
-    };
+    IngestOptions options = options_;
+    options.cancel = deadline.flag();
     require_trace(record.trace);
-    std::vector<fs::path> unreadable;
-    if (found_valid(record, options, unreadable)) return;
-    record.index = options_.output.empty()
-                       ? new_index_path(record.trace, options_.index_directory, options.ingest.cancel)
-                       : options_.output;
-    // A damaged index of ours is no obstacle: it is made anew.
-    if (std::find(unreadable.begin(), unreadable.end(), record.index) != unreadable.end()) options.rebuild = true;
-    std::optional<IngestResult> result = ensure_index(record.trace, record.index, options);
-    // Valid a moment ago, it may have been cleared out since.
-    if (!result && failure_of([&] { note_valid(record, record.index); })) {
-      result = ensure_index(record.trace, record.index, options);
+    for (const fs::path& candidate : candidates(record.trace)) {
+      const std::optional<Index> valid = open_valid_index(record.trace, candidate, options);
+      if (valid) return note_valid(record, *valid);
     }
-    if (result) note_result(record, std::move(*result));
+    record.index =
+        options.output.empty() ? new_index_path(record.trace, options.index_directory, options.cancel) : options.output;
+    std::variant<Index, IngestResult> found =
+        ensure_index(record.trace, record.index, options, Follower(*this, record, slot));
+    if (auto* result = std::get_if<IngestResult>(&found)) {
+      note_result(record, std::move(*result));
+    } else {
+      note_valid(record, std::get<Index>(found));
+    }
   }
 
   void require_trace(const fs::path& trace) const {
@@ -240,23 +250,6 @@ class Batch {
     }
   }
 
-  // `unreadable`: indexes that could not be checked to the end.
-  bool found_valid(TraceRecord& record, const EnsureOptions& options, std::vector<fs::path>& unreadable) const {
-    for (const fs::path& index : candidates(record.trace)) {
-      bool valid = false;
-      const auto check = [&] {
-        valid = is_valid_index(record.trace, index, options);
-        if (valid) note_valid(record, index);
-      };
-      if (failure_of(check)) {
-        unreadable.push_back(index);
-      } else if (valid) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   [[nodiscard]] std::vector<fs::path> candidates(const fs::path& trace) const {
     if (!options_.output.empty()) return {options_.output};
     if (options_.index_directory.empty()) return index_candidates(trace, cache_directory());
@@ -265,8 +258,7 @@ class Batch {
     return found;
   }
 
-  static void note_valid(TraceRecord& record, const fs::path& path) {
-    const Index index = Index::open(path);
+  static void note_valid(TraceRecord& record, const Index& index) {
     const auto sum = [&](const char* sql) {
       return static_cast<std::uint64_t>(index.database().query_int64(sql).value_or(0));
     };
@@ -275,7 +267,7 @@ class Batch {
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
     record.complete = index.complete();
     record.losses = sum("SELECT sum(count) FROM issue WHERE severity = 'data_loss'");
-    record.index = path;
+    record.index = index.path();
     record.status = TraceStatus::kValid;
   }
 
@@ -292,7 +284,7 @@ class Batch {
     record.result = std::move(result);
   }
 
-  BatchOptions options_;
+  IngestOptions options_;
   BatchObserver& observer_;
   unsigned jobs_ = 1;
   std::counting_semaphore<> slots_{0};
@@ -308,7 +300,7 @@ std::string_view to_string(TraceStatus status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-BatchResult run_batch(const TraceList& list, const BatchOptions& options, BatchObserver& observer) {
+BatchResult run_batch(const TraceList& list, const IngestOptions& options, BatchObserver& observer) {
   return Batch(list, options, observer).run(list);
 }
 

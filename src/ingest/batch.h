@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +17,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "ingest/ensure_index.h"
 #include "ingest/ingest.h"
 #include "ingest/trace_list.h"
 
@@ -59,15 +57,6 @@ class BatchObserver {
   virtual void finished(const TraceRecord& record) = 0;
 };
 
-struct BatchOptions {
-  std::filesystem::path output;           // of a single trace
-  std::filesystem::path index_directory;  // empty: beside each trace
-  unsigned jobs = 0;                      // traces at once; 0: one a core
-  bool fail_fast = false;                 // no trace is begun after the first failure
-  std::chrono::nanoseconds timeout{0};    // for one trace, which then fails with kResource; 0: none
-  EnsureOptions ensure;                   // memory_bytes is for the whole run; threads 0: the cores, shared by the jobs
-};
-
 struct BatchResult {
   std::array<std::size_t, kTraceStatuses> counts{};
   double seconds = 0;
@@ -78,6 +67,6 @@ struct BatchResult {
   [[nodiscard]] std::size_t count(TraceStatus status) const { return counts[static_cast<std::size_t>(status)]; }
 };
 
-BatchResult run_batch(const TraceList& list, const BatchOptions& options, BatchObserver& observer);
+BatchResult run_batch(const TraceList& list, const IngestOptions& options, BatchObserver& observer);
 
 }  // namespace tracedb

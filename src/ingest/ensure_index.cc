@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_replaceable(const fs::path& trace, const fs::path& index, bool overwrite_foreign) {
+void require_replaceable(const fs::path& trace, const fs::path& index, bool force) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(index, error);
   if (!fs::exists(status)) return;
@@ -40,7 +40,7 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool over
                                                "--output",
                                                printable_path(index), recording));
   }
-  if (overwrite_foreign) return;
+  if (force) return;
   throw Error(ErrorCode::kResource, fmt::format("{}: is there already and is no index of ours; move it away, or "
                                                 "replace it with trace-ingest --force",
                                                 printable_path(index)));
@@ -52,37 +52,43 @@ bool is_sound(const Index& index, const fs::path& trace, const std::atomic<bool>
                      [](const VerifyFinding& finding) { return finding.outcome == VerifyFinding::Outcome::kPassed; });
 }
 
-bool passes_checks(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
-  if (options.rebuild || trace == "-" || file_kind(index) != FileKind::kIndex) return false;
-  const Index existing = Index::open(index);
-  if (!options.any_options && existing.meta("ingest_options") != options_text(options.ingest)) return false;
-  if (options.full_check) return is_sound(existing, trace, options.ingest.cancel);
-  return check_validity(existing, trace, Effort::kQuick, options.ingest.cancel).validity == Validity::kValid;
+bool is_valid(const Index& index, const fs::path& trace, const IngestOptions& options) {
+  if (!options.accept_any_events && index.meta("ingest_options") != options_text(options)) return false;
+  if (options.full_check) return is_sound(index, trace, options.cancel);
+  return check_validity(index, trace, Effort::kQuick, options.cancel).validity == Validity::kValid;
 }
 
-// Damage that shows only while the index is read (not finished, broken pages, no such table) makes it invalid too.
-bool is_valid(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
+std::optional<Index> open_if_valid(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
+  if (options.force || trace == "-") return std::nullopt;
+  std::optional<Index> existing;
   bool valid = false;
-  const std::optional<Error> failure = failure_of([&] { valid = passes_checks(trace, index, options); });
-  if (failure && failure->code() != ErrorCode::kInput && failure->code() != ErrorCode::kUsage) throw Error(*failure);
-  return valid && !failure;
+  // Damage may show only while the index is read: not finished, broken pages, no such table.
+  const std::optional<Error> failure = failure_of([&] {
+    existing.emplace(Index::open(index));
+    valid = is_valid(*existing, trace, options);
+    existing->database().query_int64("SELECT sum(count) FROM issue");
+  });
+  if (failure && failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+  if (failure || !valid) return std::nullopt;
+  return existing;
 }
 
 }  // namespace
 
-bool is_valid_index(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
-  if (!is_valid(trace, index, options)) return false;
-  clear_leftovers(index);
-  return true;
+std::optional<Index> open_valid_index(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
+  std::optional<Index> valid = open_if_valid(trace, index, options);
+  if (valid) clear_leftovers(index);
+  return valid;
 }
 
-std::optional<IngestResult> ensure_index(const fs::path& trace, const fs::path& index, const EnsureOptions& options) {
-  require_replaceable(trace, index, options.overwrite_foreign);
-  const FileLock lock = FileLock::acquire(lock_path(index), options.ingest.cancel, options.on_wait);
+std::variant<Index, IngestResult> ensure_index(const fs::path& trace, const fs::path& index,
+                                               const IngestOptions& options, const IngestObserver& observer) {
+  require_replaceable(trace, index, options.force);
+  const FileLock lock = FileLock::acquire(lock_path(index), options.cancel, [&] { observer.waiting(); });
   if (lock.locks()) remove_leftovers(index);
-  if (is_valid(trace, index, options)) return std::nullopt;  // another process has built it meanwhile
-  require_replaceable(trace, index, options.overwrite_foreign);
-  return ingest_trace(trace, index, options.ingest);
+  if (std::optional<Index> valid = open_if_valid(trace, index, options)) return std::move(*valid);
+  require_replaceable(trace, index, options.force);
+  return ingest_trace(trace, index, options, observer);
 }
 
 }  // namespace tracedb

@@ -10,31 +10,21 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
-#include <string>
+#include <variant>
 
+#include "index/index.h"
 #include "ingest/ingest.h"
 
 namespace tracedb {
 
-struct EnsureOptions {
-  IngestOptions ingest;
-  bool rebuild = false;            // whatever is there
-  bool overwrite_foreign = false;  // replace even a file that is no index
-  bool full_check = false;         // valid only after the full hash, the structure and the sums were checked
-  bool any_options = false;        // an index made with other ingest options is as good
-  std::function<void()> on_wait = {};
-};
+// Waits for the lock, then builds unless `index` is valid by now. Returns the valid index, or the result of the build.
+std::variant<Index, IngestResult> ensure_index(const std::filesystem::path& trace, const std::filesystem::path& index,
+                                               const IngestOptions& options, const IngestObserver& observer = {});
 
-// Waits for the lock, then builds unless `index` is valid by now. Returns the result of the build; nullopt: it was
-// valid.
-std::optional<IngestResult> ensure_index(const std::filesystem::path& trace, const std::filesystem::path& index,
-                                         const EnsureOptions& options);
-
-// The quick way out before ensure_index: no lock is taken, but one left by a killed build is cleared away.
-// A damaged index is not valid.
-bool is_valid_index(const std::filesystem::path& trace, const std::filesystem::path& index,
-                    const EnsureOptions& options);
+// Opens `index` if it is valid; one that is damaged or cannot be read is not. Takes no lock, but clears away what a
+// killed build left. Only Error{kInterrupted} is thrown.
+std::optional<Index> open_valid_index(const std::filesystem::path& trace, const std::filesystem::path& index,
+                                      const IngestOptions& options);
 
 }  // namespace tracedb

@@ -20,12 +20,13 @@
 
 namespace tracedb {
 
-// Where the bytes of a trace come from.
+// Where the bytes of a trace come from, and who follows the reading.
 struct TraceInput {
   const std::filesystem::path& file;  // "-": standard input
   ByteSource& source;                 // at its first byte; borrowed
   std::uint64_t file_size;            // 0 where unknown (pipes)
-  std::string otherwise = {};         // what the file is where no event is found in it, for the message; may be empty
+  const IngestObserver& observer;
+  std::string otherwise = {};  // what the file is where no event is found in it, for the message; may be empty
 };
 
 // Reads the trace to its end into `store`. `facts` is filled as far as reading got, also where it throws. Throws

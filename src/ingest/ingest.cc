@@ -83,9 +83,10 @@ std::optional<Rank> rank_of(const TraceHeader& header, const fs::path& trace) {
 
 class Ingest {
  public:
-  Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options)
+  Ingest(const fs::path& trace, const fs::path& index, const IngestOptions& options, const IngestObserver& observer)
       : trace_(trace),
         options_(options),
+        observer_(observer),
         looked_at_(file_clock(directory_of(index))),
         before_(stat_of(trace)),
         opened_(open_format(trace, options.cancel)),
@@ -103,13 +104,13 @@ class Ingest {
 
  private:
   IngestResult build() {
-    opened_.format.read({trace_, *source_, static_cast<std::uint64_t>(before_.size), opened_.otherwise}, options_,
-                        store_, facts_);
+    const TraceInput input{trace_, *source_, static_cast<std::uint64_t>(before_.size), observer_, opened_.otherwise};
+    opened_.format.read(input, options_, store_, facts_);
     read_ = true;
     source_->drain();
     note_source();
     if (store_.first_ts == kUnset) store_.first_ts = 0;
-    if (options_.progress) options_.progress({source_->consumed(), source_->consumed(), 0, true});
+    observer_.progress({source_->consumed(), source_->consumed(), 0, true});
     IndexWriter writer(result_.index, store_.numbers, options_.cancel);
     link(writer);
     writer.finish_rows();
@@ -119,7 +120,7 @@ class Ingest {
           ErrorCode::kTransient,
           fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
     }
-    result_.index_bytes = writer.publish(looked_at_, options_.before_sync);
+    result_.index_bytes = writer.publish(looked_at_, [this] { observer_.syncing(); });
     result_.issues = store_.issues;
     return result_;
   }
@@ -265,6 +266,7 @@ class Ingest {
 
   fs::path trace_;
   const IngestOptions& options_;
+  const IngestObserver& observer_;
   timespec looked_at_;  // when before_ was taken
   SourceStat before_;
   OpenedFormat opened_;
@@ -282,16 +284,17 @@ class Ingest {
 }  // namespace
 
 std::string options_text(const IngestOptions& options) {
-  return fmt::format("stacks={} args={}", options.events.stacks == Keep::kYes ? "yes" : "no",
-                     options.events.args == Keep::kYes ? "yes" : "no");
+  return fmt::format("stacks={} args={}", options.events.python_calls == PythonCalls::kKeep ? "yes" : "no",
+                     options.events.arguments == EventArguments::kKeep ? "yes" : "no");
 }
 
 void check_cancelled(const IngestOptions& options) {
   if (options.cancel != nullptr && options.cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
 }
 
-IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
-  return Ingest(trace, index, options).run();
+IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options,
+                          const IngestObserver& observer) {
+  return Ingest(trace, index, options, observer).run();
 }
 
 }  // namespace tracedb

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 
 #include "ingest/kineto/kineto_events.h"
@@ -20,14 +20,34 @@ struct IngestProgress {
   bool linking = false;  // all bytes are read
 };
 
+// Every switch of an ingest, of one trace or many.
 struct IngestOptions {
   EventOptions events;
-  unsigned threads = 0;                                      // parse workers; 0: by the machine's cores, at most 3
-  std::size_t chunk_size = std::size_t{1} << 20U;            // bytes; the index does not depend on it
-  std::size_t memory_bytes = std::size_t{64} << 20U;         // for sorting; beyond it data is spilled beside the index
-  std::function<void(const IngestProgress&)> progress = {};  // called now and then on the calling thread
-  std::function<void()> before_sync = {};                    // only waiting for the disk is left; on the calling thread
-  const std::atomic<bool>* cancel = nullptr;                 // once true, ingest ends with Error{kInterrupted}
+  unsigned threads = 0;                               // parse workers; 0: by the machine's cores, at most 3
+  std::size_t chunk_size = std::size_t{1} << 20U;     // bytes; the index does not depend on it
+  std::size_t memory_bytes = std::size_t{64} << 20U;  // for sorting; beyond it data is spilled beside the index
+  const std::atomic<bool>* cancel = nullptr;          // once true, ingest ends with Error{kInterrupted}
+
+  // ensure_index() and run_batch(): what becomes of an index that already exists.
+  bool force = false;              // rebuild it even if it is valid, and replace a file that is neither index nor trace
+  bool full_check = false;         // it is valid only if the full hash, the structure and the sums are right
+  bool accept_any_events = false;  // it is valid even if it was made with other `events`
+
+  // run_batch() only. There memory_bytes is for the whole run, and the jobs share the cores.
+  std::filesystem::path output;           // of a single trace; empty: beside the trace
+  std::filesystem::path index_directory;  // empty: beside each trace
+  unsigned jobs = 0;                      // traces at once; 0: one a core
+  bool fail_fast = false;                 // start no other trace after the first failure
+  std::chrono::nanoseconds timeout{0};    // for one trace, which then fails with kResource; 0: none
+};
+
+// Follows one ingest, on the thread that called it.
+class IngestObserver {
+ public:
+  virtual ~IngestObserver() = default;
+  virtual void progress(const IngestProgress&) const {}  // now and then
+  virtual void waiting() const {}                        // for another process that builds this index
+  virtual void syncing() const {}                        // all is computed: from here on it only waits for the disk
 };
 
 // Those options the content of an index depends on, as stored in meta.ingest_options.
@@ -53,6 +73,6 @@ struct IngestResult {
 // (the trace changed meanwhile), kInterrupted. Any thread; uses threads of its own. Builds of one index should exclude
 // each other: see ensure_index.h.
 IngestResult ingest_trace(const std::filesystem::path& trace, const std::filesystem::path& index,
-                          const IngestOptions& options);
+                          const IngestOptions& options, const IngestObserver& observer = {});
 
 }  // namespace tracedb

@@ -91,6 +91,13 @@ std::uint64_t events_in(const EventBatch& batch) {
   return count;
 }
 
+unsigned worker_count(const IngestOptions& options) {
+  // Beyond three parsers the single thread that takes their batches is the limit.
+  constexpr unsigned kMostUseful = 3;
+  if (options.threads > 0) return options.threads;
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
+}
+
 // Reads `chunks` to the end into `store`.
 void read_events(JsonChunks& chunks, const TraceInput& input, const IngestOptions& options, TraceStore& store) {
   const unsigned workers = worker_count(options);
@@ -109,7 +116,7 @@ void read_events(JsonChunks& chunks, const TraceInput& input, const IngestOption
     events += events_in(**batch);
     store.add(**batch);
     readers.recycle(std::move(*batch));
-    if (options.progress) options.progress({readers.consumed(), input.file_size, events, false});
+    input.observer.progress({readers.consumed(), input.file_size, events, false});
   }
   for (const std::unique_ptr<Task>& task : tasks) task->join();
   store.finish();
@@ -136,13 +143,6 @@ void require_trace(const JsonChunks& chunks, const TraceStore& store, const std:
 }
 
 }  // namespace
-
-unsigned worker_count(const IngestOptions& options) {
-  // Beyond three parsers the single thread that takes their batches is the limit.
-  constexpr unsigned kMostUseful = 3;
-  if (options.threads > 0) return options.threads;
-  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostUseful);
-}
 
 void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   JsonChunks chunks(input.source, printable_path(input.file), options.chunk_size, {},

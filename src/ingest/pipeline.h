@@ -9,6 +9,4 @@ namespace tracedb {
 // As ReadTrace says.
 void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
-unsigned worker_count(const IngestOptions& options);
-
 }  // namespace tracedb

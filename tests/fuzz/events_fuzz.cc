@@ -191,8 +191,8 @@ void check_damaged(std::string_view text, const EventOptions& options) {
 void check_events(FuzzInput input) {
   EventOptions options;
   const std::uint8_t settings = input.byte();
-  options.args = (settings & 1U) != 0 ? Keep::kYes : Keep::kNo;
-  options.stacks = (settings & 2U) != 0 ? Keep::kNo : Keep::kYes;
+  options.arguments = (settings & 1U) != 0 ? EventArguments::kKeep : EventArguments::kOmit;
+  options.python_calls = (settings & 2U) != 0 ? PythonCalls::kOmit : PythonCalls::kKeep;
   check_damaged(input.rest(), options);
   const CutList cut = cut_elements(input.rest());
   if (!cut.whole) return;  // the cutter never hands that out

@@ -58,7 +58,7 @@ const std::string& good_index() {
     const TempDirectory folder;
     IngestOptions options;
     options.threads = 1;
-    options.events.args = Keep::kYes;
+    options.events.arguments = EventArguments::kKeep;
     ingest_trace(folder.write("trace.json", kTrace), folder / "index", options);
     std::ifstream file(folder / "index", std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});

@@ -18,7 +18,6 @@
 #include "index/verify.h"
 #include "ingest/ingest.h"
 #include "ingest/pipeline.h"
-#include "ingest/read/json_chunks.h"
 #include "store_text.h"
 #include "support/temp_directory.h"
 
@@ -41,13 +40,15 @@ Outcome read(std::string_view content, const IngestOptions& options) {
   Outcome out;
   try {
     const auto source = memory_byte_source(content);
-    JsonChunks chunks(*source, "trace", options.chunk_size);
     TraceStore store({std::filesystem::temp_directory_path(), options.memory_bytes});
-    read_trace(chunks, *source, content.size(), options, store);
+    const IngestObserver nobody;
+    const std::filesystem::path name = "trace";
+    TraceFacts facts;
+    read_kineto({name, *source, content.size(), nobody}, options, store, facts);
     source->drain();
-    out.text = fmt::format("complete {}, {} bytes, damage {}\n", chunks.complete(), chunks.bytes(),
+    out.text = fmt::format("complete {}, {} bytes, damage {}\n", facts.complete, facts.bytes,
                            static_cast<int>(source->damage()));
-    for (const auto& [key, value, offset] : chunks.header()) out.text += fmt::format("{}={}\n", key, value);
+    for (const auto& [key, value, offset] : facts.header) out.text += fmt::format("{}={}\n", key, value);
     out.text += dictionaries(store);
     std::uint64_t unaccounted = 0;
     for (const auto& [key, kind] : store.kinds) {
@@ -106,8 +107,8 @@ void check_ingest(FuzzInput input) {
   plain.threads = 1;
   plain.chunk_size = std::size_t{64} << 10U;  // all of it
   plain.memory_bytes = std::size_t{4} << 20U;
-  plain.events.args = (settings & 1U) != 0 ? Keep::kYes : Keep::kNo;
-  plain.events.stacks = (settings & 2U) != 0 ? Keep::kNo : Keep::kYes;
+  plain.events.arguments = (settings & 1U) != 0 ? EventArguments::kKeep : EventArguments::kOmit;
+  plain.events.python_calls = (settings & 2U) != 0 ? PythonCalls::kOmit : PythonCalls::kKeep;
   IngestOptions parts = plain;
   parts.threads = 1 + settings / 4U % 3;
   parts.chunk_size = 64 + std::size_t{2} * input.byte();

@@ -107,11 +107,11 @@ void parse_batch(const po::variables_map& values, tracedb::IngestCommand& comman
   command.globs = strings("include");
   command.summary = text("summary");
   command.progress = progress_mode(text("progress"));
-  if (values.count("timeout") > 0) command.timeout = tracedb::parse_seconds(text("timeout"));
+  if (values.count("timeout") > 0) command.ingest.timeout = tracedb::parse_seconds(text("timeout"));
   if (values.count("heartbeat") > 0) command.heartbeat = tracedb::parse_seconds(text("heartbeat"));
-  if (values.count("jobs") > 0) command.jobs = count_option(values, "jobs");
-  command.fail_fast = values.count("fail-fast") > 0;
-  if (command.fail_fast && values.count("keep-going") > 0) {
+  if (values.count("jobs") > 0) command.ingest.jobs = count_option(values, "jobs");
+  command.ingest.fail_fast = values.count("fail-fast") > 0;
+  if (command.ingest.fail_fast && values.count("keep-going") > 0) {
     throw tracedb::Error(tracedb::ErrorCode::kUsage, "--keep-going and --fail-fast exclude each other");
   }
 }
@@ -121,19 +121,20 @@ tracedb::IngestCommand parse(const po::variables_map& values) {
   const auto text = [&](const char* name) {
     return values.count(name) > 0 ? values[name].as<std::string>() : std::string();
   };
-  command.output = text("output");
-  command.index_directory = text("index-dir");
+  command.ingest.output = text("output");
+  command.ingest.index_directory = text("index-dir");
+  command.ingest.cancel = &tracedb::end_requested();
   parse_batch(values, command);
   command.verbose = values.count("verbose") > 0;
-  command.force = values.count("force") > 0;
-  command.verify = values.count("verify") > 0;
+  command.ingest.force = values.count("force") > 0;
+  command.ingest.full_check = values.count("verify") > 0;
   command.strict = values.count("strict") > 0;
   command.quiet = values.count("quiet") > 0;
-  if (values.count("no-stacks") > 0) command.options.events.stacks = tracedb::Keep::kNo;
-  if (values.count("keep-args") > 0) command.options.events.args = tracedb::Keep::kYes;
-  if (values.count("threads") > 0) command.options.threads = count_option(values, "threads");
-  if (values.count("max-memory") > 0) command.options.memory_bytes = tracedb::parse_size(text("max-memory"));
-  if (values.count("chunk-size") > 0) command.options.chunk_size = tracedb::parse_size(text("chunk-size"));
+  if (values.count("no-stacks") > 0) command.ingest.events.python_calls = tracedb::PythonCalls::kOmit;
+  if (values.count("keep-args") > 0) command.ingest.events.arguments = tracedb::EventArguments::kKeep;
+  if (values.count("threads") > 0) command.ingest.threads = count_option(values, "threads");
+  if (values.count("max-memory") > 0) command.ingest.memory_bytes = tracedb::parse_size(text("max-memory"));
+  if (values.count("chunk-size") > 0) command.ingest.chunk_size = tracedb::parse_size(text("chunk-size"));
   return command;
 }
 

@@ -164,28 +164,13 @@ TraceList find_traces(const IngestCommand& command) {
                                                                   : printable_path(list.empty.front()),
                                                fmt::join(globs, " ")));
   }
-  if (!command.output.empty() && list.traces.size() != 1) {
+  if (!command.ingest.output.empty() && list.traces.size() != 1) {
     throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
   }
   if (!command.quiet) {
     for (const fs::path& folder : list.empty) say("{}: no traces there\n", shown(folder));
   }
   return list;
-}
-
-BatchOptions batch_options(const IngestCommand& command) {
-  BatchOptions options;
-  options.output = command.output;
-  options.index_directory = command.index_directory;
-  options.jobs = command.jobs;
-  options.fail_fast = command.fail_fast;
-  options.timeout = command.timeout;
-  options.ensure.ingest = command.options;
-  options.ensure.ingest.cancel = &end_requested();
-  options.ensure.rebuild = command.force;
-  options.ensure.overwrite_foreign = command.force;
-  options.ensure.full_check = command.verify;
-  return options;
 }
 
 // 0 if that of any is not known: how long it will take is then not known either.
@@ -208,7 +193,7 @@ int run_ingest(const IngestCommand& command) {
   ProgressOptions progress{command.quiet ? ProgressMode::kNever : command.progress, command.heartbeat, all};
   progress.total_bytes = total_bytes(list);
   Reporter reporter(command, progress);
-  const BatchResult result = run_batch(list, batch_options(command), reporter);
+  const BatchResult result = run_batch(list, command.ingest, reporter);
   reporter.end(result);
   if (result.interrupted) return signal_exit_code();
   if (result.first_failure) return static_cast<int>(all == 1 ? *result.first_failure : ErrorCode::kInput);

@@ -16,20 +16,13 @@ struct IngestCommand {
   std::vector<std::filesystem::path> traces;  // and folders
   std::filesystem::path files_from;           // a list of more of them; "-": standard input
   std::vector<std::string> globs;             // of files in folders; empty: the default ones
-  std::filesystem::path output;               // empty: beside the trace
-  std::filesystem::path index_directory;      // empty: beside the trace
   std::filesystem::path summary;              // empty: none
   ProgressMode progress = ProgressMode::kAuto;
   std::chrono::nanoseconds heartbeat = ProgressOptions().heartbeat;
-  std::chrono::nanoseconds timeout{0};  // for one trace; 0: none
-  unsigned jobs = 0;                    // 0: one a core
-  bool fail_fast = false;
-  bool force = false;
-  bool verify = false;
   bool strict = false;
   bool quiet = false;
   bool verbose = false;
-  IngestOptions options;
+  IngestOptions ingest;
 };
 
 // Exit code: 0; of a single trace that failed, its own; 3 if some of several failed; 4 if --strict and data was lost;

@@ -38,18 +38,17 @@ OpenedTrace open_index(const std::filesystem::path& path) {
   return opened;
 }
 
-EnsureOptions any_index() {
-  EnsureOptions options;
-  options.ingest.cancel = &end_requested();
-  options.any_options = true;
+IngestOptions any_events(const std::atomic<bool>* cancel) {
+  IngestOptions options;
+  options.cancel = cancel;
+  options.accept_any_events = true;
   return options;
 }
 
 std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
-  EnsureOptions options = any_index();
-  options.ingest.cancel = RunLimits::of_process().time_is_up();
+  const IngestOptions options = any_events(RunLimits::of_process().time_is_up());
   for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
-    if (is_valid_index(trace, candidate, options)) return with_notes(Index::open(candidate));
+    if (auto index = open_valid_index(trace, candidate, options)) return with_notes(std::move(*index));
   }
   return std::nullopt;
 }
@@ -64,9 +63,10 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
   const std::filesystem::path path = new_index_path(trace, {});
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
   catch_ending_signals();
-  ensure_index(trace, path, any_index());
+  auto found = ensure_index(trace, path, any_events(&end_requested()));
   release_ending_signals();
-  return with_notes(Index::open(path));
+  auto* valid = std::get_if<Index>(&found);
+  return with_notes(valid != nullptr ? std::move(*valid) : Index::open(path));
 }
 
 }  // namespace

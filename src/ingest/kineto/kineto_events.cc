@@ -127,7 +127,7 @@ void KinetoEvents::add_slice_event(Event& event) {
     case EventCategory::kCall:
       return add_call(event);
     case EventCategory::kPython:
-      return options_.stacks == Keep::kYes ? add_python(event) : event.skip(SkipReason::kOption);
+      return options_.python_calls == PythonCalls::kKeep ? add_python(event) : event.skip(SkipReason::kOption);
     case EventCategory::kAnnotation:
       return add_annotation(event, name_id(event));
     case EventCategory::kGpuAnnotation:
@@ -359,7 +359,7 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
 }
 
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
-  if (options_.args == Keep::kNo || !event.fields.has(Field::kArgs)) return 0;
+  if (options_.arguments == EventArguments::kOmit || !event.fields.has(Field::kArgs)) return 0;
   const std::string_view text = event[Field::kArgs];
   const std::string_view value = text.substr(0, json_value_length(text));
   if (is_null_token(value)) return 0;

@@ -18,11 +18,12 @@
 
 namespace tracedb {
 
-enum class Keep : std::uint8_t { kNo, kYes };
+enum class PythonCalls : std::uint8_t { kOmit, kKeep };
+enum class EventArguments : std::uint8_t { kOmit, kKeep };
 
 struct EventOptions {
-  Keep stacks = Keep::kYes;  // python_function events
-  Keep args = Keep::kNo;     // the JSON text of every event's args
+  PythonCalls python_calls = PythonCalls::kKeep;     // python_function events
+  EventArguments arguments = EventArguments::kOmit;  // the JSON text of every event's args
 };
 
 class KinetoEvents {

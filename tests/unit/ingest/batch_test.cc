@@ -6,10 +6,13 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
+#include <variant>
 
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
+#include "ingest/ensure_index.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -34,7 +37,7 @@ class Recorder : public BatchObserver {
 class Folder {
  public:
   void file(const char* name, std::string_view content = kTrace) { traces_.push_back(directory_.write(name, content)); }
-  BatchResult run(const BatchOptions& options = {}) {
+  BatchResult run(const IngestOptions& options = {}) {
     TraceList list;
     list.traces = traces_;
     return run_batch(list, options, recorder);
@@ -54,7 +57,7 @@ TEST_CASE("failures stay alone, and what is valid is left alone") {
   for (const char* name : {"a.json", "b.json", "c.json"}) folder.file(name);
   folder.file("bad.json", "no trace");
   folder.file("cut.json", std::string_view(kTrace).substr(0, 60));
-  BatchOptions options;
+  IngestOptions options;
   options.jobs = 2;
   const BatchResult first = folder.run(options);
   CHECK(first.count(TraceStatus::kBuilt) == 3);
@@ -74,12 +77,35 @@ TEST_CASE("other options make an index stale") {
   Folder folder;
   folder.file("a.json");
   CHECK(folder.run().count(TraceStatus::kBuilt) == 1);
-  BatchOptions options;
-  options.ensure.ingest.events.args = Keep::kYes;
+  IngestOptions options;
+  options.events.arguments = EventArguments::kKeep;
   CHECK(folder.run(options).count(TraceStatus::kBuilt) == 1);
-  options.ensure.any_options = true;
-  options.ensure.ingest.events.args = Keep::kNo;
+  options.accept_any_events = true;
+  options.events.arguments = EventArguments::kOmit;
   CHECK(folder.run(options).count(TraceStatus::kValid) == 1);
+}
+
+TEST_CASE("a valid index is handed out open, any other is built") {
+  const TempDirectory directory;
+  const fs::path trace = directory.write("a.json", kTrace);
+  const fs::path index = sidecar_path(trace);
+  IngestOptions options;
+  CHECK_FALSE(open_valid_index(trace, index, options));
+  CHECK(std::holds_alternative<IngestResult>(ensure_index(trace, index, options)));
+  const std::optional<Index> valid = open_valid_index(trace, index, options);
+  REQUIRE(valid);
+  CHECK(valid->meta("events_read") == "1");
+  const auto found = ensure_index(trace, index, options);
+  REQUIRE(std::holds_alternative<Index>(found));
+  CHECK(std::get<Index>(found).path() == index);
+
+  std::atomic<bool> cancel = true;
+  options.cancel = &cancel;
+  options.full_check = true;
+  CHECK_THROWS_WITH(open_valid_index(trace, index, options), "interrupted");
+  fs::resize_file(index, fs::file_size(index) / 2);
+  CHECK_FALSE(open_valid_index(trace, index, options));
+  CHECK(std::holds_alternative<IngestResult>(ensure_index(trace, index, IngestOptions())));
 }
 
 TEST_CASE("after a failure or an interrupt nothing new is begun") {
@@ -87,14 +113,14 @@ TEST_CASE("after a failure or an interrupt nothing new is begun") {
   folder.file("bad.json", "no trace");
   folder.file("a.json");
   folder.file("b.json");
-  BatchOptions options;
+  IngestOptions options;
   options.jobs = 1;
   options.fail_fast = true;
   CHECK(folder.run(options).count(TraceStatus::kSkipped) == 2);
 
   std::atomic<bool> cancel = false;
   options.fail_fast = false;
-  options.ensure.ingest.cancel = &cancel;
+  options.cancel = &cancel;
   folder.recorder.on_start = [&](const fs::path& trace) { cancel = trace.filename() == "a.json"; };
   const BatchResult result = folder.run(options);
   CHECK(result.interrupted);
@@ -106,8 +132,8 @@ TEST_CASE("after a failure or an interrupt nothing new is begun") {
 TEST_CASE("a trace that changes while it is read is tried once more") {
   Folder folder;
   folder.file("a.json");
-  BatchOptions options;
-  options.ensure.ingest.chunk_size = 64;
+  IngestOptions options;
+  options.chunk_size = 64;
   // The observer's calls come while the trace is read.
   class Writer : public Recorder {
    public:

@@ -202,7 +202,7 @@ TEST_CASE("arguments are kept on request, python left out on request") {
                                      event("kernel", "a", kGpuStream, "3", "1", R"("y": "z")") +
                                      event("other", "s", kMainThread, "3", "1", R"("q":1)"));
   IngestOptions options = Ingested::small_options();
-  options.events = {Keep::kNo, Keep::kYes};
+  options.events = {PythonCalls::kOmit, EventArguments::kKeep};
   Ingested index(trace, options);
   CHECK(index.rows("SELECT event_table, event_id, args FROM event_argument ORDER BY event_table, event_id") ==
         R"(kernel 1 {"y":"z"}; kernel 2 {"x":[1,2]}; slice 1 {"q":1})");
@@ -258,7 +258,7 @@ TEST_CASE("arguments are kept for every event that has a row, whatever fits in m
       R"({"ph":"X","name":"z","pid":1,"ts":4000,"dur":1,"args":{"a":[1, {"b":"c d"}]}},)"
       R"({"ph":"X","name":"none","pid":1,"ts":4001,"dur":1,"args":null},)";
   IngestOptions options = Ingested::small_options();
-  options.events = {Keep::kYes, Keep::kYes};
+  options.events = {PythonCalls::kKeep, EventArguments::kKeep};
   Ingested index(trace_of(events), options);
   CHECK(index.rows(
             "SELECT event_table, event_id, args FROM event_argument WHERE event_table <> 'slice' OR event_id > 1500") ==

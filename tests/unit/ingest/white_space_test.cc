@@ -70,7 +70,7 @@ std::string trace_of_all_arguments() {
 // All tables but what tells the file from another one.
 std::vector<std::string> tables(std::string_view trace) {
   IngestOptions options = Ingested::small_options();
-  options.events.args = Keep::kYes;
+  options.events.arguments = EventArguments::kKeep;
   Ingested index(trace, options);
   std::vector<std::string> out;
   const std::string names = index.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");

@@ -210,11 +210,11 @@ TEST_CASE("options: python left out, arguments kept") {
     {"ph":"X","cat":"python_function","name":"p","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id": 1}},
     {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"ts":1,"dur":1,"args":{"grid": [1, 2 ,3], "s": "a b"} , "x": 1},
     {"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"ts":1,"dur":1})";
-  const EventBatch without = parse_events(events, {Keep::kNo, Keep::kNo});
+  const EventBatch without = parse_events(events, {PythonCalls::kOmit, EventArguments::kOmit});
   CHECK(without.python.empty());
   CHECK(skipped(without, SkipReason::kOption) == 1);
   CHECK(without.args.empty());
-  const EventBatch with = parse_events(events, {Keep::kYes, Keep::kYes});
+  const EventBatch with = parse_events(events, {PythonCalls::kKeep, EventArguments::kKeep});
   CHECK(with.args == std::vector<std::string>{R"({"Python id":1})", R"({"grid":[1,2,3],"s":"a b"})"});
   CHECK(with.device_events[0].args == 2);
   CHECK(with.device_events[1].args == 0);
