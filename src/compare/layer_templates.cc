@@ -142,7 +142,7 @@ class Cutter {
         names_(side.events.kernels.ids("name_id")),
         streams_(side.events.kernels.ids("stream_id")),
         kinds_(side.events.kernels.ids("kind")),
-        dur_(side.events.kernels.times("dur")) {}
+        dur_(side.events.kernels.int64s("dur")) {}
 
   void add(const Run& run, std::map<std::int32_t, Variants>& variants) {
     for (std::size_t i = run.begin; i < run.end; ++i) {

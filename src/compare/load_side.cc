@@ -33,23 +33,13 @@ bool replays_graphs(const Index& index) {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch)) != kinds.end();
 }
 
-std::vector<std::string_view> columns(const Index& index, const StepOptions& options) {
-  std::vector<std::string_view> all = side_columns();
-  for (const auto& more : {step_columns(index, options), layer_columns(index)}) {
-    for (const std::string_view column : more) {
-      if (std::find(all.begin(), all.end(), column) == all.end()) all.push_back(column);
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 Side load_side(const Index& index, const StepOptions& options) {
   const std::vector<Traits> traits = kernel_traits(index);
-  Side side(EventTables(index, columns(index, options)));
+  Side side{EventTables(index)};
   side.facts = {"", device_text(index), world_size(index), replays_graphs(index), {}};
-  if (side.facts.graph_launches) side.facts.names_out_of_step = find_names_out_of_step(index);
+  if (side.facts.graph_launches) side.facts.names_out_of_step = find_names_out_of_step(index, side.events.kernels);
   side.steps = load_steps(index, options, side.events, traits);
   side.layers = find_layers(index, side.events, side.steps, traits);
   make_runs(side);

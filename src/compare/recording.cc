@@ -66,8 +66,8 @@ class GapFinder {
  public:
   GapFinder(const Index& index, const Side& side)
       : side_(side),
-        kernel_ts_(side.events.kernels.times("ts")),
-        memory_ts_(side.events.memory.times("ts")),
+        kernel_ts_(side.events.kernels.int64s("ts")),
+        memory_ts_(side.events.memory.int64s("ts")),
         python_(index.database(), "python_call"),
         operators_(index.database(), "cpu_op"),
         kernel_launch_(index.database(),

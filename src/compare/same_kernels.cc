@@ -57,7 +57,7 @@ Uses uses_of(const Side& side, const GroupSide& group) {
   const auto names = side.events.kernels.ids("name_id");
   const auto configs = side.events.kernels.ids("launch_config_id");
   const auto kind = side.events.kernels.ids("kind");
-  const auto dur = side.events.kernels.times("dur");
+  const auto dur = side.events.kernels.int64s("dur");
   for (const std::uint32_t place : group.runs) {
     const Run& run = side.runs[place];
     for (std::size_t i = run.begin; i < run.end; ++i) {

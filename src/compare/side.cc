@@ -27,11 +27,11 @@ class Measure {
  public:
   explicit Measure(Side& side)
       : side_(side),
-        ts_(side.events.kernels.times("ts")),
-        dur_(side.events.kernels.times("dur")),
+        ts_(side.events.kernels.int64s("ts")),
+        dur_(side.events.kernels.int64s("dur")),
         kind_(side.events.kernels.ids("kind")),
-        memory_ts_(side.events.memory.times("ts")),
-        memory_dur_(side.events.memory.times("dur")),
+        memory_ts_(side.events.memory.int64s("ts")),
+        memory_dur_(side.events.memory.int64s("dur")),
         memory_kind_(side.events.memory.ids("kind")) {}
 
   void apply(Run& run) {
@@ -100,12 +100,10 @@ void order_memory(Side& side, const DenseDevices& devices) {
 
 }  // namespace
 
-std::vector<std::string_view> side_columns() { return {"kind", "launch_config_id"}; }
-
 void make_runs(Side& side) {
   const DenseDevices devices(side.events.device_of_stream);
   const auto stream = side.events.kernels.ids("stream_id");
-  const auto dur = side.events.kernels.times("dur");
+  const auto dur = side.events.kernels.int64s("dur");
   const bool whole = side.steps.steps.empty();
   side.kernel_rows = std::move(side.layers.by_step);
   order_memory(side, devices);

@@ -51,7 +51,7 @@ struct Side {
   explicit Side(EventTables columns) : events(std::move(columns)) {}
 
   SideFacts facts;
-  EventTables events;  // of kernels: launch_config_id and kind besides
+  EventTables events;
   StepSet steps;
   LayerSet layers;
   std::vector<NameId> name_of;  // by name_id
@@ -71,9 +71,6 @@ struct Side {
   // Of a kernel's name_id.
   [[nodiscard]] NameId name(std::uint32_t name_id) const { return name_id < name_of.size() ? name_of[name_id] : 0; }
 };
-
-// The columns of table kernel that a comparison needs besides those that steps and layers need.
-std::vector<std::string_view> side_columns();
 
 // A duration as it counts in sums: nothing where it is not known, or impossible.
 inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }

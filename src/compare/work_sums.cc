@@ -43,10 +43,10 @@ class Summer {
       : side_(side),
         vocabulary_(vocabulary),
         levels_(levels),
-        dur_(side.events.kernels.times("dur")),
+        dur_(side.events.kernels.int64s("dur")),
         kind_(side.events.kernels.ids("kind")),
         names_(side.events.kernels.ids("name_id")),
-        memory_dur_(side.events.memory.times("dur")),
+        memory_dur_(side.events.memory.int64s("dur")),
         memory_kind_(side.events.memory.ids("kind")) {}
 
   void add(const Run& run) {

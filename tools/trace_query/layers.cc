@@ -19,10 +19,8 @@ LoadedLayers load_layers(const Index& index, const CommandLine& line, const Rule
 
 LoadedLayers load_layers(const Index& index, const CommandLine& line, std::vector<Traits> traits,
                          const CaptureInForce* capture) {
-  std::vector<std::string_view> columns = layer_columns(index);
   const bool lends = capture != nullptr && capture->given();
-  if (lends) columns.emplace_back("launch_id");
-  LoadedLayers out{load_steps(index, line, std::move(traits), columns), {}, {}};
+  LoadedLayers out{load_steps(index, line, std::move(traits)), {}, {}};
   const LoadedSteps& steps = out.steps;
   if (lends) out.lent = capture->lend(index, steps.events, steps.set);
   const LentLayers lent = lends ? lent_layers(capture->capture(), out.lent) : LentLayers{};

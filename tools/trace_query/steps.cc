@@ -1,7 +1,5 @@
 #include "trace_query/steps.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace tracedb {
@@ -11,21 +9,15 @@ bool has_steps(const Index& index) { return index.database().query_int64("SELECT
 
 }  // namespace
 
-LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
-                       std::vector<std::string_view> extra, bool traits) {
+LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules, bool traits) {
   const bool classified = traits || needs_traits(index, {line.text("step-regex")});
   if (classified) rules.apply(index);
-  return load_steps(index, line, classified ? kernel_traits(index) : std::vector<Traits>{}, std::move(extra));
+  return load_steps(index, line, classified ? kernel_traits(index) : std::vector<Traits>{});
 }
 
-LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits,
-                       std::vector<std::string_view> extra) {
-  const StepOptions options{line.text("step-regex")};
-  for (const std::string_view column : step_columns(index, options)) {
-    if (std::find(extra.begin(), extra.end(), column) == extra.end()) extra.push_back(column);
-  }
-  LoadedSteps out{EventTables(index, extra), std::move(traits), {}};
-  out.set = load_steps(index, options, out.events, out.traits);
+LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits) {
+  LoadedSteps out{EventTables(index), std::move(traits), {}};
+  out.set = load_steps(index, {line.text("step-regex")}, out.events, out.traits);
   return out;
 }
 
@@ -35,7 +27,7 @@ SelectedPlaces::SelectedPlaces(const Index& index, const CommandLine& line, cons
   if (selection.op) rules.apply(index);
   const bool known = steps == Steps::kIfKnown && (line.has("step-regex") || has_steps(index));
   if (!named_ && !known) return;
-  loaded_.emplace(load_steps(index, line, rules, {std::begin(kPlaceColumns), std::end(kPlaceColumns)}));
+  loaded_.emplace(load_steps(index, line, rules));
   places_.emplace(DevicePlaces{loaded_->events, loaded_->set});
 }
 

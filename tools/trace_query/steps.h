@@ -19,14 +19,11 @@ struct LoadedSteps {
   StepSet set;
 };
 
-// `extra`: columns of table kernel to load besides. `traits`: those of the kernels are needed in any case; makes
-// temp.kernel_class.
-LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules,
-                       std::vector<std::string_view> extra = {}, bool traits = false);
+// `traits`: those of the kernels are needed in any case; makes temp.kernel_class.
+LoadedSteps load_steps(const Index& index, const CommandLine& line, const RulesInForce& rules, bool traits = false);
 
 // The same with the traits at hand; makes no table.
-LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits,
-                       std::vector<std::string_view> extra);
+LoadedSteps load_steps(const Index& index, const CommandLine& line, std::vector<Traits> traits);
 
 // What a selection needs of an index before the passes over devices can run: its classes, and its steps if it names
 // some.

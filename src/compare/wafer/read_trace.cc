@@ -60,9 +60,9 @@ std::uint32_t position_of(std::uint32_t id, ReadNames& names) {
 }
 
 std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) {
-  const auto ts = columns.times("ts");
-  const auto dur = columns.times("dur");
-  const auto correlation = columns.times("correlation");
+  const auto ts = columns.int64s("ts");
+  const auto dur = columns.int64s("dur");
+  const auto correlation = columns.int64s("correlation");
   const auto name = columns.ids("name_id");
   static_assert(kNoCorrelation == kNullCell);
   std::vector<Kernel> kernels(columns.size());
@@ -88,7 +88,7 @@ std::vector<Pass> read_passes(const Index& index) {
 
 // The operator with the external id of the first kernel of each name; of several operators the last.
 void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace) {
-  const auto external = kernels.times("external_id");
+  const auto external = kernels.int64s("external_id");
   std::vector<bool> seen(trace.names.size());
   std::unordered_multimap<std::int64_t, std::uint32_t> wanted;  // external id: name
   for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
@@ -100,7 +100,7 @@ void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace)
   const EventColumns operators(index, "cpu_op", {"external_id", "name_id"});
   std::vector<std::uint32_t> found(trace.names.size(), 0);  // string.id
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const auto [begin, end] = wanted.equal_range(operators.times("external_id")[i]);
+    const auto [begin, end] = wanted.equal_range(operators.int64s("external_id")[i]);
     for (auto match = begin; match != end; ++match) found[match->second] = operators.ids("name_id")[i];
   }
   Statement text(index.database(), "SELECT value FROM string WHERE id = ?");

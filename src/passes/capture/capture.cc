@@ -12,13 +12,7 @@ namespace {
 
 // Steps of the capture's own kernels, as far as no graph launched them.
 void read_steps(const Index& index, const StepOptions& options, const std::vector<Traits>& traits, Capture& capture) {
-  std::vector<std::string_view> columns = {"launch_id", "cpu_op_id", "stack_id"};
-  for (const auto& more : {layer_columns(index), step_columns(index, options)}) {
-    for (const std::string_view column : more) {
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
-    }
-  }
-  const EventTables events(index, columns);
+  const EventTables events(index);
   if (events.kernels.size() == 0) return;
   const StepSet steps = load_steps(index, options, events, traits);
   const LayerSet layers = find_layers(index, events, steps, traits);
@@ -64,8 +58,7 @@ bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) {
 LentLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
   std::vector<std::int64_t> weight(calls.size(), 0);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
-  const LaunchPlaces places{"runtime_call", weight, calls.ids("stack_id"), calls.ids("annotation_id"), {}, nullptr};
-  LayerHints hints(index, places);
+  LayerHints hints(index, {calls, weight});
   LentLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
   const LayerHint* hint = hints.get(0);
   if (hint != nullptr) layers.stacks = hint->stacks;

@@ -76,7 +76,6 @@ struct LentLaunches {
   std::vector<std::string> notes;
 };
 
-// `events`: kernels with launch_id.
 LentLaunches lend(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps);
 
 LentLayers lent_layers(const Capture& capture, const LentLaunches& lent);  // by row of kernel

@@ -66,7 +66,7 @@ class Lender {
         graphs_(index),
         launch_(events.kernels.ids("launch_id")),
         name_(events.kernels.ids("name_id")),
-        dur_(events.kernels.times("dur")) {
+        dur_(events.kernels.int64s("dur")) {
     out_.launcher.assign(name_.size(), 0);
     tokens_ = name_tokens(index, [&](const std::string& text) {
       const auto found = capture_.tokens.find(text);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -36,32 +35,42 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
 
 }  // namespace
 
-EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> columns)
-    : names_(std::move(columns)) {
-  std::vector<ScanColumn> wanted;
-  for (const std::string_view name : names_) wanted.push_back(scan_column(table, name));
-  scanned_ = read_columns(index.database(), table, wanted);
-}
+EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together)
+    : database_(&index.database()), table_(table), together_(std::move(together)) {}
 
-bool EventColumns::has(std::string_view column) const {
-  return std::find(names_.begin(), names_.end(), column) != names_.end();
+std::size_t EventColumns::size() const {
+  if (!rows_) {
+    Statement largest(*database_, "SELECT max(rowid) FROM \"" + std::string(table_) + "\"");
+    rows_ = largest.step() ? largest.id(0) : 0;
+  }
+  return *rows_;
 }
 
 const ColumnValues& EventColumns::find(std::string_view column) const {
-  const auto found = std::find(names_.begin(), names_.end(), column);
-  if (found == names_.end()) throw std::logic_error("column " + std::string(column) + " was not read");
-  return scanned_.columns[static_cast<std::size_t>(found - names_.begin())];
+  if (const auto known = read_.find(column); known != read_.end()) return known->second;
+  std::vector<ScanColumn> wanted;
+  if (std::find(together_.begin(), together_.end(), column) == together_.end()) {
+    wanted.push_back(scan_column(table_, column));
+  } else {
+    for (const std::string_view name : together_) wanted.push_back(scan_column(table_, name));
+  }
+  ScannedColumns scanned = read_columns(*database_, table_, wanted);
+  rows_ = scanned.rows;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    read_.try_emplace(std::string(wanted[i].name), std::move(scanned.columns[i]));
+  return read_.find(column)->second;
 }
 
-std::span<const std::int64_t> EventColumns::times(std::string_view column) const { return find(column).numbers.span(); }
+std::span<const std::int64_t> EventColumns::int64s(std::string_view column) const {
+  return find(column).numbers.span();
+}
 
 std::span<const std::uint32_t> EventColumns::ids(std::string_view column) const { return find(column).ids.span(); }
 
 std::vector<std::uint32_t> devices_of_streams(const Index& index) {
-  const ScanColumn wanted[] = {{"device_id", ScanType::kId, {}}};
-  const ScannedColumns streams = scan_columns(index.database(), "stream", wanted);
+  const EventColumns streams(index, "stream");
+  const auto ids = streams.ids("device_id");
   std::vector<std::uint32_t> devices(1, 0);
-  const auto ids = streams.columns[0].ids.span();
   devices.insert(devices.end(), ids.begin(), ids.end());
   return devices;
 }

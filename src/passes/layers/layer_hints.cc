@@ -9,24 +9,32 @@
 namespace tracedb {
 namespace {
 
-StackUse stack_use(const Index& index, const LaunchPlaces& places) {
+StackUse stack_use(const Index& index, const Launched& launched) {
   StackUse use;
+  const auto stack_of = launched.rows.ids("stack_id");
+  const auto name = launched.traits == nullptr ? std::span<const std::uint32_t>() : launched.rows.ids("name_id");
   const auto stacks_there = static_cast<std::uint64_t>(
       std::max<std::int64_t>(index.database().query_int64("SELECT max(id) FROM stack").value_or(0), 0));
-  for (std::size_t i = 0; i < places.stack.size(); ++i) {
-    const std::uint32_t stack = places.stack[i];
+  for (std::size_t i = 0; i < stack_of.size(); ++i) {
+    const std::uint32_t stack = stack_of[i];
     if (stack == 0 || stack > stacks_there) continue;
     if (stack >= use.time.size()) {
       use.time.resize(std::size_t{stack} * 2 + 1, 0);
       use.first_kernel.resize(use.time.size(), 0);
-      if (places.traits != nullptr) use.traits.resize(use.time.size(), 0);
+      if (launched.traits != nullptr) use.traits.resize(use.time.size(), 0);
     }
-    const std::int64_t dur = places.dur[i] == kNullCell ? 0 : places.dur[i];
+    const std::int64_t dur = launched.weight[i] == kNullCell ? 0 : launched.weight[i];
     use.time[stack] += dur >> 8;  // shares are all that matters: no sum may overflow
-    if (places.traits != nullptr) use.traits[stack] |= traits_of(*places.traits, places.name[i]);
+    if (launched.traits != nullptr) use.traits[stack] |= traits_of(*launched.traits, name[i]);
     if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);
   }
   return use;
+}
+
+bool has_modules(const Index& index) {
+  return index.database()
+             .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
+             .value_or(0) != 0;
 }
 
 LayerStacks one_stack(std::span<const std::int32_t> layers) {
@@ -42,8 +50,8 @@ std::string_view to_string(LayerSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-LayerHints::LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent)
-    : index_(index), places_(places), lent_(lent) {}
+LayerHints::LayerHints(const Index& index, const Launched& launched, const LentLayers* lent)
+    : index_(index), launched_(launched), lent_(lent) {}
 
 const LayerHint* LayerHints::get(std::size_t place) {
   constexpr std::size_t kKinds = 3;
@@ -58,24 +66,23 @@ const LayerHint* LayerHints::get(std::size_t place) {
 
 void LayerHints::add_named() {
   ModuleLayers modules;
-  if (!places_.stack.empty()) modules = module_layers(index_, stack_use(index_, places_));
+  if (has_modules(index_)) modules = module_layers(index_, stack_use(index_, launched_));
   if (!modules.stacks.empty()) {
     named_layers_ = std::move(modules.of_stack);
-    found_.push_back(
-        {LayerSource::kModules, std::move(modules.text), places_.stack, named_layers_, std::move(modules.stacks)});
-  } else if (!places_.annotation.empty()) {
-    named_layers_ = annotation_layers(index_);
-    if (named_layers_.empty()) return;
-    found_.push_back({LayerSource::kAnnotations, "numbered annotations", places_.annotation, named_layers_,
-                      one_stack(named_layers_)});
+    found_.push_back({LayerSource::kModules, std::move(modules.text), launched_.rows.ids("stack_id"), named_layers_,
+                      std::move(modules.stacks)});
+    return;
   }
+  named_layers_ = annotation_layers(index_);
+  if (named_layers_.empty()) return;
+  found_.push_back({LayerSource::kAnnotations, "numbered annotations", launched_.rows.ids("annotation_id"),
+                    named_layers_, one_stack(named_layers_)});
 }
 
 void LayerHints::add_operators() {
   operator_layers_ = operator_layers(index_);
   if (operator_layers_.empty()) return;
-  operators_.emplace(index_, places_.table, std::vector<std::string_view>{"cpu_op_id"});
-  found_.push_back({LayerSource::kOperators, "numbered operators", operators_->ids("cpu_op_id"), operator_layers_,
+  found_.push_back({LayerSource::kOperators, "numbered operators", launched_.rows.ids("cpu_op_id"), operator_layers_,
                     one_stack(operator_layers_)});
 }
 

@@ -20,13 +20,11 @@ namespace tracedb {
 enum class LayerSource { kNone, kModules, kAnnotations, kOperators, kCapture, kRhythm };
 std::string_view to_string(LayerSource source);  // none, modules, annotations, operators, capture, rhythm
 
-// Where kernels were launched, or what else has the columns of a launch. Element i is row i + 1 of the table.
-struct LaunchPlaces {
-  std::string_view table;  // kernel, runtime_call
-  std::span<const std::int64_t> dur;
-  std::span<const std::uint32_t> stack, annotation;  // as layer_columns() wants them; an empty span was not read
-  std::span<const std::uint32_t> name;               // of kernels, as are
-  const std::vector<Traits>* traits = nullptr;       // their traits by name; null: not known
+// Kernels, or the calls that launch some.
+struct Launched {
+  const EventColumns& rows;                     // of table kernel or runtime_call
+  std::span<const std::int64_t> weight;         // by row, ns
+  const std::vector<Traits>* traits = nullptr;  // of kernels, by name; null: not known
 };
 
 struct LayerHint {
@@ -52,7 +50,7 @@ struct LentLayers {
 class LayerHints {
  public:
   // `lent` may be null. All given must outlive the object.
-  LayerHints(const Index& index, const LaunchPlaces& places, const LentLayers* lent = nullptr);
+  LayerHints(const Index& index, const Launched& launched, const LentLayers* lent = nullptr);
   LayerHints(const LayerHints&) = delete;
   LayerHints& operator=(const LayerHints&) = delete;
 
@@ -64,10 +62,9 @@ class LayerHints {
   void add_lent();
 
   const Index& index_;
-  const LaunchPlaces places_;
+  const Launched launched_;
   const LentLayers* lent_;
   std::vector<std::int32_t> named_layers_, operator_layers_;
-  std::optional<EventColumns> operators_;
   std::vector<LayerHint> found_;
   std::size_t looked_ = 0;  // kinds of hints looked for so far
 };

@@ -9,7 +9,6 @@
 
 #include "passes/columns/group_stats.h"
 #include "passes/columns/rows_by_step.h"
-#include "passes/layers/numbered_layers.h"
 #include "passes/layers/piece_layers.h"
 #include "passes/layers/stack_table.h"
 #include "passes/steps/step_stats.h"
@@ -28,7 +27,7 @@ class Finder {
          const LentLayers* lent)
       : events_(events),
         steps_(steps),
-        dur_(events.kernels.times("dur")),
+        dur_(events.kernels.int64s("dur")),
         ordered_(steps.of_kernel, steps.steps.size()),
         devices_(events.device_of_stream),
         finder_(index, events, traits, lent, out_.of_kernel) {
@@ -271,16 +270,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::vector<std::string_view> layer_columns(const Index& index) {
-  const bool modules =
-      index.database()
-          .query_int64("SELECT count(*) > 1 FROM string WHERE value >= 'nn.Module: ' AND value < 'nn.Module:!'")
-          .value_or(0) != 0;
-  if (modules) return {"stack_id"};
-  if (!annotation_layers(index).empty()) return {"annotation_id"};
-  return {};
-}
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
                      const std::vector<Traits>& traits, const LentLayers* lent) {

@@ -42,9 +42,6 @@ struct LayerSet {
   std::vector<std::string> notes;
 };
 
-// What table kernel must be loaded with besides: EventTables(index, layer_columns(index)).
-std::vector<std::string_view> layer_columns(const Index& index);
-
 // `lent`: the layers that a capture lends, by row of kernel; may be null.
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
                      const std::vector<Traits>& traits, const LentLayers* lent = nullptr);

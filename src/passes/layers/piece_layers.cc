@@ -13,21 +13,14 @@ constexpr double kOneStream = 0.95;  // of the mixers
 
 std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
-LaunchPlaces places_of(const EventColumns& kernels, const std::vector<Traits>& traits) {
-  LaunchPlaces places{"kernel", kernels.times("dur"), {}, {}, kernels.ids("name_id"), &traits};
-  if (kernels.has("stack_id")) places.stack = kernels.ids("stack_id");
-  if (kernels.has("annotation_id")) places.annotation = kernels.ids("annotation_id");
-  return places;
-}
-
 }  // namespace
 
 PieceFinder::PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
                          const LentLayers* lent, LargeVector<std::int32_t>& of_kernel)
     : events_(events),
-      hints_(index, places_of(events.kernels, traits), lent),
+      hints_(index, {events.kernels, events.kernels.int64s("dur"), &traits}, lent),
       names_(events.kernels.ids("name_id")),
-      dur_(events.kernels.times("dur")),
+      dur_(events.kernels.int64s("dur")),
       all_traits_(traits),
       of_kernel_(of_kernel) {}
 

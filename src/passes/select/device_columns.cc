@@ -31,7 +31,7 @@ enum class Names { kOfKernels, kNone };
 std::vector<std::uint8_t> left_out(const EventColumns& columns, const EventFilter& filter, Names names,
                                    std::span<const std::uint32_t> step) {
   std::vector<std::uint8_t> out(columns.size());
-  const auto ts = columns.times("ts");
+  const auto ts = columns.int64s("ts");
   const auto name = names == Names::kOfKernels ? columns.ids("name_id") : std::span<const std::uint32_t>();
   const auto stream = columns.ids("stream_id");
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -42,8 +42,8 @@ std::vector<std::uint8_t> left_out(const EventColumns& columns, const EventFilte
 
 DeviceEvents events(const EventColumns& columns, const WorkOfKind& work_of_kind,
                     std::span<const std::uint8_t> left_out) {
-  return {columns.times("ts"),
-          columns.times("dur"),
+  return {columns.int64s("ts"),
+          columns.int64s("dur"),
           columns.ids("stream_id"),
           columns.ids("launch_id"),
           columns.ids("kind"),

@@ -24,10 +24,9 @@ enum class Times {
 
 // Steps that are not those of the index, for selections that name some. Both must outlive what is made with them.
 struct DevicePlaces {
-  const EventTables& events;  // kernels with kPlaceColumns besides
+  const EventTables& events;
   const StepSet& steps;
 };
-inline constexpr std::string_view kPlaceColumns[] = {"launch_id", "kind"};
 
 enum class KernelNames { kIfSelected, kRead };
 
@@ -61,7 +60,7 @@ Window window_of(const Selection& selection);
 class LaunchColumns {
  public:
   explicit LaunchColumns(const Index& index);
-  [[nodiscard]] LaunchCalls calls() const { return {columns_.times("ts"), is_graph_}; }  // refers to this object
+  [[nodiscard]] LaunchCalls calls() const { return {columns_.int64s("ts"), is_graph_}; }  // refers to this object
 
  private:
   EventColumns columns_;

@@ -40,8 +40,8 @@ const StepWords::Kernels& StepWords::kernels(std::int64_t step) {
   const Found& all = found();
   if (kernels_.size() != all.set.steps.size()) {
     kernels_.assign(all.set.steps.size(), {});
-    const auto ts = all.events.kernels.times("ts");
-    const auto dur = all.events.kernels.times("dur");
+    const auto ts = all.events.kernels.int64s("ts");
+    const auto dur = all.events.kernels.int64s("dur");
     for (std::size_t i = 0; i < all.set.of_kernel.size(); ++i) {
       const std::uint32_t place = all.set.of_kernel[i];
       if (place == 0) continue;

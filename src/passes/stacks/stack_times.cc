@@ -56,13 +56,12 @@ class FrameTexts {
 
 // Appends the stacks of an index: its id i becomes place `stacks.size() - 1 + i`.
 void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, std::vector<StackEntry>& stacks) {
-  const ScanColumn wanted[] = {{"parent_id", ScanType::kId, {}}, {"frame_id", ScanType::kId, {}}};
-  const ScannedColumns columns = scan_columns(index.database(), "stack", wanted);
-  const auto parents = columns.columns[0].ids.span();
-  const auto frame_ids = columns.columns[1].ids.span();
+  const EventColumns columns(index, "stack", {"parent_id", "frame_id"});
+  const auto parents = columns.ids("parent_id");
+  const auto frame_ids = columns.ids("frame_id");
   const auto base = static_cast<std::uint32_t>(stacks.size() - 1);
-  stacks.resize(stacks.size() + columns.rows);
-  for (std::uint32_t id = 1; id <= columns.rows; ++id) {
+  stacks.resize(stacks.size() + columns.size());
+  for (std::uint32_t id = 1; id <= columns.size(); ++id) {
     StackEntry& own = stacks[base + id];
     // A parent that comes later is a damaged index; it must not send us in circles.
     own.parent = parents[id - 1] < id && parents[id - 1] != 0 ? base + parents[id - 1] : 0;
@@ -98,8 +97,8 @@ StackTimes stack_times(const Index& index, const Selection& selection, Frames wh
   }
   const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "stack_id", "step_id"});
   const EventFilter filter(index, selection);
-  const auto ts = kernels.times("ts");
-  const auto dur = kernels.times("dur");
+  const auto ts = kernels.int64s("ts");
+  const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const std::vector<std::uint32_t> stack = places_of_stacks(kernels.ids("stack_id"), lent, base, out.stacks.size());

@@ -12,10 +12,9 @@ constexpr std::uint32_t kBackwardPass = static_cast<std::uint32_t>(Pass::kBackwa
 
 // By id of thread; 0: not in the table.
 std::vector<std::uint32_t> processes_of_threads(const Index& index) {
-  const ScanColumn wanted[] = {{"process_id", ScanType::kId, {}}};
-  const ScannedColumns threads = scan_columns(index.database(), "thread", wanted);
+  const EventColumns threads(index, "thread");
+  const auto ids = threads.ids("process_id");
   std::vector<std::uint32_t> processes(1, 0);
-  const auto ids = threads.columns[0].ids.span();
   processes.insert(processes.end(), ids.begin(), ids.end());
   return processes;
 }
@@ -32,7 +31,7 @@ CallSteps::CallSteps(const Index& index, std::span<const HostMark> marks) {
   const std::vector<std::uint32_t> processes = processes_of_threads(index);
   const auto process_of = [&](std::uint32_t thread) { return thread < processes.size() ? processes[thread] : 0; };
   const EventColumns calls(index, "runtime_call", {"ts", "thread_id"});
-  const auto ts = calls.times("ts");
+  const auto ts = calls.int64s("ts");
   const auto thread = calls.ids("thread_id");
   if (process_wide) any_.resize(calls.size() + 1, 0);
   if (backward) backward_.resize(calls.size() + 1, 0);

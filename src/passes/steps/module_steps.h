@@ -8,7 +8,7 @@
 
 namespace tracedb {
 
-// Without steps (StepSource::kNone) where no module was called so. `events`: with launch_id and pass.
+// Without steps (StepSource::kNone) where no module was called so.
 StepSet steps_by_module(const Index& index, const EventTables& events);
 
 }  // namespace tracedb

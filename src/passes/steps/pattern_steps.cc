@@ -79,9 +79,9 @@ class PatternSteps {
       if (around != 0 || !matches || (streams[i] != 0 && matches_[names[i]].on_thread)) continue;
       step_of_[i + 1] = streams[i] != 0 ? device_step(i) : new_step(i);
       if (streams[i] != 0) {
-        intervals_.push_back({annotations_.times("ts")[i], end(i), step_of_[i + 1]});
+        intervals_.push_back({annotations_.int64s("ts")[i], end(i), step_of_[i + 1]});
       } else {
-        marks_.push_back({annotations_.times("ts")[i], end(i), annotations_.ids("thread_id")[i], step_of_[i + 1],
+        marks_.push_back({annotations_.int64s("ts")[i], end(i), annotations_.ids("thread_id")[i], step_of_[i + 1],
                           matches_[names[i]].scope});
       }
     }
@@ -90,7 +90,7 @@ class PatternSteps {
   std::uint32_t new_step(std::size_t i) {
     const NamedMatch& match = matches_[annotations_.ids("name_id")[i]];
     const std::uint32_t stream = annotations_.ids("stream_id")[i];
-    set_.steps.push_back({*match.info, match.name, annotations_.times("ts")[i], annotations_.times("dur")[i],
+    set_.steps.push_back({*match.info, match.name, annotations_.int64s("ts")[i], annotations_.int64s("dur")[i],
                           stream != 0, stream != 0 ? stream : annotations_.ids("thread_id")[i]});
     return static_cast<std::uint32_t>(set_.steps.size());
   }
@@ -101,7 +101,7 @@ class PatternSteps {
       const Interval& last = intervals_.back();
       const StepFacts& step = set_.steps[last.step - 1];
       const bool same_name = step.name == matches_[annotations_.ids("name_id")[i]].name;
-      if (same_name && step.track != annotations_.ids("stream_id")[i] && annotations_.times("ts")[i] < last.end) {
+      if (same_name && step.track != annotations_.ids("stream_id")[i] && annotations_.int64s("ts")[i] < last.end) {
         return last.step;
       }
     }
@@ -109,15 +109,15 @@ class PatternSteps {
   }
 
   [[nodiscard]] std::int64_t end(std::size_t i) const {
-    const std::int64_t dur = annotations_.times("dur")[i];
-    return dur == kNullCell ? annotations_.times("ts")[i] : bounded_add(annotations_.times("ts")[i], dur);
+    const std::int64_t dur = annotations_.int64s("dur")[i];
+    return dur == kNullCell ? annotations_.int64s("ts")[i] : bounded_add(annotations_.int64s("ts")[i], dur);
   }
 
   [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {
     const auto annotation = events.ids("annotation_id");
     const auto launch = events.ids("launch_id");
     const auto pass = events.ids("pass");
-    const auto ts = events.times("ts");
+    const auto ts = events.int64s("ts");
     LargeVector<std::uint32_t> out(events.size(), 0);
     std::size_t next = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {

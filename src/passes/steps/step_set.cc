@@ -204,7 +204,7 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   const std::vector<bool> graphs = graph_launches(index);
   const EventColumns& kernels = events.kernels;
   InferredSteps found =
-      infer_steps({kernels.times("ts"), kernels.times("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
+      infer_steps({kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
                    kernels.ids("launch_id"), kernels.ids("pass"), events.device_of_stream, traits, graphs});
   const bool decided = found.rhythm == Rhythm::kOptimizer || found.rhythm == Rhythm::kGeneration;
   if (!decided || found.steps.size() < 2) {
@@ -227,7 +227,7 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     facts.ts = step.begin;
     set.steps.push_back(std::move(facts));
   }
-  const auto ts = events.memory.times("ts");
+  const auto ts = events.memory.int64s("ts");
   std::size_t step = 0;
   for (std::size_t i = 0; i < ts.size(); ++i) {
     while (step < found.steps.size() && found.steps[step].end <= ts[i]) ++step;
@@ -241,13 +241,8 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
 
 }  // namespace
 
-EventTables::EventTables(const Index& index, const std::vector<std::string_view>& extra)
-    : kernels(index, "kernel",
-              [&] {
-                std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id", "step_id"};
-                columns.insert(columns.end(), extra.begin(), extra.end());
-                return columns;
-              }()),
+EventTables::EventTables(const Index& index)
+    : kernels(index, "kernel"),
       memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
       device_of_stream(devices_of_streams(index)) {}
 
@@ -255,12 +250,6 @@ bool needs_traits(const Index& index, const StepOptions& options) {
   // As IndexedSteps reads them: a damaged index may have steps of which none counts.
   return !options.pattern &&
          !index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1");
-}
-
-std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options) {
-  if (options.pattern) return {"annotation_id", "launch_id", "pass"};
-  if (needs_traits(index, options)) return {"launch_id", "pass"};
-  return {};
 }
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,

@@ -47,16 +47,13 @@ struct StepOptions {
   std::optional<std::string> pattern;  // see step_pattern.h
 };
 
-// What the step passes read of the events.
+// The events that passes over steps look at.
 struct EventTables {
-  EventColumns kernels;  // ts, dur, name_id, stream_id, step_id, and `extra` ones
-  EventColumns memory;   // ts, dur, kind, stream_id, launch_id, step_id, annotation_id, pass
+  EventColumns kernels;  // of table kernel
+  EventColumns memory;   // of table memory_op
   std::vector<std::uint32_t> device_of_stream;
-  EventTables(const Index& index, const std::vector<std::string_view>& extra);
+  explicit EventTables(const Index& index);
 };
-
-// The extra columns that load_steps() needs: none where the index has the steps.
-std::vector<std::string_view> step_columns(const Index& index, const StepOptions& options);
 
 // Whether load_steps() looks at the traits of kernels: where steps may have to be inferred.
 bool needs_traits(const Index& index, const StepOptions& options);

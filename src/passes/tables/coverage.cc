@@ -68,7 +68,7 @@ class Launches {
  private:
   [[nodiscard]] bool known(std::uint32_t id) const { return id != 0 && id <= calls_.size(); }
   EventColumns calls_;
-  std::span<const std::int64_t> ts_ = calls_.times("ts");
+  std::span<const std::int64_t> ts_ = calls_.int64s("ts");
   std::span<const std::uint32_t> kind_ = calls_.ids("kind");
 };
 
@@ -82,13 +82,11 @@ void write(TempTable& table, std::string_view code, const Measure& measure, cons
 
 }  // namespace
 
-std::vector<std::string_view> coverage_columns() { return {"launch_id", "cpu_op_id", "stack_id"}; }
-
 void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,
                         std::span<const std::int32_t> layers) {
   const EventColumns& kernels = events.kernels;
-  const auto ts = kernels.times("ts");
-  const auto dur = kernels.times("dur");
+  const auto ts = kernels.int64s("ts");
+  const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   const auto launch = kernels.ids("launch_id");
   const auto op = kernels.ids("cpu_op_id");

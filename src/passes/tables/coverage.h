@@ -11,16 +11,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
-#include <vector>
 
 #include "passes/layers/layer_set.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {
-
-// What table kernel must be loaded with besides.
-std::vector<std::string_view> coverage_columns();
 
 // Needs make_kernel_class_table() before. `layers`: by row of kernel, as in LayerSet.
 void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,

@@ -134,7 +134,7 @@ std::int64_t group_kernels(const Index& index, const EventFilter& filter, const 
   const GroupBy by = grouping.by;
   const PassSplit split(index, grouping.split);
   const Labels all = labels(index, by);
-  const auto ts = kernels.times("ts");
+  const auto ts = kernels.int64s("ts");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto key = by == GroupBy::kPhase ? step : name;
@@ -145,7 +145,7 @@ std::int64_t group_kernels(const Index& index, const EventFilter& filter, const 
     groups[i] =
         keeps_all || filter.keeps(ts[i], name[i], stream[i], step[i], i) ? split.of(all.of(key[i]), i) : kNoGroup;
   }
-  const GroupedEvents events{ts, kernels.times("dur"), stream, devices, groups};
+  const GroupedEvents events{ts, kernels.int64s("dur"), stream, devices, groups};
   const std::size_t count = all.count() * split.parts();
   const std::vector<GroupStats> stats = group_stats(events, count);
   const bool names_in_many = by == GroupBy::kPhase || (split.parts() > 1 && by != GroupBy::kName);

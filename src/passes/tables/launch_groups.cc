@@ -35,7 +35,7 @@ class NamedCalls {
     }
   }
   [[nodiscard]] RuntimeCalls calls() const {
-    return {columns_.times("ts"), columns_.times("dur"), group_, is_launching_};
+    return {columns_.int64s("ts"), columns_.int64s("dur"), group_, is_launching_};
   }
   [[nodiscard]] const std::vector<std::uint32_t>& names() const { return names_; }  // by group
 

@@ -181,8 +181,8 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
   const Slots slots(layers.of_kernel, layers.stacks);
   const DenseDevices devices(events.device_of_stream);
   LayerSums sums(slots.count() * parts.names.size(), devices.count);
-  const auto ts = events.kernels.times("ts");
-  const auto dur = events.kernels.times("dur");
+  const auto ts = events.kernels.int64s("ts");
+  const auto dur = events.kernels.int64s("dur");
   const auto name = events.kernels.ids("name_id");
   const auto stream = events.kernels.ids("stream_id");
   struct Place {

@@ -36,10 +36,10 @@ void add_measured(Sizes& sizes, std::int64_t bytes, std::int64_t dur, std::int64
 
 Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::span<const std::uint32_t> step,
                  std::size_t directions) {
-  const auto ts = columns.times("ts");
-  const auto dur = columns.times("dur");
-  const auto bytes = columns.times("bytes");
-  const auto bandwidth = columns.times("bandwidth_gb_s");
+  const auto ts = columns.int64s("ts");
+  const auto dur = columns.int64s("dur");
+  const auto bytes = columns.int64s("bytes");
+  const auto bandwidth = columns.int64s("bandwidth_gb_s");
   const auto kind = columns.ids("kind");
   const auto direction = columns.ids("direction");
   const auto stream = columns.ids("stream_id");
@@ -80,7 +80,7 @@ void make_memory_group_table(const Index& index, const Selection& selection, con
                                   steps == nullptr ? columns.ids("step_id") : steps->of_memory, directions);
   const std::vector<std::uint32_t> devices = devices_of_streams(index);
   const auto stats_of = [&](const std::vector<GroupId>& group) {
-    return group_stats({columns.times("ts"), columns.times("dur"), columns.ids("stream_id"), devices, group},
+    return group_stats({columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"), devices, group},
                        kKinds * directions);
   };
   const std::vector<GroupStats> all = stats_of(groups.all);

@@ -170,7 +170,7 @@ void keep_some(std::vector<std::uint32_t>& lengths, std::size_t most) {
 }
 
 std::vector<Replay> read_replays(const EventColumns& kernels, const std::vector<std::uint32_t>& lengths) {
-  const auto dur = kernels.times("dur");
+  const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto launch = kernels.ids("launch_id");
@@ -196,10 +196,6 @@ NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels
   keep_some(some, kFirstLook);
   const NameOrder first = find_names_out_of_step(read_replays(kernels, some));
   return first.kernels == 0 || some == lengths ? first : find_names_out_of_step(read_replays(kernels, lengths));
-}
-
-NameOrder find_names_out_of_step(const Index& index) {
-  return find_names_out_of_step(index, EventColumns(index, "kernel", {"dur", "name_id", "stream_id", "launch_id"}));
 }
 
 }  // namespace tracedb

@@ -29,8 +29,7 @@ struct NameOrder {
 // Of replays in any order.
 NameOrder find_names_out_of_step(std::span<const Replay> replays);
 
-// Of a whole index. `kernels`: its kernels, with dur, name_id, stream_id and launch_id.
+// Of a whole index. `kernels`: its kernels.
 NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels);
-NameOrder find_names_out_of_step(const Index& index);
 
 }  // namespace tracedb

@@ -21,7 +21,7 @@ struct Measured {
 };
 
 SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t> step) {
-  return {events.times("ts"), events.times("dur"), events.ids("stream_id"), step};
+  return {events.int64s("ts"), events.int64s("dur"), events.ids("stream_id"), step};
 }
 
 Measured measure(const StepSet& set, const EventTables& events) {
@@ -194,8 +194,8 @@ std::int64_t make_phase_table(const Index& index, const StepSet& steps, const Ev
   }
   LargeVector<GroupId> groups(steps.of_kernel.size());
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
-  const GroupedEvents grouped{events.kernels.times("ts"), events.kernels.times("dur"), events.kernels.ids("stream_id"),
-                              events.device_of_stream, groups};
+  const GroupedEvents grouped{events.kernels.int64s("ts"), events.kernels.int64s("dur"),
+                              events.kernels.ids("stream_id"), events.device_of_stream, groups};
   const std::vector<GroupStats> stats = group_totals(grouped, kKinds + 1);
   TempTable table(index.database(), "phase_row",
                   "phase TEXT, steps INTEGER, requests REAL, tokens INTEGER, kernels INTEGER, total INTEGER, known "

@@ -96,7 +96,7 @@ TEST_CASE("gaps of the small index") {
 
 TEST_CASE("steps other than those of the index") {
   const Fixture fixture;
-  const EventTables events(fixture.index, {std::begin(kPlaceColumns), std::end(kPlaceColumns)});
+  const EventTables events(fixture.index);
   StepSet steps;
   steps.steps.resize(2);
   steps.steps[1].info.kind = StepKind::kDecode;

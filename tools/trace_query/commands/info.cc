@@ -51,7 +51,7 @@ void add_steps(const StepSet& set, std::vector<Row>& rows) {
 
 double share_in_steps(const LoadedSteps& loaded) {
   double inside = 0, total = 0;
-  const auto dur = loaded.events.kernels.times("dur");
+  const auto dur = loaded.events.kernels.int64s("dur");
   for (std::size_t i = 0; i < dur.size(); ++i) {
     if (dur[i] == kNullCell) continue;
     total += static_cast<double>(dur[i]);
@@ -85,10 +85,8 @@ std::vector<Row> findings(const Index& index, const CommandLine& line, const Rul
   const ModelFacts model = model_facts(index, kernel_traits(index));
   rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
-  const LoadedSteps loaded = load_steps(index, line, rules, layer_columns(index), true);
-  const bool has_columns = loaded.events.kernels.has("launch_id") && loaded.events.kernels.has("name_id");
-  const NameOrder order =
-      has_columns ? find_names_out_of_step(index, loaded.events.kernels) : find_names_out_of_step(index);
+  const LoadedSteps loaded = load_steps(index, line, rules, true);
+  const NameOrder order = find_names_out_of_step(index, loaded.events.kernels);
   if (order.kernels > 0) {
     rows.push_back(fact("coverage", "kernels of graph replays with another kernel's name", order.kernels, "count"));
   }

@@ -67,8 +67,8 @@ std::int64_t make_sequence_table(const Index& index, const Question& question) {
   const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "step_id"});
   const EventFilter filter(index, question.selection);
   const Labels labels = labels_of(index, question.by_class);
-  const auto ts = kernels.times("ts");
-  const auto dur = kernels.times("dur");
+  const auto ts = kernels.int64s("ts");
+  const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   const auto stream = kernels.ids("stream_id");
   const auto step = kernels.ids("step_id");

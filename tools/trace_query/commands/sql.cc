@@ -87,7 +87,7 @@ KernelWords::Find layers_finder(const CommandLine& line, const CaptureInForce& c
 KernelWords::FindSteps steps_finder(const CommandLine& line) {
   return [&](const Index& index, const KernelWords::FindTraits& traits) {
     const bool classified = needs_traits(index, {line.text("step-regex")});
-    LoadedSteps loaded = load_steps(index, line, classified ? traits() : std::vector<Traits>{}, {});
+    LoadedSteps loaded = load_steps(index, line, classified ? traits() : std::vector<Traits>{});
     return StepWords::Found{std::move(loaded.events), std::move(loaded.set)};
   };
 }

@@ -57,7 +57,7 @@ LoadedStacks load_stacks(const Index& index, const CommandLine& line, const Sele
                          const RulesInForce& rules, const CaptureInForce& capture) {
   if (selection.op) rules.apply(index);
   if (!capture.given()) return {stack_times(index, selection, frames), {}};
-  const LoadedSteps steps = load_steps(index, line, rules.traits(index), {"launch_id"});
+  const LoadedSteps steps = load_steps(index, line, rules.traits(index));
   LentLaunches lent = capture.lend(index, steps.events, steps.set);
   LentStacks stacks{capture.index(), std::vector<std::uint32_t>(lent.launcher.size(), 0)};
   for (std::size_t i = 0; i < lent.launcher.size(); ++i) {

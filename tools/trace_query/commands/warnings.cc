@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "passes/tables/coverage.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -18,11 +16,7 @@ int run(std::span<const std::string> args) {
       {rules.provenance(), steps_provenance(line),
        "temp.measure: shares of the kernel time that lack something (src/passes/tables/coverage.h)"}};
   const auto make = [&](const Index& index) {
-    std::vector<std::string_view> columns = layer_columns(index);
-    for (const std::string_view column : coverage_columns()) {
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
-    }
-    const LoadedSteps loaded = load_steps(index, line, rules, columns, true);
+    const LoadedSteps loaded = load_steps(index, line, rules, true);
     const LayerSet layers = find_layers(index, loaded.events, loaded.set, loaded.traits);
     make_measure_table(index, loaded.events, loaded.set, layers.of_kernel);
     TraceReport result{run_report(index.database(), "warnings", {}), loaded.set.notes};

@@ -67,7 +67,7 @@ struct Lent {
       : from(capture_index(folder / "from.tracedb", launches, odd)),
         to(replay_index(folder / "to.tracedb", kernels)),
         capture(read_capture(from, {}, {})) {
-    const EventTables events(to, {"launch_id", "annotation_id", "pass"});
+    const EventTables events(to);
     lent = lend(capture, to, events, load_steps(to, {}, events, {}));
   }
 };
@@ -107,7 +107,7 @@ TEST_CASE("traces without graphs or captures lend nothing") {
   const Index index = open_small_index(folder / "small.tracedb");
   const Capture capture = read_capture(index, {}, {});
   CHECK(capture.captures.empty());
-  const EventTables events(index, {"launch_id", "annotation_id", "pass"});
+  const EventTables events(index);
   const LentLaunches lent = lend(capture, index, events, load_steps(index, {}, events, {}));
   CHECK(lent.kernels == 0);
   CHECK(lent.notes.size() == 1);

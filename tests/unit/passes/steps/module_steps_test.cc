@@ -26,8 +26,7 @@ std::string text(const Ingested& ingested, const StepOptions& options = {}) {
   const Index index = Index::open(ingested.directory() / "index");
   Classifier classifier(load_rules("default"));
   make_kernel_class_table(index, classifier);
-  const StepSet set =
-      load_steps(index, options, EventTables(index, step_columns(index, options)), kernel_traits(index));
+  const StepSet set = load_steps(index, options, EventTables(index), kernel_traits(index));
   std::string out(to_string(set.source));
   out += ":";
   for (const StepFacts& step : set.steps) out += " " + std::string(to_string(step.info.kind));

@@ -25,7 +25,7 @@ struct Fixture {
   [[nodiscard]] StepSet steps(const StepOptions& options = {}) const {
     Classifier classifier(load_rules("default"));
     make_kernel_class_table(index, classifier);
-    return load_steps(index, options, EventTables(index, step_columns(index, options)), kernel_traits(index));
+    return load_steps(index, options, EventTables(index), kernel_traits(index));
   }
   // "decode 16 | unknown -": kinds and decode requests; then the step of each kernel.
   [[nodiscard]] std::string text(const StepOptions& options = {}) const {
@@ -109,7 +109,7 @@ TEST_CASE("nothing to go by: no steps, no layers, and why") {
   const StepSet set = fixture.steps();
   CHECK(set.source == StepSource::kNone);
   CHECK(set.notes.size() == 1);
-  const EventTables events(fixture.index, {});
+  const EventTables events(fixture.index);
   const LayerSet layers = find_layers(fixture.index, events, set, {});
   CHECK(layers.layers == 0);
   CHECK(layers.of_kernel.empty());

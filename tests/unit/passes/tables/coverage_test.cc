@@ -21,7 +21,7 @@ std::vector<std::string> codes(const std::string& change) {
   const Index index = Index::open(folder / "small.tracedb");
   Classifier classifier(load_rules("default"));
   make_kernel_class_table(index, classifier);
-  const EventTables events(index, coverage_columns());
+  const EventTables events(index);
   const std::vector<Traits> traits = kernel_traits(index);
   const StepSet steps = load_steps(index, {}, events, traits);
   make_measure_table(index, events, steps, find_layers(index, events, steps, traits).of_kernel);
