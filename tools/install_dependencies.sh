@@ -8,7 +8,7 @@
 set -eu
 
 required="g++ cmake ninja-build pkg-config libsqlite3-dev libsimdjson-dev libxxhash-dev libboost-program-options-dev
-  libfmt-dev libre2-dev zlib1g-dev libzstd-dev"
+  libfmt-dev libre2-dev libyaml-cpp-dev zlib1g-dev libzstd-dev"
 for_tests="doctest-dev python3 sqlite3"
 optional="libisal-dev"  # faster gzip; zlib does the work on architectures without it
 

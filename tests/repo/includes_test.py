@@ -18,6 +18,7 @@ LAYERS = {
     "passes": {"base", "sql", "trace", "index"},
     "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},
+    "ascend": {"base", "sql", "trace", "index"},
     "report": {"base", "sql"},
     "present": {"base", "sql", "compare", "report"},
 }
@@ -49,6 +50,7 @@ LIBRARIES = {
     r"zlib\.h": ["src/base/zlib_decoder.cc", "tools/make_trace/text_output.cc"],
     r"zstd\w*\.h": ["src/base/zstd_decoder.cc"],
     r"re2/.*": ["src/base/regular_expression.cc"],
+    r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
     r"isa-l.*": ["src/base/isal_decoder.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"simdjson\.h": ["src/ingest/"],

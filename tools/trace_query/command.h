@@ -31,6 +31,7 @@ extern const Command kStepsCommand;
 extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
 extern const Command kCompareCommand;
+extern const Command kModelCommand;
 extern const Command kStacksCommand;
 extern const Command kSequencesCommand;
 extern const Command kWarningsCommand;

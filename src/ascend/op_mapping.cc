@@ -1,0 +1,155 @@
+#include "ascend/op_mapping.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/ascii.h"
+#include "base/decimal.h"
+#include "base/error.h"
+#include "base/failure.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kNestedRoot = "operator_mappings";
+constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
+
+bool is_plain(const YAML::Node& node) { return node.Tag() == "?" || node.Tag().empty(); }
+
+bool is_zero(std::string text) {
+  std::erase(text, '_');
+  if (text.starts_with('+') || text.starts_with('-')) text.erase(0, 1);
+  if (text.starts_with("0x") || text.starts_with("0b")) text.erase(0, 2);
+  const bool digits = text.find_first_not_of("0123456789.") == std::string::npos && text != ".";
+  return digits && text.find_first_not_of("0.") == std::string::npos && !text.empty();
+}
+
+// bool(x) of what a YAML 1.1 reader makes of it.
+bool is_true(const YAML::Node& node) {
+  if (!node.IsDefined() || node.IsNull()) return false;
+  if (!node.IsScalar()) return node.size() > 0;
+  const std::string& text = node.Scalar();
+  if (text.empty() || !is_plain(node)) return !text.empty();
+  constexpr std::array<std::string_view, 6> kFalse = {"false", "no", "off", "null", "~", ""};
+  // YAML knows false, False and FALSE.
+  const std::string lower = ascii_lower(text);
+  const bool one_case = text.size() < 2 || text.substr(1) == lower.substr(1) ||
+                        std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool is_false = one_case && std::find(kFalse.begin(), kFalse.end(), lower) != kFalse.end();
+  return !is_false && !is_zero(text);
+}
+
+using Members = std::vector<std::pair<std::string, YAML::Node>>;
+
+// Those merged in first, so that the last of equal keys counts.
+Members members_of(const YAML::Node& map, int depth = 0) {
+  constexpr int kDeepest = 50;
+  Members out;
+  if (depth > kDeepest) return out;
+  const auto merge = [&](const YAML::Node& other) {
+    if (!other.IsMap()) return;
+    for (auto& member : members_of(other, depth + 1)) out.push_back(std::move(member));
+  };
+  const auto is_merge = [](const YAML::Node& key) { return key.IsScalar() && is_plain(key) && key.Scalar() == "<<"; };
+  for (const auto& member : map) {
+    if (!is_merge(member.first)) continue;
+    if (member.second.IsSequence()) {
+      for (std::size_t i = member.second.size(); i-- > 0;) merge(member.second[i]);
+    } else {
+      merge(member.second);
+    }
+  }
+  for (const auto& member : map) {
+    if (member.first.IsScalar() && !is_merge(member.first)) out.emplace_back(member.first.Scalar(), member.second);
+  }
+  return out;
+}
+
+OpMappingEntry entry_of(const YAML::Node& node) {
+  OpMappingEntry entry;
+  if (!node.IsMap()) return entry;
+  entry.is_map = node.size() > 0;
+  for (const auto& [key, value] : members_of(node)) {
+    if (key == "zero_cost") entry.zero_cost = is_true(value);
+    if (key == "kernel_type") entry.kernel_type = is_true(value) && value.IsScalar() ? value.Scalar() : std::string();
+  }
+  return entry;
+}
+
+std::optional<YAML::Node> member(const YAML::Node& map, std::string_view name) {
+  std::optional<YAML::Node> found;
+  if (!map.IsMap()) return found;
+  for (const auto& [key, value] : members_of(map)) {
+    if (key == name) found.emplace(value);
+  }
+  return found;
+}
+
+YAML::Node load(const std::string& text, std::string_view name) {
+  std::vector<YAML::Node> documents;
+  if (const auto error = failure_of([&] { documents = YAML::LoadAll(text); })) {
+    if (error->code() != ErrorCode::kResource) throw *error;
+    throw Error(ErrorCode::kInput, fmt::format("{}: not YAML: {}", name, error->what()));
+  }
+  if (documents.size() > 1) throw Error(ErrorCode::kInput, fmt::format("{}: more than one YAML document", name));
+  return documents.empty() ? YAML::Node() : documents.front();
+}
+
+std::string_view type_of(const YAML::Node& node) {
+  if (node.IsMap()) return "dict";
+  if (node.IsSequence()) return "list";
+  if (!is_plain(node)) return "str";
+  if (parse_int64(node.Scalar())) return "int";
+  if (parse_double(node.Scalar())) return "float";
+  const std::string lower = ascii_lower(node.Scalar());
+  return lower == "true" || lower == "yes" || lower == "on" ? "bool" : "str";
+}
+
+}  // namespace
+
+OpMapping OpMapping::parse(const std::string& text, std::string_view name, std::string_view root) {
+  YAML::Node top = load(text, name);
+  OpMapping out;
+  if (!is_true(top)) return out;
+  std::optional<YAML::Node> chosen = top;
+  if (root == kAuto) {
+    const auto nested = member(top, kNestedRoot);
+    if (nested && nested->IsMap()) chosen = nested;
+  } else if (root != kTop) {
+    chosen = member(top, root);
+    if (!chosen) throw Error(ErrorCode::kInput, fmt::format("{}: has no key '{}'", name, root));
+  }
+  out.root_type_ = type_of(*chosen);
+  if (!chosen->IsMap()) return out;
+  for (const auto& [op, value] : members_of(*chosen)) {
+    if (is_true(value)) {
+      out.entries_[op] = entry_of(value);
+    } else {
+      out.entries_.erase(op);
+    }
+  }
+  return out;
+}
+
+const OpMappingEntry* OpMapping::find(std::string_view op) const {
+  auto found = entries_.find(short_op_name(op));
+  if (found == entries_.end()) found = entries_.find(op);
+  return found == entries_.end() || !found->second.is_map ? nullptr : &found->second;
+}
+
+std::string short_op_name(std::string_view op) {
+  constexpr std::string_view kPrefix = "torch.ops.";
+  std::string out;
+  for (std::size_t at = 0;;) {
+    const std::size_t next = op.find(kPrefix, at);
+    out += op.substr(at, next == std::string_view::npos ? next : next - at);
+    if (next == std::string_view::npos) return out;
+    at = next + kPrefix.size();
+  }
+}
+
+}  // namespace tracedb
