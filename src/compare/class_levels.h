@@ -7,10 +7,10 @@
 #include <set>
 #include <vector>
 
-#include "compare/alignment.h"
-#include "compare/side.h"
-#include "compare/step_groups.h"
-#include "compare/vocabulary.h"
+#include "compare/align/alignment.h"
+#include "compare/steps/step_groups.h"
+#include "compare/trace/compared_trace.h"
+#include "compare/trace/kernel_name_table.h"
 
 namespace tracedb {
 
@@ -19,14 +19,14 @@ class ClassLevels {
   ClassLevels() = default;  // all classes as they are
   // From the classes that each side has (classes_of()).
   ClassLevels(const std::set<OpId>& baseline, const std::set<OpId>& candidate, const GroupAlignment& alignment,
-              const Vocabulary& vocabulary);
+              const KernelNameTable& kernel_names);
 
   // All classes as their families: for figures that are compared with those of another trace later on.
-  static ClassLevels coarsest(const Vocabulary& vocabulary);
+  static ClassLevels coarsest(const KernelNameTable& kernel_names);
 
   // The class as which kernels of a name are shown.
-  [[nodiscard]] OpId op_of(NameId name, const Vocabulary& vocabulary) const {
-    return of_name_.empty() ? vocabulary.op_of(name) : of_name_[name];
+  [[nodiscard]] OpId op_of(NameId name, const KernelNameTable& kernel_names) const {
+    return of_name_.empty() ? kernel_names.op_of(name) : of_name_[name];
   }
 
  private:
@@ -34,6 +34,6 @@ class ClassLevels {
 };
 
 // The classes of the kernels of a group's side; those that companions have beside their host's are left out.
-std::set<OpId> classes_of(const Side& side, const GroupSide& group, const Vocabulary& vocabulary);
+std::set<OpId> classes_of(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names);
 
 }  // namespace tracedb

@@ -30,20 +30,20 @@ class Warnings {
 
 // Of the time that is compared.
 double unclassified_share(const Comparison& comparison, GroupWork GroupComparison::*which,
-                          const Vocabulary& vocabulary) {
+                          const KernelNameTable& kernel_names) {
   double unknown = 0, all = 0;
   for (const GroupComparison& group : comparison.groups) {
     for (const WorkCell& cell : (group.*which).cells) {
       const auto time = static_cast<double>(cell.sum.time);
       all += time;
-      if (vocabulary.op_name(vocabulary.op_of(cell.name)) == "other") unknown += time;
+      if (kernel_names.op_name(kernel_names.op_of(cell.name)) == "other") unknown += time;
     }
   }
   return all > 0 ? unknown / all : 0;
 }
 
-void about_side(const Side& side, const char* which, double unknown, Warnings& out) {
-  if (side.kernel_rows.empty()) {
+void about_side(const ComparedTrace& trace, const char* which, double unknown, Warnings& out) {
+  if (trace.work.kernel_rows.empty()) {
     out.add("no_kernels", "warning", which, "the trace has no kernels");
     return;
   }
@@ -53,39 +53,41 @@ void about_side(const Side& side, const char* which, double unknown, Warnings& o
                         "found (trace-query rules show --class other)",
                         100 * unknown));
   }
-  if (const NameOrder& order = side.facts.names_out_of_step; order.kernels > 0 && side.kernel_time > 0) {
+  if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,
             fmt::format("{} kernels of graph replays, {:.1f} % of the kernel time, carry the name of another kernel: "
                         "steps and layers are reliable, kernels and operations are not",
-                        order.kernels, 100 * static_cast<double>(order.time) / static_cast<double>(side.kernel_time)));
+                        order.kernels,
+                        100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
   }
-  if (side.outside_time > 0 && side.kernel_time > 0) {
-    const double share = static_cast<double>(side.outside_time) / static_cast<double>(side.kernel_time);
+  if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
+    const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
             fmt::format("{:.1f} % of the kernel time ({} kernels) is outside of steps and is left out", 100 * share,
-                        side.outside_kernels));
+                        trace.work.outside_kernels));
   }
-  if (side.steps.source == StepSource::kInferred) {
+  if (trace.steps.source == StepSource::kInferred) {
     out.add("inferred_steps", "info", which,
             fmt::format("no annotation names a step: {} steps were inferred, confidence {:.2f}",
-                        side.steps.steps.size(), side.steps.confidence));
+                        trace.steps.steps.size(), trace.steps.confidence));
   }
 }
 
-void about_waits(const std::string& label, const Side& side, const char* which, const HostWaits& waits, Warnings& out) {
+void about_waits(const std::string& label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
+                 Warnings& out) {
   if (!waits.bound()) return;
   out.add(
       "recording", "warning", which,
       fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} "
                   "recorded calls in {} gaps): part of that may be profiler overhead; see the span as well",
-                  label, 100 * waits.share(), to_string(side.recorded.recording), waits.calls, waits.gaps));
+                  label, 100 * waits.share(), to_string(trace.recorded.recording), waits.calls, waits.gaps));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {
   const std::string& label = group.group.label;
-  if (!group.group.comparable) out.add("batch_mix", "warning", "both", group.group.doubt);
-  const auto a = static_cast<double>(group.baseline.runs);
-  const auto b = static_cast<double>(group.candidate.runs);
+  if (!group.group.comparable()) out.add("batch_mix", "warning", "both", group.group.incomparable_reason);
+  const auto a = static_cast<double>(group.baseline.device_steps);
+  const auto b = static_cast<double>(group.candidate.device_steps);
   if (std::max(a, b) > kCaptureLength * std::min(a, b)) {
     out.add("capture_length", "info", "both", fmt::format("{}: {} and {} steps", label, a, b));
   }
@@ -104,24 +106,25 @@ void about_group(const GroupComparison& group, Warnings& out) {
   }
 }
 
-std::size_t devices_of(const Side& side) {
+std::size_t devices_of(const ComparedTrace& trace) {
   std::uint32_t most = 0;
-  for (const Run& run : side.runs) most = std::max(most, run.device + 1);
+  for (const DeviceStep& step : trace.work.steps) most = std::max(most, step.device + 1);
   return most;
 }
 
-void about_both(const Side& a, const Side& b, const Comparison& comparison, Warnings& out) {
-  if (a.facts.world_size != b.facts.world_size) {
+void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison& comparison, Warnings& out) {
+  if (a.description.world_size != b.description.world_size) {
     const auto text = [](const std::string& size) { return size.empty() ? std::string("unknown") : size; };
     out.add("ranks", "warning", "both",
-            fmt::format("the number of ranks differs: {} and {}", text(a.facts.world_size), text(b.facts.world_size)));
+            fmt::format("the number of ranks differs: {} and {}", text(a.description.world_size),
+                        text(b.description.world_size)));
   }
-  if (!a.runs.empty() && !b.runs.empty() && devices_of(a) != devices_of(b)) {
+  if (!a.work.steps.empty() && !b.work.steps.empty() && devices_of(a) != devices_of(b)) {
     out.add("devices", "info", "both",
             fmt::format("{} and {} devices: figures are per step and device", devices_of(a), devices_of(b)));
   }
-  if (a.facts.graph_launches != b.facts.graph_launches) {
-    out.add("graphs", "info", a.facts.graph_launches ? "baseline" : "candidate",
+  if (a.description.graph_launches != b.description.graph_launches) {
+    out.add("graphs", "info", a.description.graph_launches ? "baseline" : "candidate",
             "replays graphs while the other trace launches kernels one by one, which changes idle times");
   }
   if (a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
@@ -150,16 +153,17 @@ void about_both(const Side& a, const Side& b, const Comparison& comparison, Warn
 
 }  // namespace
 
-std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
-                                             const Comparison& comparison, const std::vector<std::string>& notes) {
+std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                                             const KernelNameTable& kernel_names, const Comparison& comparison,
+                                             const std::vector<std::string>& notes) {
   Warnings out;
   for (const std::string& note : notes) out.add("steps", "warning", "both", note);
-  about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, vocabulary), out);
-  about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, vocabulary), out);
+  about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, kernel_names), out);
+  about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, kernel_names), out);
   about_both(baseline, candidate, comparison, out);
   for (const GroupComparison& group : comparison.groups) {
-    about_waits(group.group.label, baseline, "baseline", group.baseline_waits, out);
-    about_waits(group.group.label, candidate, "candidate", group.candidate_waits, out);
+    about_waits(group.group.label, baseline, "baseline", group.baseline.waits, out);
+    about_waits(group.group.label, candidate, "candidate", group.candidate.waits, out);
     about_group(group, out);
   }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");

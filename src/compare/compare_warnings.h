@@ -10,7 +10,8 @@
 namespace tracedb {
 
 // `notes`: of the matching of steps. Most serious first.
-std::vector<CompareWarning> compare_warnings(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
-                                             const Comparison& comparison, const std::vector<std::string>& notes);
+std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                                             const KernelNameTable& kernel_names, const Comparison& comparison,
+                                             const std::vector<std::string>& notes);
 
 }  // namespace tracedb

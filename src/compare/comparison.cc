@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -23,7 +24,7 @@ constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"}
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   if (normalise == Normalise::kNone) return 1;
   if (normalise == Normalise::kToken) return std::max<std::int64_t>(side.tokens, 1);
-  return std::max<std::int64_t>(static_cast<std::int64_t>(side.runs.size()), 1);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(side.device_steps.size()), 1);
 }
 
 // Share of the kernel time of `own` that is of classes `other` has too.
@@ -40,8 +41,9 @@ double coverage(const GroupWork& own, const GroupWork& other) {
 
 class Comparer {
  public:
-  Comparer(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary, const CompareOptions& options)
-      : a_(baseline), b_(candidate), vocabulary_(vocabulary), options_(options) {}
+  Comparer(const ComparedTrace& baseline, const ComparedTrace& candidate, const KernelNameTable& kernel_names,
+           const CompareOptions& options)
+      : a_(baseline), b_(candidate), kernel_names_(kernel_names), options_(options) {}
 
   Comparison run() {
     StepMatch match = match_steps(a_, b_);
@@ -59,11 +61,11 @@ class Comparer {
       match.notes.emplace_back("the annotations do not say how many tokens every step had: figures are per step");
     }
     if (kept.empty() && !match.groups.empty()) match.notes.push_back(nothing_wanted(match.groups));
-    out_.same = same_kernels(a_, b_, kept, vocabulary_);
+    out_.same = same_kernels(a_, b_, kept, kernel_names_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
     out_.overall = overall(&Comparer::headline_parts);
     out_.overall_span = overall(&Comparer::span_parts);
-    out_.warnings = compare_warnings(a_, b_, vocabulary_, out_, match.notes);
+    out_.warnings = compare_warnings(a_, b_, kernel_names_, out_, match.notes);
     return std::move(out_);
   }
 
@@ -84,69 +86,53 @@ class Comparer {
     });
   }
 
-  GroupComparison compare(StepGroup group) {
+  GroupComparison compare(StepGroup group) const {
     GroupComparison out;
-    out.alignment = align_group(a_, b_, group, vocabulary_);
-    FusionFindings fusions = find_fusions(out.alignment, vocabulary_, options_.least_confidence);
-    out.fusions = std::move(fusions.found);
-    out.doubtful_fusions = fusions.doubtful;
+    FusedAlignment fused =
+        find_fusions(align_group(a_, b_, group, kernel_names_), kernel_names_, options_.least_confidence);
+    out.alignment = std::move(fused.alignment);
+    out.fusions = std::move(fused.fusions);
+    out.uncertain_fusions = fused.uncertain;
     if (!options_.plain_classes) {
-      out.levels = ClassLevels(classes_of(a_, group.baseline, vocabulary_),
-                               classes_of(b_, group.candidate, vocabulary_), out.alignment, vocabulary_);
+      out.levels = ClassLevels(classes_of(a_, group.baseline, kernel_names_),
+                               classes_of(b_, group.candidate, kernel_names_), out.alignment, kernel_names_);
     }
-    run_both([&] { out.baseline = sum_work(a_, group.baseline, vocabulary_, out.levels); },
-             [&] { out.candidate = sum_work(b_, group.candidate, vocabulary_, out.levels); });
-    out.baseline_periods = sum_periods(a_.steps, a_.runs, group.baseline, a_.periods);
-    out.candidate_periods = sum_periods(b_.steps, b_.runs, group.candidate, b_.periods);
-    out.baseline_waits = sum_host_waits(a_.recorded, group.baseline.runs, a_.periods);
-    out.candidate_waits = sum_host_waits(b_.recorded, group.candidate.runs, b_.periods);
+    run_both([&] { out.baseline = sum_work(a_, group.baseline, kernel_names_, out.levels); },
+             [&] { out.candidate = sum_work(b_, group.candidate, kernel_names_, out.levels); });
     out.baseline_units = units_of(group.baseline, out_.normalise);
     out.candidate_units = units_of(group.candidate, out_.normalise);
-    out.baseline_coverage = coverage(out.baseline, out.candidate);
-    out.candidate_coverage = coverage(out.candidate, out.baseline);
+    out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);
+    out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
     out.group = std::move(group);
-    out.baseline_coverage = std::max(out.baseline_coverage, out.alignment.baseline_share);
-    out.candidate_coverage = std::max(out.candidate_coverage, out.alignment.candidate_share);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
-      const auto metric = static_cast<StepMetric>(m);
-      const std::vector<std::int64_t> a = step_sample(a_, out.group.baseline.runs, metric, a_.periods);
-      const std::vector<std::int64_t> b = step_sample(b_, out.group.candidate.runs, metric, b_.periods);
-      out.metrics[m] = change({a}, {b}, out);
+      out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
     }
-    judge_period(out.metrics[static_cast<std::size_t>(StepMetric::kPeriod)], out_.recording_difference,
-                 out.baseline_waits, out.candidate_waits);
     compare_transitions(out);
     compare_ops(out);
     compare_layers(out);
-    if (std::min(out.group.baseline.runs.size(), out.group.candidate.runs.size()) < options_.rule.least_steps) {
-      out.tallies = tallies(out);
-    }
+    const auto steps = std::min(out.baseline.device_steps, out.candidate.device_steps);
+    if (static_cast<std::size_t>(steps) < options_.rule.least_steps) out.tallies = tallies(out);
     return out;
   }
 
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.group.comparable, options_.rule);
+                       group.group.comparable(), options_.rule);
   }
 
-  template <class Key>
-  Change change_of(const std::map<Key, std::vector<std::int64_t>>& baseline,
-                   const std::map<Key, std::vector<std::int64_t>>& candidate, Key key, const GroupComparison& group) {
-    static const std::vector<std::int64_t> kNothing;
-    const auto first = baseline.find(key);
-    const auto second = candidate.find(key);
-    const auto& a = first == baseline.end() ? kNothing : first->second;
-    const auto& b = second == candidate.end() ? kNothing : second->second;
-    return change({a, static_cast<std::size_t>(group.baseline.runs) - a.size()},
-                  {b, static_cast<std::size_t>(group.candidate.runs) - b.size()}, group);
-  }
-
-  // By what `key_of` says of a cell, the sums of both sides.
-  template <class Key, class Order = std::less<Key>, class KeyOf>
-  static auto joined(const GroupComparison& group, KeyOf key_of, Order order = {}) {
-    std::map<Key, std::pair<WorkSum, WorkSum>, Order> out(order);
-    for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].first.add(cell.sum);
-    for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].second.add(cell.sum);
+  // Of a metric of the steps; a period, which may be that to another kind of steps, is judged by how it was recorded.
+  [[nodiscard]] Change sample_change(StepMetric metric, std::span<const std::int64_t> baseline_periods,
+                                     std::span<const std::int64_t> candidate_periods,
+                                     const GroupComparison& group) const {
+    const std::vector<std::uint32_t>& steps_a = group.group.baseline.device_steps;
+    const std::vector<std::uint32_t>& steps_b = group.group.candidate.device_steps;
+    const auto a = step_sample(a_.work, steps_a, metric, baseline_periods);
+    const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
+    Change out = change({a}, {b}, group);
+    if (metric == StepMetric::kPeriod) {
+      judge_period(out, out_.recording_difference, sum_host_waits(a_.recorded, steps_a, baseline_periods),
+                   sum_host_waits(b_.recorded, steps_b, candidate_periods));
+    }
     return out;
   }
 
@@ -160,42 +146,51 @@ class Comparer {
     }
   }
 
-  void compare_transitions(GroupComparison& out) {
+  void compare_transitions(GroupComparison& out) const {
     if (out.group.whole_trace) return;
     for (const auto& [name, kinds] : kinds_) {
-      const std::vector<std::int64_t> a = periods_to(a_.transitions, kinds.first);
-      const std::vector<std::int64_t> b = periods_to(b_.transitions, kinds.second);
-      const auto first = step_sample(a_, out.group.baseline.runs, StepMetric::kPeriod, a);
-      const auto second = step_sample(b_, out.group.candidate.runs, StepMetric::kPeriod, b);
-      if (first.empty() || second.empty()) continue;
-      out.transitions.push_back({std::string(name), change({first}, {second}, out)});
-      judge_period(out.transitions.back().change, out_.recording_difference,
-                   sum_host_waits(a_.recorded, out.group.baseline.runs, a),
-                   sum_host_waits(b_.recorded, out.group.candidate.runs, b));
+      Change own = sample_change(StepMetric::kPeriod, a_.periods.to(kinds.first), b_.periods.to(kinds.second), out);
+      if (own.baseline_steps == 0 || own.candidate_steps == 0) continue;
+      out.transitions.push_back({std::string(name), std::move(own)});
     }
   }
 
-  void compare_ops(GroupComparison& out) {
-    const auto sums = joined<OpId>(out, [&](const WorkCell& cell) { return out.levels.op_of(cell.name, vocabulary_); });
-    for (const auto& [op, sum] : sums) {
-      out.ops.push_back({op, sum.first, sum.second, change_of(out.baseline.op_times, out.candidate.op_times, op, out)});
+  // By key: the sums of both sides, and the change of the times of a step.
+  template <class Key, class Order, class KeyOf>
+  std::map<Key, SumChange, Order> sum_changes(const GroupComparison& group, KeyOf key_of, Order order,
+                                              std::map<Key, std::vector<std::int64_t>> GroupWork::*times) const {
+    std::map<Key, SumChange, Order> out(order);
+    for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].baseline.add(cell.sum);
+    for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].candidate.add(cell.sum);
+    // A device step without any took 0.
+    const auto values = [&](const GroupWork& work, const Key& key) {
+      const auto found = (work.*times).find(key);
+      const std::span<const std::int64_t> known =
+          found == (work.*times).end() ? std::span<const std::int64_t>() : std::span(found->second);
+      return StepValues{known, static_cast<std::size_t>(work.device_steps) - known.size()};
+    };
+    for (auto& [key, sum] : out) sum.change = change(values(group.baseline, key), values(group.candidate, key), group);
+    return out;
+  }
+
+  void compare_ops(GroupComparison& out) const {
+    const auto op_of = [&](const WorkCell& cell) { return out.levels.op_of(cell.name, kernel_names_); };
+    for (auto& [op, sum] : sum_changes(out, op_of, std::less<OpId>(), &GroupWork::op_times)) {
+      out.ops.push_back({std::move(sum), op});
     }
     std::sort(out.ops.begin(), out.ops.end(), [&](const OpChange& x, const OpChange& y) {
       const auto rank = [&](const OpChange& c) {
-        const double time = static_cast<double>(c.baseline.time) / static_cast<double>(out.baseline_units) +
-                            static_cast<double>(c.candidate.time) / static_cast<double>(out.candidate_units);
-        return std::pair(-time, std::string_view(vocabulary_.op_name(c.op)));
+        return std::pair(-out.baseline_per_unit(c.baseline.time) - out.candidate_per_unit(c.candidate.time),
+                         std::string_view(kernel_names_.op_name(c.op)));
       };
       return rank(x) < rank(y);
     });
   }
 
-  void compare_layers(GroupComparison& out) {
-    const auto sums = joined<std::int32_t>(
-        out, [](const WorkCell& cell) { return cell.layer; }, comes_before);
-    for (const auto& [layer, sum] : sums) {
-      out.layers.push_back(
-          {layer, sum.first, sum.second, change_of(out.baseline.layer_times, out.candidate.layer_times, layer, out)});
+  void compare_layers(GroupComparison& out) const {
+    const auto layer_of = [](const WorkCell& cell) { return cell.layer; };
+    for (auto& [layer, sum] : sum_changes(out, layer_of, comes_before, &GroupWork::layer_times)) {
+      out.layers.push_back({std::move(sum), layer});
     }
   }
 
@@ -209,8 +204,8 @@ class Comparer {
   static double mean_steps(double baseline, double candidate) { return (baseline + candidate) / 2; }
 
   static std::vector<Part> span_parts(const GroupComparison& group) {
-    return {{&group.metric(StepMetric::kSpan),
-             mean_steps(static_cast<double>(group.baseline.runs), static_cast<double>(group.candidate.runs))}};
+    return {{&group.metric(StepMetric::kSpan), mean_steps(static_cast<double>(group.baseline.device_steps),
+                                                          static_cast<double>(group.candidate.device_steps))}};
   }
 
   static std::vector<Part> headline_parts(const GroupComparison& group) {
@@ -246,7 +241,7 @@ class Comparer {
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
       }
-      all_comparable = all_comparable && group.group.comparable;
+      all_comparable = all_comparable && group.group.comparable();
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
     all.interval = difference_interval(all.baseline, all.candidate);
@@ -255,9 +250,9 @@ class Comparer {
     return all;
   }
 
-  const Side& a_;
-  const Side& b_;
-  const Vocabulary& vocabulary_;
+  const ComparedTrace& a_;
+  const ComparedTrace& b_;
+  const KernelNameTable& kernel_names_;
   const CompareOptions& options_;
   std::map<std::string_view, std::pair<StepKind, StepKind>> kinds_;  // of both sides, by name
   Comparison out_;
@@ -284,9 +279,9 @@ std::string_view to_string(Normalise normalise) {
   return kUnits[static_cast<std::size_t>(normalise)];
 }
 
-Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
-                         const CompareOptions& options) {
-  return Comparer(baseline, candidate, vocabulary, options).run();
+Comparison compare_traces(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                          const KernelNameTable& kernel_names, const CompareOptions& options) {
+  return Comparer(baseline, candidate, kernel_names, options).run();
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-// Two traces compared: every section of `compare` as values. Pure but for the sides' columns, which it reads.
+// Two traces compared: every section of `compare` as values. Pure.
 //
 // Figures are per unit: per step (and device) of the group by default. Less time is better everywhere.
 #pragma once
@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/alignment.h"
+#include "compare/align/alignment.h"
+#include "compare/align/fusion.h"
 #include "compare/class_levels.h"
 #include "compare/few_steps.h"
-#include "compare/fusion.h"
 #include "compare/ledger_account.h"
 #include "compare/same_kernels.h"
-#include "compare/step_metrics.h"
+#include "compare/steps/step_metrics.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {
@@ -35,16 +35,16 @@ struct CompareOptions {
 // Whether --phase, where given, wants a group or kind of steps of that name.
 bool wanted_phase(const CompareOptions& options, std::string_view name);
 
-struct OpChange {
-  OpId op = 0;
+// Of an operation or a layer.
+struct SumChange {
   WorkSum baseline, candidate;
   Change change;
 };
-
-struct LayerChange {
+struct OpChange : SumChange {
+  OpId op = 0;
+};
+struct LayerChange : SumChange {
   std::int32_t layer = 0;
-  WorkSum baseline, candidate;
-  Change change;
 };
 
 // From the steps of a group to those of another kind (step_periods.h), where both sides have that.
@@ -56,17 +56,22 @@ struct TransitionChange {
 struct GroupComparison {
   StepGroup group;
   GroupWork baseline, candidate;
-  PeriodSums baseline_periods, candidate_periods;
-  HostWaits baseline_waits, candidate_waits;
   std::int64_t baseline_units = 1, candidate_units = 1;
   // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.
   double baseline_coverage = 0, candidate_coverage = 0;
   Change metrics[kStepMetrics];  // by StepMetric
   // Steps follow each other on both sides: the account closes over their period.
-  [[nodiscard]] bool has_period() const { return baseline_periods.known() && candidate_periods.known(); }
+  [[nodiscard]] bool has_period() const { return baseline.periods.known() && candidate.periods.known(); }
   // And both sides record alike, so that their periods can be compared.
   [[nodiscard]] bool by_period() const { return has_period() && metric(StepMetric::kPeriod).recorded_alike; }
   [[nodiscard]] bool by_transition() const;  // the same of any of the transitions
+  // Sums of either side as figures are given.
+  [[nodiscard]] double baseline_per_unit(std::int64_t sum) const {
+    return static_cast<double>(sum) / static_cast<double>(baseline_units);
+  }
+  [[nodiscard]] double candidate_per_unit(std::int64_t sum) const {
+    return static_cast<double>(sum) / static_cast<double>(candidate_units);
+  }
   [[nodiscard]] const Change& metric(StepMetric which) const { return metrics[static_cast<std::size_t>(which)]; }
   std::vector<TransitionChange> transitions;
   std::vector<OpChange> ops;        // in order of the time of both sides
@@ -74,8 +79,8 @@ struct GroupComparison {
   GroupAlignment alignment;
   ClassLevels levels;
   std::vector<Fusion> fusions;
-  std::vector<Tally> tallies;        // where the steps are too few for a verdict
-  std::size_t doubtful_fusions = 0;  // of less confidence than asked for, and left out
+  std::size_t uncertain_fusions = 0;  // of less confidence than requested, and left out
+  std::vector<Tally> tallies;         // where the steps are too few for a verdict
 };
 
 struct CompareWarning {
@@ -97,7 +102,7 @@ struct Comparison {
   Change overall, overall_span;
 };
 
-Comparison compare_sides(const Side& baseline, const Side& candidate, const Vocabulary& vocabulary,
-                         const CompareOptions& options);
+Comparison compare_traces(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                          const KernelNameTable& kernel_names, const CompareOptions& options);
 
 }  // namespace tracedb

@@ -33,9 +33,9 @@ class KeyNumbers {
   Slot& find(std::uint64_t key) {
     constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;
     const std::size_t mask = slots_.size() - 1;
-    std::size_t place = ((key * kSpread) >> 20) & mask;
-    while (slots_[place].number != kNone && slots_[place].key != key) place = (place + 1) & mask;
-    return slots_[place];
+    std::size_t position = ((key * kSpread) >> 20) & mask;
+    while (slots_[position].number != kNone && slots_[position].key != key) position = (position + 1) & mask;
+    return slots_[position];
   }
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);

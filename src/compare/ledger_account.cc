@@ -32,16 +32,16 @@ double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<doubl
 // A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
 struct RowSums {
   LedgerAmount baseline, candidate;
-  LedgerAmount placed_baseline, placed_candidate;  // of those, at aligned places
-  double count_effect = 0;                         // of the placed ones, per unit
-  bool longer = false;                             // some place has kernels on both sides
+  LedgerAmount aligned_baseline, aligned_candidate;  // of those, at aligned positions
+  double count_effect = 0;                           // of the placed ones, per unit
+  bool longer = false;                               // some position has kernels on both sides
 };
 
 class Account {
  public:
-  Account(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by)
+  Account(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by)
       : group_(group),
-        vocabulary_(vocabulary),
+        kernel_names_(kernel_names),
         by_(by),
         units_a_(std::max<std::int64_t>(group.baseline_units, 1)),
         units_b_(std::max<std::int64_t>(group.candidate_units, 1)) {}
@@ -53,10 +53,10 @@ class Account {
     for (const WorkCell& cell : group_.candidate.cells) {
       add(rows_[key_of(cell.name, cell.layer, cell.work)].candidate, cell.sum.n, cell.sum.accounted(cell.work));
     }
-    // Sequences of whole steps do not say in which layer a place is.
+    // Sequences of whole steps do not say in which layer a position is.
     if (group_.alignment.by_layer || by_ == LedgerBy::kOp) {
       for (const AlignedSegment& segment : group_.alignment.segments) {
-        for (std::size_t layer = 0; layer < segment.layers.size(); ++layer) place_layer(segment, layer);
+        for (std::size_t layer = 0; layer < segment.layers.size(); ++layer) add_layer(segment, layer);
       }
     }
     for (auto& [key, row] : rows_) finish(row);
@@ -73,41 +73,41 @@ class Account {
     LedgerKey key;
     key.work = work;
     if (by_ != LedgerBy::kOp) key.layer = layer;
-    if (by_ == LedgerBy::kKernel) key.kernel = vocabulary_.names()[name].name;
+    if (by_ == LedgerBy::kKernel) key.kernel = kernel_names_.entries()[name].name;
     // Communication and copies are one row each, whatever their classes, unless rows are of kernels.
     if (by_ == LedgerBy::kLayer || (by_ != LedgerBy::kKernel && work != Work::kCompute)) return key;
-    key.op = vocabulary_.op_name(group_.levels.op_of(name, vocabulary_));
+    key.op = kernel_names_.op_name(group_.levels.op_of(name, kernel_names_));
     return key;
   }
   [[nodiscard]] LedgerKey key_of(const Fusion& fusion, std::int32_t layer) const {
     LedgerKey key;
     key.fusion = true;
     if (by_ != LedgerBy::kOp) key.layer = layer;
-    if (by_ == LedgerBy::kKernel) key.kernel = vocabulary_.names()[fusion.fused.name].name;
-    key.op = vocabulary_.op_name(vocabulary_.op_of(fusion.fused.name));
+    if (by_ == LedgerBy::kKernel) key.kernel = kernel_names_.entries()[fusion.fused.name].name;
+    key.op = kernel_names_.op_name(kernel_names_.op_of(fusion.fused.name));
     return key;
   }
 
-  void place_layer(const AlignedSegment& segment, std::size_t which) {
+  void add_layer(const AlignedSegment& segment, std::size_t which) {
     const std::int32_t layer = segment.layers[which];
-    const auto begin = segment.places.begin() + static_cast<std::ptrdiff_t>(which * segment.pairs.size());
-    std::vector<PlaceSums> places(begin, begin + static_cast<std::ptrdiff_t>(segment.pairs.size()));
+    const auto begin = segment.positions.begin() + static_cast<std::ptrdiff_t>(which * segment.pairs.size());
+    std::vector<PositionSums> positions(begin, begin + static_cast<std::ptrdiff_t>(segment.pairs.size()));
     for (std::size_t i = 0; i < segment.pairs.size(); ++i) {
       const KernelPair& pair = segment.pairs[i];
-      take_out(pair.baseline, places[i].baseline, layer, &RowSums::baseline);
-      take_out(pair.candidate, places[i].candidate, layer, &RowSums::candidate);
+      take_out(pair.baseline, positions[i].baseline, layer, &RowSums::baseline);
+      take_out(pair.candidate, positions[i].candidate, layer, &RowSums::candidate);
       if (pair.companion_of != kNoPartner) {
-        join_host(segment.pairs[pair.companion_of].baseline, pair.baseline, layer, places[pair.companion_of].baseline,
-                  places[i].baseline, &RowSums::placed_baseline);
+        join_host(segment.pairs[pair.companion_of].baseline, pair.baseline, layer,
+                  positions[pair.companion_of].baseline, positions[i].baseline, &RowSums::aligned_baseline);
         join_host(segment.pairs[pair.companion_of].candidate, pair.candidate, layer,
-                  places[pair.companion_of].candidate, places[i].candidate, &RowSums::placed_candidate);
+                  positions[pair.companion_of].candidate, positions[i].candidate, &RowSums::aligned_candidate);
       }
     }
-    for (std::size_t i = 0; i < segment.pairs.size(); ++i) place(segment.pairs[i], places[i], layer);
+    for (std::size_t i = 0; i < segment.pairs.size(); ++i) position(segment.pairs[i], positions[i], layer);
   }
 
   // What a fusion accounts for goes from the row of its class to that of the fusion.
-  void take_out(const PairSide& side, PlaceSum& sum, std::int32_t layer, LedgerAmount RowSums::*amount) {
+  void take_out(const PairSide& side, PositionSum& sum, std::int32_t layer, LedgerAmount RowSums::*amount) {
     if (sum.n == 0 || side.fusion < 0 || by_ == LedgerBy::kLayer) return;
     add(rows_[key_of(side.name, layer, sum.work)].*amount, -sum.n, -sum.time);
     RowSums& row = rows_[key_of(group_.fusions[static_cast<std::size_t>(side.fusion)], layer)];
@@ -116,21 +116,21 @@ class Account {
     sum = {};
   }
 
-  // A companion is part of its host's place.
-  void join_host(const PairSide& host, const PairSide& own, std::int32_t layer, PlaceSum& host_sum, PlaceSum& sum,
+  // A companion is part of its host's position.
+  void join_host(const PairSide& host, const PairSide& own, std::int32_t layer, PositionSum& host_sum, PositionSum& sum,
                  LedgerAmount RowSums::*placed) {
     if (sum.n == 0 || host_sum.n == 0) return;
     const LedgerKey key = key_of(own.name, layer, sum.work);
     if (key != key_of(host.name, layer, host_sum.work)) return;
-    // Its time counts at the host's place, its number does not.
+    // Its time counts at the host's position, its number does not.
     add(rows_[key].*placed, sum.n, 0);
     host_sum.time = bounded_add(host_sum.time, sum.time);
     sum = {};
   }
 
-  void place(const KernelPair& pair, const PlaceSums& sums, std::int32_t layer) {
-    const PlaceSum& a = sums.baseline;
-    const PlaceSum& b = sums.candidate;
+  void position(const KernelPair& pair, const PositionSums& sums, std::int32_t layer) {
+    const PositionSum& a = sums.baseline;
+    const PositionSum& b = sums.candidate;
     if (a.n > 0 && b.n > 0) {
       const LedgerKey key = key_of(pair.baseline.name, layer, a.work);
       if (key == key_of(pair.candidate.name, layer, b.work)) return count(rows_[key], a, b);
@@ -139,9 +139,9 @@ class Account {
     if (b.n > 0) count(rows_[key_of(pair.candidate.name, layer, b.work)], {}, b);
   }
 
-  void count(RowSums& row, const PlaceSum& a, const PlaceSum& b) const {
-    add(row.placed_baseline, a.n, a.time);
-    add(row.placed_candidate, b.n, b.time);
+  void count(RowSums& row, const PositionSum& a, const PositionSum& b) const {
+    add(row.aligned_baseline, a.n, a.time);
+    add(row.aligned_candidate, b.n, b.time);
     add_effect(row, a.n, a.time, b.n, b.time);
   }
 
@@ -154,14 +154,14 @@ class Account {
     }
   }
 
-  // Of what has no place, by the class's means.
+  // Of what has no position, by the class's means.
   void finish(RowSums& row) const {
-    add_effect(row, row.baseline.n - row.placed_baseline.n, row.baseline.time - row.placed_baseline.time,
-               row.candidate.n - row.placed_candidate.n, row.candidate.time - row.placed_candidate.time);
+    add_effect(row, row.baseline.n - row.aligned_baseline.n, row.baseline.time - row.aligned_baseline.time,
+               row.candidate.n - row.aligned_candidate.n, row.candidate.time - row.aligned_candidate.time);
   }
 
   const GroupComparison& group_;
-  const Vocabulary& vocabulary_;
+  const KernelNameTable& kernel_names_;
   LedgerBy by_;
   std::int64_t units_a_, units_b_;
   std::map<LedgerKey, RowSums> rows_;
@@ -169,14 +169,14 @@ class Account {
 
 LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
   LedgerRow row{sums.baseline, sums.candidate, sums.count_effect, false};
-  if (key.fusion) row.count_effect = 0;  // the same work at the same place
+  if (key.fusion) row.count_effect = 0;  // the same work at the same position
   row.of_count = !sums.longer;
   return row;
 }
 
 // By how much kernels that ran at once take more time than passed meanwhile: what the rows of computation count twice.
 LedgerAmount concurrent(const GroupWork& work) {
-  LedgerAmount out{work.runs, 0};
+  LedgerAmount out{work.device_steps, 0};
   for (const WorkCell& cell : work.cells) {
     out.time = bounded_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
   }
@@ -186,12 +186,14 @@ LedgerAmount concurrent(const GroupWork& work) {
 // What lies between steps: one stretch a run, as idle time, by its sign in one of two rows.
 LedgerRow between_row(const GroupComparison& group, bool overlap) {
   const auto part = [&](const PeriodSums& sums) { return (sums.between < 0) == overlap ? sums.between : 0; };
-  return {{group.baseline.runs, part(group.baseline_periods)}, {group.candidate.runs, part(group.candidate_periods)}};
+  return {{group.baseline.device_steps, part(group.baseline.periods)},
+          {group.candidate.device_steps, part(group.candidate.periods)}};
 }
 
 // Adds the rows of what lies between steps, and the total that they make with the rows of the span.
 void close_over_period(const GroupComparison& group, LedgerAccount& account) {
-  const LedgerRow span = {{group.baseline.runs, group.baseline.span}, {group.candidate.runs, group.candidate.span}};
+  const LedgerRow span = {{group.baseline.device_steps, group.baseline.span},
+                          {group.candidate.device_steps, group.candidate.span}};
   const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
                                     group.baseline_units, group.candidate_units);
   LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0, true};
@@ -214,10 +216,10 @@ void close_over_period(const GroupComparison& group, LedgerAccount& account) {
 
 }  // namespace
 
-LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by) {
+LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by) {
   std::vector<LedgerRow> rows;
   LedgerAccount out;
-  for (const auto& [key, sums] : Account(group, vocabulary, by).run()) {
+  for (const auto& [key, sums] : Account(group, kernel_names, by).run()) {
     // All of it may be in a fusion's row.
     if (sums.baseline.n == 0 && sums.candidate.n == 0) continue;
     rows.push_back(row_of(key, sums));
@@ -235,8 +237,10 @@ LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabula
     out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0, true});
   }
   // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
-  rows.push_back(
-      {{group.baseline.runs, group.baseline.idle}, {group.candidate.runs, group.candidate.idle}, std::nullopt, false});
+  rows.push_back({{group.baseline.device_steps, group.baseline.idle},
+                  {group.candidate.device_steps, group.candidate.idle},
+                  std::nullopt,
+                  false});
   out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0, true});
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compare/ledger.h"
-#include "compare/vocabulary.h"
+#include "compare/trace/kernel_name_table.h"
 
 namespace tracedb {
 
@@ -33,6 +33,6 @@ struct LedgerAccount {
   std::vector<LedgerItem> items;   // by size of the change
   std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
 };
-LedgerAccount ledger_of(const GroupComparison& group, const Vocabulary& vocabulary, LedgerBy by);
+LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by);
 
 }  // namespace tracedb

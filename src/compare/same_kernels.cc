@@ -1,7 +1,5 @@
 #include "compare/same_kernels.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,9 +24,9 @@ struct Uses {
   std::vector<Use> all;
 
   void add(std::uint64_t key, std::int64_t n, std::int64_t time, bool computes) {
-    const auto [place, is_new] = numbers.number(key);
+    const auto [position, is_new] = numbers.number(key);
     if (is_new) all.push_back({key, 0, 0, true});
-    Use& own = all[place];
+    Use& own = all[position];
     own.n += n;
     own.time = bounded_add(own.time, time);
     if (!computes) own.computes = false;
@@ -52,20 +50,21 @@ struct Uses {
 
 std::uint64_t key_of(NameId name, std::uint32_t config) { return (std::uint64_t{name} << 32) | config; }
 
-Uses uses_of(const Side& side, const GroupSide& group) {
+Uses uses_of(const ComparedTrace& trace, const GroupSide& group) {
   Uses uses;
-  const auto names = side.events.kernels.ids("name_id");
-  const auto configs = side.events.kernels.ids("launch_config_id");
-  const auto kind = side.events.kernels.ids("kind");
-  const auto dur = side.events.kernels.int64s("dur");
-  for (const std::uint32_t place : group.runs) {
-    const Run& run = side.runs[place];
-    for (std::size_t i = run.begin; i < run.end; ++i) {
-      const std::uint32_t row = side.kernel_rows[i];
+  const auto names = trace.events.kernels.ids("name_id");
+  const auto configs = trace.events.kernels.ids("launch_config_id");
+  const auto kind = trace.events.kernels.ids("kind");
+  const auto dur = trace.events.kernels.int64s("dur");
+  for (const std::uint32_t of_group : group.device_steps) {
+    const DeviceStep& step = trace.work.steps[of_group];
+    for (std::size_t i = step.begin; i < step.end; ++i) {
+      const std::uint32_t row = trace.work.kernel_rows[i];
       if (dur[row] == kNullCell || dur[row] < 0) continue;
-      const NameId name = side.name(names[row]);
-      const std::uint32_t config = configs[row] < side.config_of.size() ? side.config_of[configs[row]] : 0;
-      uses.add(key_of(name, config), 1, dur[row], work_of(kind[row], true) == Work::kCompute);
+      const NameId name = trace.name(names[row]);
+      const std::uint32_t config =
+          configs[row] < trace.numbers.configs.size() ? trace.numbers.configs[configs[row]] : 0;
+      uses.add(key_of(name, config), 1, dur[row], work_of_kernel(kind[row]) == Work::kCompute);
     }
   }
   return uses;
@@ -121,8 +120,8 @@ std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, con
   for (const SameKernel& kernel : in_common(a, b)) {
     if (!names.at(kernel.name).unknown) out.push_back(kernel.times);
   }
-  const auto runs_a = static_cast<double>(group.baseline.runs.size());
-  const auto runs_b = static_cast<double>(group.candidate.runs.size());
+  const auto runs_a = static_cast<double>(group.baseline.device_steps.size());
+  const auto runs_b = static_cast<double>(group.candidate.device_steps.size());
   for (const auto& [name, use] : names) {
     const double each_a = static_cast<double>(use.times.baseline_n) / runs_a;
     const double each_b = static_cast<double>(use.times.candidate_n) / runs_b;
@@ -133,17 +132,17 @@ std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, con
 }
 
 std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, const Uses& b) {
-  if (!group.comparable) return std::nullopt;
+  if (!group.comparable()) return std::nullopt;
   auto found = find_clock_change(launched_alike(group, a, b), a.compute_time(), b.compute_time());
   if (found) found->group = group.label;
   return found;
 }
 
-void sort_by_time(std::vector<SameKernel>& kernels, const Vocabulary& vocabulary) {
+void sort_by_time(std::vector<SameKernel>& kernels, const KernelNameTable& kernel_names) {
   std::sort(kernels.begin(), kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
     const auto rank = [&](const SameKernel& k) {
       return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),
-                        std::string_view(vocabulary.names()[k.name].name), k.config);
+                        std::string_view(kernel_names.entries()[k.name].name), k.config);
     };
     return rank(x) < rank(y);
   });
@@ -151,25 +150,8 @@ void sort_by_time(std::vector<SameKernel>& kernels, const Vocabulary& vocabulary
 
 }  // namespace
 
-std::vector<std::uint32_t> ConfigNumbers::enter(const Index& index) {
-  std::vector<std::uint32_t> numbers;
-  Statement rows(index.database(),
-                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
-                 "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
-  while (rows.step()) {
-    const std::string text = fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
-                                         rows.int64(4), rows.int64(5), rows.int64(6));
-    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    if (is_new) texts_.push_back(text);
-    const std::size_t id = rows.id(0);
-    if (id >= numbers.size()) numbers.resize(id + 1, 0);
-    numbers[id] = entry->second;
-  }
-  return numbers;
-}
-
-SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,
-                         const Vocabulary& vocabulary) {
+SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                         std::span<const StepGroup> groups, const KernelNameTable& kernel_names) {
   SameKernels out;
   Uses all_a, all_b;
   for (const StepGroup& group : groups) {
@@ -180,7 +162,7 @@ SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<
     for (const Use& use : b.all) all_b.add(use);
   }
   out.kernels = in_common(all_a, all_b);
-  sort_by_time(out.kernels, vocabulary);
+  sort_by_time(out.kernels, kernel_names);
   double time_a = 0, time_b = 0;
   for (const SameKernel& kernel : out.kernels) {
     time_a += static_cast<double>(kernel.times.baseline_time);

@@ -4,26 +4,13 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "compare/clock_change.h"
-#include "compare/side.h"
-#include "compare/step_groups.h"
+#include "compare/steps/step_groups.h"
+#include "compare/trace/compared_trace.h"
 
 namespace tracedb {
-
-// Launch configurations of several traces under one numbering; 0: not known.
-class ConfigNumbers {
- public:
-  std::vector<std::uint32_t> enter(const Index& index);  // by launch_config_id
-  [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_[number]; }
-
- private:
-  std::vector<std::string> texts_ = {""};
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
 
 struct SameKernel {
   NameId name = 0;
@@ -37,7 +24,7 @@ struct SameKernels {
   std::vector<ClockChange> clocks;                 // of the groups that can be compared and have one
 };
 
-SameKernels same_kernels(const Side& baseline, const Side& candidate, std::span<const StepGroup> groups,
-                         const Vocabulary& vocabulary);
+SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& candidate,
+                         std::span<const StepGroup> groups, const KernelNameTable& kernel_names);
 
 }  // namespace tracedb

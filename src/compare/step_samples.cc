@@ -14,20 +14,16 @@ namespace {
 
 constexpr std::string_view kOpPrefix = "op ";  // of measures that are operations
 
-void add_load(const Side& side, const Run& run, KindSamples& kind) {
-  if (run.step == 0) return;
-  const StepInfo& info = side.steps.steps[run.step - 1].info;
+void add_load(const StepInfo& info, KindSamples& kind) {
   for (const auto& requests : {info.context_requests, info.generation_requests}) {
     kind.requests = bounded_add(kind.requests, std::max<std::int64_t>(requests.value_or(0), 0));
   }
-  for (const auto& tokens : {info.context_tokens, info.generation_tokens}) {
-    kind.tokens = bounded_add(kind.tokens, std::max<std::int64_t>(tokens.value_or(0), 0));
-  }
+  kind.tokens = bounded_add(kind.tokens, tokens_of(info).value_or(0));
 }
 
-void add_transitions(const Side& side, const GroupSide& group, KindSamples& kind) {
-  for (const std::uint32_t run : group.runs) {
-    const Transition& transition = side.transitions[run];
+void add_transitions(const ComparedTrace& trace, const GroupSide& group, KindSamples& kind) {
+  for (const std::uint32_t step : group.device_steps) {
+    const Transition& transition = trace.periods.transitions[step];
     if (transition.period == kNoTime) continue;
     kind.samples[period_measure(to_string(transition.to))].push_back(transition.period);
   }
@@ -91,26 +87,30 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
 
 }  // namespace
 
-StepSamples step_samples(const Side& side, const Vocabulary& vocabulary) {
-  StepSamples out{side.facts.label, side.facts.devices, side.recorded.recording, {}};
+StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kernel_names) {
+  StepSamples out{trace.description.label, trace.description.devices, trace.recorded.recording, {}};
   std::map<std::string, GroupSide> groups;
-  for (std::uint32_t i = 0; i < side.runs.size(); ++i) {
-    const std::uint32_t step = side.runs[i].step;
-    const std::string kind = step == 0 ? "trace" : std::string(to_string(side.steps.steps[step - 1].info.kind));
-    groups[kind].runs.push_back(i);
+  for (std::uint32_t i = 0; i < trace.work.steps.size(); ++i) {
+    const std::uint32_t step = trace.work.steps[i].step;
+    const std::string kind = step == 0 ? "trace" : std::string(to_string(trace.steps.steps[step - 1].info.kind));
+    groups[kind].device_steps.push_back(i);
   }
-  const ClassLevels levels = ClassLevels::coarsest(vocabulary);
+  const ClassLevels levels = ClassLevels::coarsest(kernel_names);
   for (const auto& [name, group] : groups) {
-    KindSamples kind{name, static_cast<std::int64_t>(group.runs.size()), 0, 0, {}, {}};
-    for (const std::uint32_t run : group.runs) add_load(side, side.runs[run], kind);
+    const GroupWork work = sum_work(trace, group, kernel_names, levels);
+    KindSamples kind{name, work.device_steps, 0, 0, work.waits, {}};
+    for (const std::uint32_t i : group.device_steps) {
+      const std::uint32_t step = trace.work.steps[i].step;
+      if (step > 0) add_load(trace.steps.steps[step - 1].info, kind);
+    }
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const auto metric = static_cast<StepMetric>(m);
-      kind.samples[std::string(to_string(metric))] = step_sample(side, group.runs, metric, side.periods);
+      kind.samples[std::string(to_string(metric))] =
+          step_sample(trace.work, group.device_steps, metric, trace.periods.within_kind);
     }
-    add_transitions(side, group, kind);
-    kind.waits = sum_host_waits(side.recorded, group.runs, side.periods);
-    for (const auto& [op, times] : sum_work(side, group, vocabulary, levels).op_times) {
-      kind.samples[std::string(kOpPrefix) + vocabulary.op_name(op)] = times;
+    add_transitions(trace, group, kind);
+    for (const auto& [op, times] : work.op_times) {
+      kind.samples[std::string(kOpPrefix) + kernel_names.op_name(op)] = times;
     }
     out.kinds.push_back(std::move(kind));
   }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "compare/side.h"
-#include "compare/step_metrics.h"
-#include "compare/vocabulary.h"
+#include "compare/steps/step_metrics.h"
+#include "compare/trace/compared_trace.h"
+#include "compare/trace/kernel_name_table.h"
 
 namespace tracedb {
 
@@ -29,7 +29,7 @@ struct StepSamples {
   std::vector<KindSamples> kinds;
 };
 
-StepSamples step_samples(const Side& side, const Vocabulary& vocabulary);
+StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kernel_names);
 
 struct SampleChange {
   std::string kind, measure;

@@ -8,8 +8,8 @@
 namespace tracedb {
 namespace {
 
-// Sums of the run at hand by a small number, closed at its end.
-class RunTimes {
+// Sums of one device step by a small number, closed at its end.
+class StepTimes {
  public:
   void add(std::size_t key, std::int64_t time) {
     if (key >= now_.size()) now_.resize(key + 1, kNone);
@@ -39,41 +39,40 @@ std::int32_t layer_of(std::size_t slot) { return static_cast<std::int32_t>(slot)
 
 class Summer {
  public:
-  Summer(const Side& side, const Vocabulary& vocabulary, const ClassLevels& levels)
-      : side_(side),
-        vocabulary_(vocabulary),
+  Summer(const ComparedTrace& trace, const KernelNameTable& kernel_names, const ClassLevels& levels)
+      : trace_(trace),
+        kernel_names_(kernel_names),
         levels_(levels),
-        dur_(side.events.kernels.int64s("dur")),
-        kind_(side.events.kernels.ids("kind")),
-        names_(side.events.kernels.ids("name_id")),
-        memory_dur_(side.events.memory.int64s("dur")),
-        memory_kind_(side.events.memory.ids("kind")) {}
+        dur_(trace.events.kernels.int64s("dur")),
+        kind_(trace.events.kernels.ids("kind")),
+        names_(trace.events.kernels.ids("name_id")),
+        memory_dur_(trace.events.memory.int64s("dur")),
+        memory_kind_(trace.events.memory.ids("kind")) {}
 
-  void add(const Run& run) {
-    for (std::size_t i = run.begin; i < run.end; ++i) {
-      const std::uint32_t row = side_.kernel_rows[i];
-      const NameId name = side_.name(names_[row]);
-      const std::int32_t layer = side_.layers.of_kernel[row];
+  void add(const DeviceStep& step) {
+    for (std::size_t i = step.begin; i < step.end; ++i) {
+      const std::uint32_t row = trace_.work.kernel_rows[i];
+      const NameId name = trace_.name(names_[row]);
+      const std::int32_t layer = trace_.layers.of_kernel[row];
       const std::int64_t time = counted_time(dur_[row]);
-      count(layer, name, work_of(kind_[row], true), time, side_.kernel_own[i]);
-      ops_.add(levels_.op_of(name, vocabulary_), time);
+      count(layer, name, work_of_kernel(kind_[row]), time, trace_.work.kernel_own[i]);
+      ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(layer), time);
     }
-    for (std::size_t i = run.memory_begin; i < run.memory_end; ++i) {
-      const std::uint32_t row = side_.memory_rows[i];
-      const Work work = work_of(memory_kind_[row], false);
-      const NameId name = work == Work::kCopy ? side_.memcpy_name : side_.memset_name;
+    for (std::size_t i = step.memory_begin; i < step.memory_end; ++i) {
+      const std::uint32_t row = trace_.work.memory_rows[i];
+      const Work work = work_of_memory(memory_kind_[row]);
+      const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
       const std::int64_t time = counted_time(memory_dur_[row]);
-      count(kNoLayer, name, work, time, side_.memory_own[i]);
-      ops_.add(levels_.op_of(name, vocabulary_), time);
+      count(kNoLayer, name, work, time, trace_.work.memory_own[i]);
+      ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(kNoLayer), time);
     }
     ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
     layers_.close(out_.layer_times, layer_of);
-    ++out_.runs;
-    out_.kernel_time = bounded_add(out_.kernel_time, run.kernel_time);
-    out_.span = bounded_add(out_.span, run.span);
-    out_.idle = bounded_add(out_.idle, run.idle);
+    ++out_.device_steps;
+    out_.span = bounded_add(out_.span, step.span);
+    out_.idle = bounded_add(out_.idle, step.idle);
   }
   GroupWork take() { return std::move(out_); }
 
@@ -81,21 +80,21 @@ class Summer {
   void count(std::int32_t layer, NameId name, Work work, std::int64_t time, std::int64_t own) {
     const std::uint64_t key = (std::uint64_t{name} << 34) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 2) ^
                               static_cast<std::uint64_t>(work);
-    const auto [place, is_new] = numbers_.number(key);
+    const auto [position, is_new] = numbers_.number(key);
     if (is_new) out_.cells.push_back({layer, name, work, {}});
-    out_.cells[place].sum.add({1, time, own});
+    out_.cells[position].sum.add({1, time, own});
   }
 
-  const Side& side_;
-  const Vocabulary& vocabulary_;
+  const ComparedTrace& trace_;
+  const KernelNameTable& kernel_names_;
   const ClassLevels& levels_;
   std::span<const std::int64_t> dur_;
   std::span<const std::uint32_t> kind_, names_;
   std::span<const std::int64_t> memory_dur_;
   std::span<const std::uint32_t> memory_kind_;
   KeyNumbers numbers_;
-  RunTimes ops_;
-  RunTimes layers_;
+  StepTimes ops_;
+  StepTimes layers_;
   GroupWork out_;
 };
 
@@ -107,10 +106,14 @@ void WorkSum::add(const WorkSum& other) {
   own = bounded_add(own, other.own);
 }
 
-GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary, const ClassLevels& levels) {
-  Summer summer(side, vocabulary, levels);
-  for (const std::uint32_t run : group.runs) summer.add(side.runs[run]);
-  return summer.take();
+GroupWork sum_work(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,
+                   const ClassLevels& levels) {
+  Summer summer(trace, kernel_names, levels);
+  for (const std::uint32_t step : group.device_steps) summer.add(trace.work.steps[step]);
+  GroupWork out = summer.take();
+  out.periods = sum_periods(trace.steps, trace.work.steps, group.device_steps, trace.periods.within_kind);
+  out.waits = sum_host_waits(trace.recorded, group.device_steps, trace.periods.within_kind);
+  return out;
 }
 
 }  // namespace tracedb

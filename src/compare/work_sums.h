@@ -1,4 +1,4 @@
-// The device work of the groups of a comparison, summed once; every section rolls it up. Pure, linear.
+// The device work of one side of a group, summed once; every section of a comparison rolls it up. Pure, linear.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "compare/class_levels.h"
-#include "compare/exclusive_time.h"
-#include "compare/side.h"
-#include "compare/step_groups.h"
+#include "compare/steps/step_groups.h"
+#include "compare/trace/exclusive_time.h"
 
 namespace tracedb {
 
-// Times in ns, sums over the runs of a group.
+// Times in ns, sums over the device steps of a group.
 struct WorkSum {
   std::int64_t n = 0;     // events
   std::int64_t time = 0;  // of durations, at most 2^63 - 1
@@ -32,16 +31,17 @@ struct WorkCell {
 
 struct GroupWork {
   std::vector<WorkCell> cells;  // in the order in which they first occur
-  // Per run that has some, in the order of GroupSide::runs: the sum of durations of an operation, of a layer.
+  // Sums of durations of an operation, of a layer, in each device step that has some, in order.
   std::map<OpId, std::vector<std::int64_t>> op_times;
   std::map<std::int32_t, std::vector<std::int64_t>> layer_times;
-  std::int64_t runs = 0;
-  std::int64_t kernel_time = 0;
-  std::int64_t span = 0, idle = 0;  // sums over the runs
+  std::int64_t device_steps = 0;
+  std::int64_t span = 0, idle = 0;
+  PeriodSums periods;
+  HostWaits waits;
 };
 
 // Operations at the levels given (class_levels.h).
-GroupWork sum_work(const Side& side, const GroupSide& group, const Vocabulary& vocabulary,
+GroupWork sum_work(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,
                    const ClassLevels& levels = {});
 
 }  // namespace tracedb

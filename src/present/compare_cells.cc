@@ -16,9 +16,9 @@ std::string mark_of(std::string_view verdict, double change) {
   return "";
 }
 
-std::string short_of(NameId name, const Vocabulary& vocabulary) {
-  const KernelTerm& term = vocabulary.names()[name];
-  return term.short_name.empty() ? term.name : term.short_name;
+std::string short_of(NameId name, const KernelNameTable& kernel_names) {
+  const KernelNameEntry& entry = kernel_names.entries()[name];
+  return entry.short_name.empty() ? entry.name : entry.short_name;
 }
 
 double per(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
@@ -54,10 +54,10 @@ std::string verdict_text(const Change& change, bool human_readable) {
   return change.caveat.empty() || !human_readable ? text : fmt::format("{}: {}", text, change.caveat);
 }
 
-std::unordered_map<std::string_view, std::string_view> short_names(const Vocabulary& vocabulary) {
+std::unordered_map<std::string_view, std::string_view> short_names(const KernelNameTable& kernel_names) {
   std::unordered_map<std::string_view, std::string_view> names;
-  for (const KernelTerm& term : vocabulary.names()) {
-    names.emplace(term.name, term.short_name.empty() ? term.name : term.short_name);
+  for (const KernelNameEntry& entry : kernel_names.entries()) {
+    names.emplace(entry.name, entry.short_name.empty() ? entry.name : entry.short_name);
   }
   return names;
 }
@@ -138,7 +138,7 @@ Row change_row(const std::string& phase, const std::string& measure, const Chang
           human_readable ? marked(verdict, b - a) : verdict};
 }
 
-std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabulary& vocabulary) {
+std::vector<NamedSums> sums_by_name(const GroupComparison& group, const KernelNameTable& kernel_names) {
   std::map<NameId, NamedSums> sums;
   const auto add = [&](const WorkCell& cell) -> NamedSums& {
     NamedSums& own = sums[cell.name];
@@ -152,7 +152,7 @@ std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabula
   std::sort(out.begin(), out.end(), [&](const NamedSums& x, const NamedSums& y) {
     const auto rank = [&](const NamedSums& s) {
       const double time = per(s.baseline.time, group.baseline_units) + per(s.candidate.time, group.candidate_units);
-      return std::pair(-time, std::string_view(vocabulary.names()[s.name].name));
+      return std::pair(-time, std::string_view(kernel_names.entries()[s.name].name));
     };
     return rank(x) < rank(y);
   });
@@ -161,13 +161,13 @@ std::vector<NamedSums> sums_by_name(const GroupComparison& group, const Vocabula
 
 Row pair_row(const SectionInput& input, const GroupComparison& group, const AlignedSegment& segment,
              const KernelPair& pair, std::int64_t place) {
-  const Vocabulary& words = input.vocabulary;
+  const KernelNameTable& words = input.kernel_names;
   const auto op = [&](const PairSide& side) {
     return side.n > 0 ? Cell(words.op_name(words.op_of(side.name))) : Cell{};
   };
   const auto kernel = [&](const PairSide& side) {
     if (side.n == 0) return Cell{};
-    return Cell(input.human_readable ? short_of(side.name, words) : words.names()[side.name].name);
+    return Cell(input.human_readable ? short_of(side.name, words) : words.entries()[side.name].name);
   };
   const double a = per(pair.baseline.time, group.baseline_units);
   const double b = per(pair.candidate.time, group.candidate_units);
@@ -201,7 +201,7 @@ Row pair_row(const SectionInput& input, const GroupComparison& group, const Alig
 }
 
 Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fusion& fusion) {
-  const Vocabulary& words = input.vocabulary;
+  const KernelNameTable& words = input.kernel_names;
   const bool baseline = fusion.by == FusedBy::kBaseline;
   const std::int64_t fused_units = baseline ? group.baseline_units : group.candidate_units;
   const std::int64_t parts_units = baseline ? group.candidate_units : group.baseline_units;
@@ -210,7 +210,7 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
   for (const FusionKernel& part : fusion.parts) {
     parts_n += static_cast<double>(part.n);
     parts_time += per(part.time, parts_units);
-    names.push_back(input.human_readable ? short_of(part.name, words) : words.names()[part.name].name);
+    names.push_back(input.human_readable ? short_of(part.name, words) : words.entries()[part.name].name);
     ids.push_back(std::to_string(part.example + 1));
   }
   const double fused_time = per(fusion.fused.time, fused_units);
@@ -229,7 +229,7 @@ Row fusion_row(const SectionInput& input, const GroupComparison& group, const Fu
                       : fusion.partial ? "partial"
                                        : "whole"),
           words.op_name(words.op_of(fusion.fused.name)),
-          input.human_readable ? short_of(fusion.fused.name, words) : words.names()[fusion.fused.name].name,
+          input.human_readable ? short_of(fusion.fused.name, words) : words.entries()[fusion.fused.name].name,
           fmt::format("{}", fmt::join(names, " + ")),
           static_cast<std::int64_t>(fusion.fused.example) + 1,
           fmt::format("{}", fmt::join(ids, " "))};

@@ -28,10 +28,10 @@ Report ledger(const SectionInput& in) {
               {"share_pct", "Share (%)", Unit::kPercent, OthersAggregate::kSum}},
              {}};
   std::unordered_map<std::string_view, std::string_view> short_name;
-  if (in.human_readable && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.vocabulary);
+  if (in.human_readable && in.ledger_by == LedgerBy::kKernel) short_name = short_names(in.kernel_names);
   const LayerStacks& stacks = in.baseline.layers.stacks;
   for (const GroupComparison& group : in.comparison.groups) {
-    LedgerAccount account = ledger_of(group, in.vocabulary, in.ledger_by);
+    LedgerAccount account = ledger_of(group, in.kernel_names, in.ledger_by);
     const LedgerChange whole_change = account.totals.back().change;
     const std::size_t items = account.items.size();
     account.items.insert(account.items.end(), account.totals.begin(), account.totals.end());
@@ -96,7 +96,7 @@ Report operations(const SectionInput& in) {
       change_columns({{"phase", "Phase", Unit::kText, OthersAggregate::kLabel}, {"op", "Operation", Unit::kText}}), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
-      Row row{group.group.label, in.vocabulary.op_name(op.op)};
+      Row row{group.group.label, in.kernel_names.op_name(op.op)};
       append_change(row, group, op, in);
       out.rows.push_back(std::move(row));
     }
@@ -133,7 +133,7 @@ Report kernels(const SectionInput& in) {
               {"name", "Name", Unit::kText}},
              {}};
   for (const GroupComparison& group : in.comparison.groups) {
-    for (const NamedSums& sums : sums_by_name(group, in.vocabulary)) {
+    for (const NamedSums& sums : sums_by_name(group, in.kernel_names)) {
       const double a = static_cast<double>(sums.baseline.time) / static_cast<double>(group.baseline_units);
       const double b = static_cast<double>(sums.candidate.time) / static_cast<double>(group.candidate_units);
       const std::string status = sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : "both";
@@ -141,8 +141,8 @@ Report kernels(const SectionInput& in) {
                           count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.human_readable),
                           count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.human_readable),
                           a > 0 && b > 0 ? Cell(b / a) : Cell{}, in.human_readable ? marked(status, b - a) : status,
-                          in.vocabulary.op_name(in.vocabulary.op_of(sums.name)),
-                          in.vocabulary.names()[sums.name].name});
+                          in.kernel_names.op_name(in.kernel_names.op_of(sums.name)),
+                          in.kernel_names.entries()[sums.name].name});
     }
   }
   return out;
@@ -220,8 +220,8 @@ Report same(const SectionInput& in) {
     out.rows.push_back({times.baseline_n, times.candidate_n, avg(times.baseline_time, times.baseline_n),
                         avg(times.candidate_time, times.candidate_n), times.ratio() > 0 ? Cell(times.ratio()) : Cell{},
                         times.baseline_time, times.candidate_time, in.configs.text(kernel.config),
-                        in.vocabulary.op_name(in.vocabulary.op_of(kernel.name)),
-                        in.vocabulary.names()[kernel.name].name});
+                        in.kernel_names.op_name(in.kernel_names.op_of(kernel.name)),
+                        in.kernel_names.entries()[kernel.name].name});
   }
   return out;
 }

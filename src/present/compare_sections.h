@@ -15,10 +15,10 @@ namespace tracedb {
 // What a section is made from: one candidate against the baseline.
 struct SectionInput {
   const Comparison& comparison;
-  const Side& baseline;
-  const Side& candidate;
-  const Vocabulary& vocabulary;
-  const ConfigNumbers& configs;
+  const ComparedTrace& baseline;
+  const ComparedTrace& candidate;
+  const KernelNameTable& kernel_names;
+  const LaunchConfigTable& configs;
   LedgerBy ledger_by = LedgerBy::kOp;
   bool human_readable = true;  // texts for reading: marks beside verdicts, short names
 };

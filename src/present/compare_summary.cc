@@ -50,8 +50,8 @@ class Summary {
 
   Report take() {
     const Comparison& c = in_.comparison;
-    add("trace", in_.baseline.facts.label, in_.candidate.facts.label);
-    add("devices", in_.baseline.facts.devices, in_.candidate.facts.devices);
+    add("trace", in_.baseline.description.label, in_.candidate.description.label);
+    add("devices", in_.baseline.description.devices, in_.candidate.description.devices);
     for (const GroupComparison& group : c.groups) headline(group);
     for (const GroupComparison& group : c.groups) basis(group);
     add("compared", percent(c.baseline_share), percent(c.candidate_share));
@@ -89,10 +89,10 @@ class Summary {
   void headline(const GroupComparison& group) {
     const std::string& label = group.group.label;
     if (!group.group.whole_trace) {
-      add(label + ": steps", std::to_string(group.group.baseline.runs.size()),
-          std::to_string(group.group.candidate.runs.size()));
+      add(label + ": steps", std::to_string(group.group.baseline.device_steps.size()),
+          std::to_string(group.group.candidate.device_steps.size()));
     }
-    if (group.baseline_periods.known() || group.candidate_periods.known()) {
+    if (group.baseline.periods.known() || group.candidate.periods.known()) {
       add_change(label + ": period", group.metric(StepMetric::kPeriod));
     }
     for (const TransitionChange& transition : group.transitions) {
@@ -104,8 +104,8 @@ class Summary {
   }
 
   void tokens(const GroupComparison& group) {
-    const std::optional<double> a = group.baseline_periods.tokens_per_s();
-    const std::optional<double> b = group.candidate_periods.tokens_per_s();
+    const std::optional<double> a = group.baseline.periods.tokens_per_s();
+    const std::optional<double> b = group.candidate.periods.tokens_per_s();
     if (!a && !b) return;
     const auto text = [](const std::optional<double>& rate) {
       return rate ? fmt::format("{:.{}f}", *rate, *rate < 100 ? 2 : 0) : "unknown";
@@ -116,11 +116,11 @@ class Summary {
 
   // In gaps in which the device waits for a host that is slowed by recording them.
   void recorded_calls(const GroupComparison& group) {
-    if (!group.baseline_waits.bound() && !group.candidate_waits.bound()) return;
+    if (!group.baseline.waits.bound() && !group.candidate.waits.bound()) return;
     const auto text = [](const HostWaits& waits) {
       return waits.bound() ? fmt::format("{} in {} gaps", waits.calls, waits.gaps) : "not bound by the host";
     };
-    add(group.group.label + ": recorded calls", text(group.baseline_waits), text(group.candidate_waits));
+    add(group.group.label + ": recorded calls", text(group.baseline.waits), text(group.candidate.waits));
   }
 
   // What few steps say, in the row of the layers or of what is aligned, or in one of its own.

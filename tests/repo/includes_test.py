@@ -40,6 +40,10 @@ ROOMS = {
     "passes/stacks": {"columns", "select"},
     "passes/tables": {"columns", "steps", "layers", "time", "select"},
     "passes/sql": {"columns", "classify", "steps", "layers", "capture"},
+    "compare/trace": set(),
+    "compare/steps": {"trace"},
+    "compare/align": {"trace", "steps"},
+    "compare/wafer": set(),
 }
 # What a layer may use of another one besides: the kind of a kernel follows the rules of its class, also where it is stored.
 EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}

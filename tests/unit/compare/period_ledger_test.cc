@@ -10,32 +10,32 @@ namespace tracedb {
 namespace {
 
 struct Sides {
-  Vocabulary vocabulary;
+  KernelNameTable kernel_names;
   GroupComparison group;
 
   // Sums over the runs: one row of a kernel, idle time, and what lies between; `followed` 0: no period.
   Sides& baseline(std::int64_t runs, std::int64_t own, std::int64_t idle, std::int64_t between, std::int64_t followed) {
-    fill(group.baseline, group.baseline_periods, runs, own, idle, between, followed);
+    fill(group.baseline, group.baseline.periods, runs, own, idle, between, followed);
     group.baseline_units = runs;
     return *this;
   }
   Sides& candidate(std::int64_t runs, std::int64_t own, std::int64_t idle, std::int64_t between,
                    std::int64_t followed) {
-    fill(group.candidate, group.candidate_periods, runs, own, idle, between, followed);
+    fill(group.candidate, group.candidate.periods, runs, own, idle, between, followed);
     group.candidate_units = runs;
     return *this;
   }
   void fill(GroupWork& work, PeriodSums& periods, std::int64_t runs, std::int64_t own, std::int64_t idle,
             std::int64_t between, std::int64_t followed) {
-    const NameId name = vocabulary.enter("gemm", "gemm", "dense_gemm");
+    const NameId name = kernel_names.intern("gemm", "gemm", "dense_gemm");
     work.cells = {{0, name, Work::kCompute, {runs, own, own}}};
-    work.runs = runs;
+    work.device_steps = runs;
     work.span = own + idle;
     work.idle = idle;
     periods.followed = followed;
     periods.between = between;
   }
-  [[nodiscard]] LedgerAccount account() const { return ledger_of(group, vocabulary, LedgerBy::kOp); }
+  [[nodiscard]] LedgerAccount account() const { return ledger_of(group, kernel_names, LedgerBy::kOp); }
 };
 
 const LedgerItem* find(const std::vector<LedgerItem>& items, const std::string& op) {
@@ -110,7 +110,7 @@ TEST_CASE("ledger: without a period on both sides the total is the span") {
 TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a row of its own") {
   // The same two kernels at once; which of them started first, and so has the time that they share, is chance.
   Sides sides = Sides().baseline(10, 1000, 0, 0, 0).candidate(10, 1300, 0, 0, 0);
-  const NameId branch = sides.vocabulary.enter("copy", "copy", "elementwise");
+  const NameId branch = sides.kernel_names.intern("copy", "copy", "elementwise");
   sides.group.baseline.cells[0].sum = {10, 1000, 1000};
   sides.group.baseline.cells.push_back({0, branch, Work::kCompute, {10, 400, 0}});
   sides.group.candidate.cells[0].sum = {10, 1300, 900};

@@ -9,9 +9,6 @@
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "base/parallel.h"
-#include "compare/load_side.h"
-#include "compare/side_stacks.h"
 #include "present/compare_baseline_file.h"
 #include "present/compare_cells.h"
 #include "present/compare_gate.h"
@@ -126,38 +123,14 @@ std::vector<std::string> labels_of(std::span<const std::string> inputs) {
   return labels;
 }
 
-// All sides with one numbering of names and configurations.
-struct LoadedSides {
-  Vocabulary vocabulary;
-  ConfigNumbers configs;
-  std::vector<Side> sides;
-};
-
-LoadedSides load_sides(const std::vector<OpenedTrace>& traces, const CommandLine& line, const RulesInForce& rules) {
-  const StepOptions options{line.text("step-regex")};
-  std::vector<std::optional<Side>> loaded(traces.size());
-  const auto load = [&](std::size_t i) {
-    rules.apply(traces[i].index);
-    loaded[i].emplace(load_side(traces[i].index, options));
-  };
-  // Two at a time: more would need more memory than they save time.
-  for (std::size_t i = 0; i < traces.size(); i += 2) {
-    if (i + 1 == traces.size()) {
-      load(i);
-    } else {
-      run_both([&, i] { load(i); }, [&, i] { load(i + 1); });
-    }
-  }
-  LoadedSides out;
-  out.vocabulary = Vocabulary(ClassFamilies(load_rules(rules_asked(line))));
+ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& line, const RulesInForce& rules) {
   const std::vector<std::string> labels = labels_of(line.inputs());
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    out.sides.push_back(std::move(*loaded[i]));
-    out.sides.back().facts.label = labels[i];
-    name_side(out.sides.back(), traces[i].index, out.vocabulary, out.configs);
+  std::vector<TraceSource> sources;
+  for (std::size_t i = 0; i < opened.size(); ++i) {
+    rules.apply(opened[i].index);
+    sources.push_back({opened[i].index, labels[i]});
   }
-  join_layers(out.sides);
-  return out;
+  return load_traces(sources, {line.text("step-regex")}, ClassFamilies(load_rules(rules_asked(line))));
 }
 
 // Where the row of what a limit cuts off says so.
@@ -227,14 +200,14 @@ class Printer {
   std::unique_ptr<TableRenderer> document_;
 };
 
-void print_sections(const Request& asked, const LoadedSides& loaded, const std::vector<Comparison>& comparisons,
+void print_sections(const Request& asked, const ComparedTraces& loaded, const std::vector<Comparison>& comparisons,
                     std::span<const std::string> inputs, Printer& printer) {
   std::vector<std::string> names(inputs.begin(), inputs.end());
   for (const Section* section : asked.sections) {
     std::vector<Report> reports;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-      const SectionInput input{comparisons[i], loaded.sides[0], loaded.sides[i + 1],     loaded.vocabulary,
-                               loaded.configs, asked.ledger_by, printer.human_readable()};
+      const SectionInput input{comparisons[i], loaded.traces[0], loaded.traces[i + 1],    loaded.kernel_names,
+                               loaded.configs, asked.ledger_by,  printer.human_readable()};
       reports.push_back(section->make(input));
     }
     const std::string name(section->name);
@@ -244,22 +217,23 @@ void print_sections(const Request& asked, const LoadedSides& loaded, const std::
       printer.print(join_candidates(reports), {"compare", names, name});
     } else {
       for (std::size_t i = 0; i < reports.size(); ++i) {
-        printer.print(std::move(reports[i]),
-                      {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.sides[i + 1].facts.label)});
+        printer.print(
+            std::move(reports[i]),
+            {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.traces[i + 1].description.label)});
       }
     }
   }
 }
 
 // Findings that a table leaves out are not left out in silence.
-void note_doubtful_fusions(const Request& asked, const std::vector<Comparison>& comparisons, const Output& output) {
+void note_uncertain_fusions(const Request& asked, const std::vector<Comparison>& comparisons, const Output& output) {
   const bool shown = std::any_of(asked.sections.begin(), asked.sections.end(),
                                  [](const Section* section) { return section->name == "fusion"; });
   for (const Comparison& comparison : comparisons) {
     for (const GroupComparison& group : comparison.groups) {
-      if (!shown || group.doubtful_fusions == 0) continue;
+      if (!shown || group.uncertain_fusions == 0) continue;
       output.note(fmt::format("fusion: {}: findings of less than {:g} % confidence: {} (--min-confidence 0 shows them)",
-                              group.group.label, 100 * asked.options.least_confidence, group.doubtful_fusions));
+                              group.group.label, 100 * asked.options.least_confidence, group.uncertain_fusions));
     }
   }
 }
@@ -300,8 +274,8 @@ int compare_with_file(const CommandLine& line) {
   }
   std::vector<OpenedTrace> traces;
   traces.push_back(open_trace(line.inputs()[0], line));
-  const LoadedSides loaded = load_sides(traces, line, rules);
-  const StepSamples own = step_samples(loaded.sides[0], loaded.vocabulary);
+  const ComparedTraces loaded = load(traces, line, rules);
+  const StepSamples own = step_samples(loaded.traces[0], loaded.kernel_names);
   if (const auto path = line.text("save-baseline")) {
     OutputFile file(*path);
     file.stream() << to_json(own);
@@ -342,12 +316,12 @@ int run_comparison(const CommandLine& line) {
     traces.push_back(open_trace(input, line));
     for (const std::string& note : traces.back().notes) output.note(fmt::format("{}: {}", input, note));
   }
-  const LoadedSides loaded = load_sides(traces, line, rules);
+  const ComparedTraces loaded = load(traces, line, rules);
   std::vector<Comparison> comparisons;
   std::vector<std::string> notes;
   bool gate_failed = false;
-  for (std::size_t i = 1; i < loaded.sides.size(); ++i) {
-    comparisons.push_back(compare_sides(loaded.sides[0], loaded.sides[i], loaded.vocabulary, asked.options));
+  for (std::size_t i = 1; i < loaded.traces.size(); ++i) {
+    comparisons.push_back(compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, asked.options));
     for (const CompareWarning& warning : comparisons.back().warnings) {
       notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
       // Sections without a row do not say why.
@@ -362,7 +336,7 @@ int run_comparison(const CommandLine& line) {
       gate_failed = group_beyond_gate(*asked.gate, group, note) || gate_failed;
     }
   }
-  note_doubtful_fusions(asked, comparisons, output);
+  note_uncertain_fusions(asked, comparisons, output);
   Printer printer(line, output);
   print_sections(asked, loaded, comparisons, inputs, printer);
   printer.finish(notes);

@@ -1,0 +1,70 @@
+// Pairs the kernels of both traces, per step group and layer. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/align/layer_templates.h"
+#include "compare/steps/step_groups.h"
+
+namespace tracedb {
+
+// One side of a pair, summed over the device steps of the group and the layers of the segment. n = 0: the other is
+// unpaired.
+struct PairSide {
+  NameId name = 0;
+  std::int64_t n = 0;
+  std::int64_t time = 0;       // ns
+  std::uint32_t example = 0;   // row of table kernel
+  std::int32_t fusion = -1;    // the finding that accounts for it (find_fusions()); -1: none
+  std::uint32_t lane = 0;      // its stream, counted within the layer
+  std::uint32_t position = 0;  // in its own trace's usual sequence
+};
+
+struct KernelPair {
+  PairSide baseline, candidate;
+  bool fused = false;  // unpaired, but explained by a fusion finding (find_fusions())
+  // Of an unpaired companion (class_families.h): the pair whose work it finishes; else kNoPartner.
+  std::uint32_t companion_of = kNoPartner;
+  [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
+};
+
+// What the kernels of one pair take in one layer, summed over the device steps of the group.
+struct PositionSum {
+  std::int64_t n = 0;
+  std::int64_t time = 0;  // ns, accounted_time() of exclusive_time.h
+  Work work = Work::kCompute;
+};
+struct PositionSums {
+  PositionSum baseline, candidate;
+};
+
+// Layers whose usual sequences are the same on either side, and the pairs of those sequences in order.
+struct AlignedSegment {
+  std::vector<std::int32_t> layers;
+  std::vector<KernelPair> pairs;
+  std::vector<PositionSums> positions;  // pair after pair for each layer
+  // Device steps times layers, and how many of them follow the usual sequence exactly.
+  std::int64_t baseline_instances = 0, candidate_instances = 0;
+  std::int64_t baseline_following = 0, candidate_following = 0;
+};
+
+struct GroupAlignment {
+  bool by_layer = false;  // false: whole steps, since the numbers of layers differ
+  std::size_t layers = 0;
+  std::vector<AlignedSegment> segments;  // head, layers in order, tail, none
+  bool too_long = false;                 // a sequence is: its segment has no pairs, and the shares below are unknown
+  // Of the kernel time: in pairs that have both, or explained by a fusion finding.
+  double baseline_share = 0, candidate_share = 0;
+  double baseline_time = 0, candidate_time = 0;  // all kernel time of the group, ns
+  std::vector<std::string> notes;
+};
+
+GroupAlignment align_group(const ComparedTrace& baseline, const ComparedTrace& candidate, const StepGroup& group,
+                           const KernelNameTable& kernel_names);
+
+// The order of a step: head, layers, tail, none.
+bool comes_before(std::int32_t layer, std::int32_t other);
+
+}  // namespace tracedb

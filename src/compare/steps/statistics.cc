@@ -1,0 +1,128 @@
+#include "compare/steps/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tracedb {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x7472616365646221;
+constexpr std::size_t kDirectly = 50;  // values; beyond, ranks are drawn
+
+__extension__ using Wide = unsigned __int128;
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<Wide>(next()) * n) >> 64); }
+  // Sum of twelve uniform numbers less six: near enough to normal for a rank.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(next() >> 11) * 0x1p-53;
+    return sum;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+double middle(std::span<const std::int64_t> sorted) {
+  const std::size_t n = sorted.size();
+  const auto high = static_cast<double>(sorted[n / 2]);
+  return n % 2 == 1 ? high : (high + static_cast<double>(sorted[n / 2 - 1])) / 2;
+}
+
+std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
+  Random mix(kSeed + sorted.size());
+  std::uint64_t seed = mix.next();
+  for (const std::int64_t value : sorted) seed = Random(seed ^ static_cast<std::uint64_t>(value)).next();
+  return seed;
+}
+
+double resampled_median(std::span<const std::int64_t> sorted, Random& random, std::vector<std::uint32_t>& hits) {
+  const std::size_t n = sorted.size();
+  if (n > kDirectly) {
+    const double rank = (static_cast<double>(n - 1) + random.normal() * std::sqrt(static_cast<double>(n))) / 2;
+    const auto position = static_cast<std::int64_t>(std::llround(rank));
+    return static_cast<double>(
+        sorted[static_cast<std::size_t>(std::clamp<std::int64_t>(position, 0, static_cast<std::int64_t>(n) - 1))]);
+  }
+  // How often each value is drawn, and the middle of those: no sorting.
+  hits.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) ++hits[random.below(n)];
+  const auto at = [&](std::size_t rank) {
+    std::size_t position = 0;
+    for (std::size_t seen = hits[0]; seen <= rank; seen += hits[++position]) {
+    }
+    return static_cast<double>(sorted[position]);
+  };
+  return n % 2 == 1 ? at(n / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
+}
+
+}  // namespace
+
+MedianDraws draw_medians(std::span<const std::int64_t> values, std::size_t zeros) {
+  std::vector<std::int64_t> sorted(values.begin(), values.end());
+  sorted.insert(sorted.end(), zeros, 0);
+  if (sorted.empty()) return {};
+  std::sort(sorted.begin(), sorted.end());
+  MedianDraws out{middle(sorted), {}};
+  if (sorted.front() == sorted.back()) {
+    out.draws.assign(kResamples, out.median);
+    return out;
+  }
+  Random random(seed_of(sorted));
+  std::vector<std::uint32_t> hits;
+  out.draws.reserve(kResamples);
+  for (std::size_t i = 0; i < kResamples; ++i) out.draws.push_back(resampled_median(sorted, random, hits));
+  return out;
+}
+
+Interval difference_interval(const MedianDraws& baseline, const MedianDraws& candidate) {
+  std::array<double, kResamples> differences{};
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    differences[i] =
+        (candidate.draws.empty() ? 0 : candidate.draws[i]) - (baseline.draws.empty() ? 0 : baseline.draws[i]);
+  }
+  // The 25th from below and from above, which a swap of the sides exchanges.
+  constexpr std::size_t kOutside = kResamples / 40;
+  std::sort(differences.begin(), differences.end());
+  return {differences[kOutside - 1], differences[kResamples - kOutside]};
+}
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::string_view kNames[] = {"better", "worse", "same", "inconclusive"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string reason_of(const Evidence& evidence, const VerdictRule& rule) {
+  if (!evidence.comparable) return "the load differs";
+  if (std::min(evidence.baseline_steps, evidence.candidate_steps) < rule.least_steps) {
+    return fmt::format("{}/{} steps", evidence.baseline_steps, evidence.candidate_steps);
+  }
+  if (evidence.coverage < rule.least_coverage) {
+    return fmt::format("{:.0f} % covered", 100 * evidence.coverage);
+  }
+  return "";
+}
+
+Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule) {
+  if (!reason_of(evidence, rule).empty()) return Verdict::kInconclusive;
+  const double change = evidence.candidate - evidence.baseline;
+  const bool excludes_zero = evidence.interval.low > 0 || evidence.interval.high < 0;
+  // Of the lesser of both, so that swapped sides are judged alike.
+  const double least = std::max(rule.least_change, kLeastChange) * std::min(evidence.baseline, evidence.candidate);
+  if (!excludes_zero || std::abs(change) < least) return Verdict::kSame;
+  return change > 0 ? Verdict::kWorse : Verdict::kBetter;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,252 @@
+#include "compare/steps/step_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "passes/columns/group_stats.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int kUnknownBatch = -1;
+constexpr double kSameMix = 0.1;    // most of the steps that may be in other batch sizes
+constexpr double kSameBatch = 0.1;  // most that the mean batch may differ
+
+bool counts_requests(StepKind kind) { return kind == StepKind::kDecode; }
+
+// Requests of a decode step, tokens of others; nullopt where the annotation does not say.
+std::optional<std::int64_t> batch_of(const StepInfo& info) {
+  return counts_requests(info.kind) ? info.generation_requests : tokens_of(info);
+}
+
+int bucket_of(const StepInfo& info) {
+  const std::optional<std::int64_t> batch = batch_of(info);
+  return !batch || *batch < 0 ? kUnknownBatch : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*batch)));
+}
+
+std::string bucket_label(StepKind kind, int bucket) {
+  const char* what = counts_requests(kind) ? "requests" : "tokens";
+  if (bucket == kUnknownBatch) return "batch unknown";
+  if (bucket <= 1) return fmt::format("{} {}", bucket, what);
+  const std::uint64_t low = std::uint64_t{1} << (bucket - 1);
+  return fmt::format("{}..{} {}", low, 2 * low - 1, what);
+}
+
+using Buckets = std::map<int, std::vector<std::uint32_t>>;
+using Kinds = std::map<StepKind, Buckets>;
+
+Kinds kinds_of(const ComparedTrace& trace) {
+  Kinds kinds;
+  for (std::uint32_t i = 0; i < trace.work.steps.size(); ++i) {
+    const StepInfo& info = trace.steps.steps[trace.work.steps[i].step - 1].info;
+    kinds[info.kind][bucket_of(info)].push_back(i);
+  }
+  return kinds;
+}
+
+std::size_t count(const Buckets& buckets) {
+  std::size_t n = 0;
+  for (const auto& [bucket, steps] : buckets) n += steps.size();
+  return n;
+}
+
+// Half the sum of the differences of shares: the part of the steps that is in other batch sizes.
+double mix_distance(const Buckets& a, const Buckets& b) {
+  const auto share = [](const Buckets& of, int bucket) {
+    const auto found = of.find(bucket);
+    return found == of.end() ? 0.0 : static_cast<double>(found->second.size()) / static_cast<double>(count(of));
+  };
+  double distance = 0;
+  for (const auto& [bucket, steps] : a) distance += std::abs(share(a, bucket) - share(b, bucket));
+  for (const auto& [bucket, steps] : b) distance += a.contains(bucket) ? 0 : share(b, bucket);
+  return distance / 2;
+}
+
+GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps) {
+  GroupSide group;
+  group.kind = kind;
+  std::sort(steps.begin(), steps.end());
+  group.device_steps = std::move(steps);
+  group.tokens_known = !group.device_steps.empty();
+  for (const std::uint32_t i : group.device_steps) {
+    const StepInfo& info = trace.steps.steps[trace.work.steps[i].step - 1].info;
+    group.requests = bounded_add(group.requests, info.context_requests.value_or(0));
+    group.requests = bounded_add(group.requests, info.generation_requests.value_or(0));
+    const std::optional<std::int64_t> tokens = tokens_of(info);
+    group.tokens = bounded_add(group.tokens, tokens.value_or(0));
+    group.tokens_known = group.tokens_known && tokens && *tokens > 0;
+  }
+  return group;
+}
+
+std::vector<std::uint32_t> all_steps(const Buckets& buckets) {
+  std::vector<std::uint32_t> all;
+  for (const auto& [bucket, steps] : buckets) all.insert(all.end(), steps.begin(), steps.end());
+  return all;
+}
+
+class Matcher {
+ public:
+  Matcher(const ComparedTrace& baseline, const ComparedTrace& candidate) : baseline_(baseline), candidate_(candidate) {}
+
+  StepMatch run() {
+    if (baseline_.steps.steps.empty() || candidate_.steps.steps.empty()) {
+      whole_traces();
+    } else {
+      by_kind();
+    }
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::string label, GroupSide a, GroupSide b, std::string incomparable_reason) {
+    if (a.device_steps.empty() || b.device_steps.empty()) return;
+    StepGroup group{std::move(label), std::move(a), std::move(b), false, std::move(incomparable_reason)};
+    if (group.comparable()) compare_means(group);
+    out_.groups.push_back(std::move(group));
+  }
+
+  // Within a group the batches may still differ: 33 and 60 requests are one power of two.
+  static void compare_means(StepGroup& group) {
+    const auto mean = [&](const GroupSide& side) {
+      const std::int64_t sum = counts_requests(side.kind) ? side.requests : side.tokens;
+      return static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
+    };
+    const double a = mean(group.baseline);
+    const double b = mean(group.candidate);
+    if (a <= 0 || b <= 0 || std::abs(a - b) <= kSameBatch * std::max(a, b)) return;
+    group.incomparable_reason = fmt::format("{}: the batch differs: {:.0f} and {:.0f} {} a step", group.label, a, b,
+                                            counts_requests(group.baseline.kind) ? "requests" : "tokens");
+  }
+
+  void whole_traces() {
+    const auto take = [](const ComparedTrace& trace) {
+      GroupSide group;
+      group.device_steps.resize(trace.work.steps.size());
+      std::iota(group.device_steps.begin(), group.device_steps.end(), 0U);
+      return group;
+    };
+    const bool neither = baseline_.steps.steps.empty() && candidate_.steps.steps.empty();
+    const char* side = candidate_.steps.steps.empty() ? "baseline" : "candidate";
+    const std::string incomparable_reason =
+        neither ? "" : fmt::format("only the {} has steps: each is compared with the whole of the other trace", side);
+    add("trace", take(baseline_), take(candidate_), incomparable_reason);
+    if (!out_.groups.empty()) out_.groups.back().whole_trace = true;
+  }
+
+  void by_kind() {
+    Kinds a = kinds_of(baseline_);
+    Kinds b = kinds_of(candidate_);
+    for (auto kind = a.begin(); kind != a.end();) {
+      const auto other = b.find(kind->first);
+      if (other == b.end()) {
+        ++kind;
+        continue;
+      }
+      match_batches(kind->first, kind->second, other->second);
+      b.erase(other);
+      kind = a.erase(kind);
+    }
+    match_unknown(a, b);
+    report_rest(a, "baseline");
+    report_rest(b, "candidate");
+  }
+
+  void match_batches(StepKind kind, Buckets& a, Buckets& b) {
+    const std::string name(to_string(kind));
+    if (mix_distance(a, b) <= kSameMix) {
+      add(name, group_side(baseline_, kind, all_steps(a)), group_side(candidate_, kind, all_steps(b)), "");
+      return;
+    }
+    const std::size_t before = out_.groups.size();
+    std::size_t left = 0;
+    for (auto& [bucket, steps] : a) {
+      const auto other = b.find(bucket);
+      if (other == b.end()) {
+        left += steps.size();
+        continue;
+      }
+      add(fmt::format("{} {}", name, bucket_label(kind, bucket)), group_side(baseline_, kind, steps),
+          group_side(candidate_, kind, other->second), "");
+    }
+    if (out_.groups.size() == before) {
+      add(name, group_side(baseline_, kind, all_steps(a)), group_side(candidate_, kind, all_steps(b)),
+          name + " steps have no batch size in common");
+      return;
+    }
+    std::size_t other_left = 0;
+    for (const auto& [bucket, steps] : b) other_left += a.contains(bucket) ? 0 : steps.size();
+    if (left + other_left > 0) {
+      out_.notes.push_back(
+          fmt::format("{}: {} steps of the baseline and {} of the candidate have a batch size that the other trace "
+                      "lacks, and are left out",
+                      name, left, other_left));
+    }
+  }
+
+  // Inferred steps may be of unknown kind on one side only: if just one kind is left opposite, they may be the same.
+  void match_unknown(Kinds& a, Kinds& b) {
+    if (a.size() != 1 || b.size() != 1) return;
+    const StepKind first = a.begin()->first;
+    const StepKind second = b.begin()->first;
+    if (first != StepKind::kUnknown && second != StepKind::kUnknown) return;
+    add(std::string(to_string(first == StepKind::kUnknown ? second : first)),
+        group_side(baseline_, first, all_steps(a.begin()->second)),
+        group_side(candidate_, second, all_steps(b.begin()->second)),
+        fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
+                    to_string(first), to_string(second)));
+    a.clear();
+    b.clear();
+  }
+
+  void report_rest(const Kinds& kinds, const char* side) {
+    for (const auto& [kind, buckets] : kinds) {
+      out_.notes.push_back(
+          fmt::format("only the {} has {} steps: {} of them are left out", side, to_string(kind), count(buckets)));
+    }
+  }
+
+  static double time_of(const ComparedTrace& trace, const GroupSide& group) {
+    double time = 0;
+    for (const std::uint32_t i : group.device_steps) time += static_cast<double>(trace.work.steps[i].kernel_time);
+    return time;
+  }
+
+  void finish() {
+    std::stable_sort(out_.groups.begin(), out_.groups.end(), [&](const StepGroup& a, const StepGroup& b) {
+      const auto time = [&](const StepGroup& g) {
+        return time_of(baseline_, g.baseline) + time_of(candidate_, g.candidate);
+      };
+      return time(a) > time(b);
+    });
+    double a = 0, b = 0;
+    for (const StepGroup& group : out_.groups) {
+      a += time_of(baseline_, group.baseline);
+      b += time_of(candidate_, group.candidate);
+    }
+    const auto share = [](double part, const ComparedTrace& trace) {
+      return trace.work.kernel_time > 0 ? part / static_cast<double>(trace.work.kernel_time) : 0;
+    };
+    out_.baseline_share = share(a, baseline_);
+    out_.candidate_share = share(b, candidate_);
+  }
+
+  const ComparedTrace& baseline_;
+  const ComparedTrace& candidate_;
+  StepMatch out_;
+};
+
+}  // namespace
+
+StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate) {
+  return Matcher(baseline, candidate).run();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,59 @@
+// The metrics of a step, and their change from one sample of steps to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/steps/statistics.h"
+#include "compare/trace/recording.h"
+
+namespace tracedb {
+
+// What is measured of a step.
+enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
+inline constexpr std::size_t kStepMetrics = 4;
+std::optional<StepMetric> step_metric_from(std::string_view text);
+std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
+
+// Of transitions (step_periods.h): "period to decode".
+std::string period_measure(std::string_view to);
+bool is_transition(std::string_view measure);
+
+// Of a group of device steps, in ns; those without a period are left out. `periods`: by device step (step_periods.h).
+std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
+                                      std::span<const std::int64_t> periods);
+
+// A sample of steps on either side, in ns a step.
+struct Change {
+  MedianDraws baseline, candidate;
+  std::size_t baseline_steps = 0, candidate_steps = 0;
+  Interval interval;  // of the difference of medians, 95 %
+  Verdict verdict = Verdict::kInconclusive;
+  std::string reason;  // why inconclusive; else ""
+  // Of a period (recording.h): what slows the host while it is recorded, and whether both sides record the same.
+  std::string caveat;
+  bool recorded_alike = true;
+  [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
+};
+
+// Values per step, and how many further steps have none of it, that is 0.
+struct StepValues {
+  std::span<const std::int64_t> values;
+  std::size_t zeros = 0;
+};
+// `coverage`: the lesser share of the work that has a counterpart; `comparable`: under the same load.
+Change make_change(StepValues baseline, StepValues candidate, double coverage, bool comparable,
+                   const VerdictRule& rule);
+
+// Sets verdict and reason from the rest of a change.
+void judge(Change& change, double coverage, bool comparable, const VerdictRule& rule);
+
+// Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it
+// a caveat where the host bounds it while recording.
+void judge_period(Change& period, const std::string& difference, const HostWaits& baseline, const HostWaits& candidate);
+
+}  // namespace tracedb

@@ -1,0 +1,104 @@
+#include "compare/trace/compared_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/parallel.h"
+#include "compare/trace/joint_stacks.h"
+
+namespace tracedb {
+namespace {
+
+std::string device_text(const Index& index) {
+  Statement rows(index.database(),
+                 "SELECT count(*), coalesce(name, vendor) FROM device WHERE used = 1 GROUP BY 2 ORDER BY 1 DESC, 2");
+  std::string text;
+  while (rows.step()) {
+    if (!text.empty()) text += ", ";
+    text += rows.int64(0) > 1 ? fmt::format("{} x {}", rows.int64(0), rows.text(1)) : std::string(rows.text(1));
+  }
+  return text.empty() ? "unknown" : text;
+}
+
+std::string world_size(const Index& index) {
+  Statement row(index.database(),
+                "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.world_size') END FROM meta "
+                "WHERE key = 'trace.distributedInfo'");
+  return row.step() && !row.is_null(0) ? std::string(row.text(0)) : std::string();
+}
+
+bool replays_graphs(const Index& index) {
+  const EventColumns calls(index, "runtime_call", {"kind"});
+  const auto kinds = calls.ids("kind");
+  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch)) != kinds.end();
+}
+
+TraceDescription describe(const Index& index, const std::string& label, const EventColumns& kernels) {
+  TraceDescription out{label, device_text(index), world_size(index), replays_graphs(index), {}};
+  if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, kernels);
+  return out;
+}
+
+// What follows from one trace alone: nearly all the work of a comparison.
+struct LoadedTrace {
+  TraceDescription description;
+  EventTables events;
+  StepSet steps;
+  LayerSet layers;
+  StepWork work;
+  StepPeriods periods;
+  RecordedGaps recorded;
+};
+
+LoadedTrace load_trace(const TraceSource& source, const StepOptions& options) {
+  const Index& index = source.index;
+  const std::vector<Traits> traits = kernel_traits(index);
+  EventTables events(index);
+  TraceDescription description = describe(index, source.label, events.kernels);
+  StepSet steps = load_steps(index, options, events, traits);
+  LayerSet layers = find_layers(index, events, steps, traits);
+  StepWork work = make_step_work(events, steps, std::move(layers.by_step));
+  StepPeriods periods = step_periods(steps, work.steps);
+  RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
+  return {std::move(description), std::move(events),  std::move(steps),   std::move(layers),
+          std::move(work),        std::move(periods), std::move(recorded)};
+}
+
+// Two at a time: more would need more memory than they save time.
+std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options) {
+  std::vector<LoadedTrace> out;
+  for (std::size_t i = 0; i < sources.size(); i += 2) {
+    std::optional<LoadedTrace> first, second;
+    const auto load_first = [&] { first.emplace(load_trace(sources[i], options)); };
+    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options)); };
+    if (i + 1 == sources.size()) {
+      load_first();
+    } else {
+      run_both(load_first, load_second);
+    }
+    out.push_back(std::move(*first));
+    if (second) out.push_back(std::move(*second));
+  }
+  return out;
+}
+
+}  // namespace
+
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, ClassFamilies families) {
+  ComparedTraces out{KernelNameTable(std::move(families)), {}, {}};
+  std::vector<LoadedTrace> loaded = load_each(sources, options);
+  std::vector<LayerSet> layers;
+  for (LoadedTrace& trace : loaded) layers.push_back(std::move(trace.layers));
+  layers = join_layers(std::move(layers));
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    LoadedTrace& trace = loaded[i];
+    out.traces.push_back({std::move(trace.description), std::move(trace.events), std::move(trace.steps),
+                          std::move(layers[i]), std::move(trace.work), std::move(trace.periods),
+                          std::move(trace.recorded), number_trace(sources[i].index, out.kernel_names, out.configs)});
+  }
+  return out;
+}
+
+}  // namespace tracedb

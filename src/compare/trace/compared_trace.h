@@ -1,0 +1,56 @@
+// One of the traces of a comparison: its device work in columns, divided into device steps. A device step is one step
+// on one device or, if a trace has no steps, all its work on one device. Device steps are what a comparison counts,
+// averages and samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/trace/device_steps.h"
+#include "compare/trace/kernel_name_table.h"
+#include "compare/trace/recording.h"
+#include "compare/trace/step_periods.h"
+#include "index/index.h"
+#include "passes/layers/layer_set.h"
+#include "passes/tables/name_order.h"
+
+namespace tracedb {
+
+// What the index says of a trace as a whole.
+struct TraceDescription {
+  std::string label;       // the file's name, as short as tells it from the others
+  std::string devices;     // "8 x AMD Instinct MI300X"
+  std::string world_size;  // "" where the trace does not say
+  bool graph_launches = false;
+  NameOrder names_out_of_step;
+};
+
+struct ComparedTrace {
+  TraceDescription description;
+  EventTables events;
+  StepSet steps;
+  LayerSet layers;  // numbered like those of the other traces (joint_stacks.h); `by_step` has moved to `work`
+  StepWork work;
+  StepPeriods periods;
+  RecordedGaps recorded;
+  TraceNumbers numbers;
+
+  [[nodiscard]] NameId name(std::uint32_t name_id) const { return numbers.name(name_id); }
+};
+
+struct TraceSource {
+  const Index& index;  // must outlive the trace; temp.kernel_class must have been made
+  std::string label;
+};
+
+// All traces of a comparison, with one numbering of kernel names, launch configurations and layers.
+struct ComparedTraces {
+  KernelNameTable kernel_names;
+  LaunchConfigTable configs;
+  std::vector<ComparedTrace> traces;  // in the order of the sources
+};
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, ClassFamilies families);
+
+}  // namespace tracedb

@@ -1,0 +1,52 @@
+// The device work of a trace, cut into device steps (compared_trace.h) and measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "passes/columns/device_events.h"
+#include "passes/steps/step_set.h"
+
+namespace tracedb {
+
+// Times in ns. Exactly: computation + exposed_comm + exposed_copy + idle = span.
+struct DeviceStep {
+  std::uint32_t step = 0;                        // index into StepSet::steps + 1; 0: the whole trace
+  std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
+  std::size_t begin = 0, end = 0;                // of StepWork::kernel_rows
+  std::size_t memory_begin = 0, memory_end = 0;  // of StepWork::memory_rows
+  std::int64_t first = 0, span = 0;
+  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, idle = 0;
+  std::int64_t kernel_time = 0;  // sum of durations
+  [[nodiscard]] std::int64_t busy() const { return span - idle; }
+};
+
+struct StepWork {
+  LargeVector<std::uint32_t> kernel_rows;  // those of each device step together, in time order
+  std::vector<std::uint32_t> memory_rows;
+  std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by index into those
+  std::vector<DeviceStep> steps;
+  std::int64_t kernel_time = 0;   // of all kernels, in device steps or not
+  std::int64_t outside_time = 0;  // of kernels in no step
+  std::size_t outside_kernels = 0;
+};
+
+// `kernel_rows`: in order of step, device and time (LayerSet::by_step).
+StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows);
+
+// A duration as it counts in sums: nothing where it is not known, or impossible.
+inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
+
+// What a row of table kernel, or of table memory_op, counts as.
+inline Work work_of_kernel(std::uint32_t kind) {
+  const auto stored = static_cast<StoredKernelKind>(kind);
+  if (stored == StoredKernelKind::kComm || stored == StoredKernelKind::kCommCompute) return Work::kComm;
+  return stored == StoredKernelKind::kCopyKernel ? Work::kCopy : Work::kCompute;
+}
+inline Work work_of_memory(std::uint32_t kind) {
+  return kind == static_cast<std::uint32_t>(StoredMemoryKind::kMemcpy) ? Work::kCopy : Work::kCompute;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,73 @@
+#include "compare/trace/kernel_name_table.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "passes/classify/kernel_identity.h"
+
+namespace tracedb {
+KernelNameTable::KernelNameTable(ClassFamilies families) : families_(std::move(families)) { intern("", "", "other"); }
+
+OpId KernelNameTable::op(std::string_view name) {
+  const auto [entry, is_new] = op_ids_.try_emplace(std::string(name), static_cast<OpId>(ops_.size()));
+  const OpId id = entry->second;
+  if (!is_new) return id;
+  ops_.push_back(entry->first);
+  family_.push_back(id);
+  const OpId family = op(families_.family_of(name));
+  family_[id] = family;
+  return id;
+}
+
+NameId KernelNameTable::intern(std::string_view name, std::string_view short_name, std::string_view op_name,
+                               std::string_view rule) {
+  const auto [entry, is_new] = name_ids_.try_emplace(normalised_name(name), static_cast<NameId>(entries_.size()));
+  if (is_new) {
+    entries_.push_back({entry->first, std::string(short_name), op(op_name), std::nullopt});
+    if (const std::string_view host = families_.host_of(rule); !host.empty()) entries_.back().host = family_[op(host)];
+  }
+  return entry->second;
+}
+
+std::vector<NameId> KernelNameTable::intern_kernels(const Index& index) {
+  std::vector<NameId> numbers;
+  Statement rows(
+      index.database(),
+      "SELECT k.id, k.name, k.short_name, coalesce(c.class, 'other'), coalesce(c.rule, '') FROM kernel_name k "
+      "LEFT JOIN temp.kernel_class c ON c.name_id = k.id ORDER BY k.id");
+  while (rows.step()) {
+    const std::size_t position = rows.id(0);
+    if (position >= numbers.size()) numbers.resize(position + 1, 0);
+    numbers[position] = intern(rows.text(1), rows.text(2), rows.text(3), rows.text(4));
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> LaunchConfigTable::intern(const Index& index) {
+  std::vector<std::uint32_t> numbers;
+  Statement rows(index.database(),
+                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
+                 "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
+  while (rows.step()) {
+    const std::string text = fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
+                                         rows.int64(4), rows.int64(5), rows.int64(6));
+    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(text);
+    const std::size_t id = rows.id(0);
+    if (id >= numbers.size()) numbers.resize(id + 1, 0);
+    numbers[id] = entry->second;
+  }
+  return numbers;
+}
+
+TraceNumbers number_trace(const Index& index, KernelNameTable& kernel_names, LaunchConfigTable& configs) {
+  TraceNumbers out;
+  out.names = kernel_names.intern_kernels(index);
+  out.memcpy = kernel_names.intern("[memcpy]", "[memcpy]", "memcpy");
+  out.memset = kernel_names.intern("[memset]", "[memset]", "memset");
+  out.configs = configs.intern(index);
+  return out;
+}
+
+}  // namespace tracedb

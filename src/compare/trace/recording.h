@@ -1,0 +1,57 @@
+// A profiler that records Python stacks or shapes of operators slows the host. Where the device waits for that host
+// between steps, their period reflects the profiler as much as the program, and two traces that record differently
+// cannot be compared by period.
+//
+// Source: schema/METRICS.md 2 (host_wait) and 10. A gap between two consecutive steps of a device is the host's if the
+// first kernel or copy after it was launched after the gap began or, if the launch is not known, if recorded calls
+// start inside it. A period is bound by the host if such gaps are at least 2 % of it: less changes no verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/trace/step_periods.h"
+#include "index/index.h"
+
+namespace tracedb {
+
+// What slows the host. By what the trace says of its profiler, and by what it holds.
+struct Recording {
+  bool stacks = false, shapes = false;
+  [[nodiscard]] bool any() const { return stacks || shapes; }
+  bool operator==(const Recording&) const = default;
+};
+Recording recording_of(const Index& index);
+std::string to_string(const Recording& recording);  // "python stacks and shapes", "neither python stacks nor shapes"
+
+// By device step: how long the device waits for the host after it, in ns, and how many python calls and operators start
+// in that gap. Empty where nothing that slows the host is recorded.
+struct RecordedGaps {
+  Recording recording;
+  std::vector<std::int64_t> waiting, calls;
+};
+// Of device steps that have a period or a transition. Calls are counted where gaps of the host are enough to bound the
+// periods of a kind of steps, or its transitions.
+RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
+                           const StepPeriods& periods);
+
+// Over the device steps of a group that have a period; times in ns.
+struct HostWaits {
+  std::int64_t gaps = 0;  // of the host
+  std::int64_t waiting = 0, calls = 0;
+  std::int64_t periods = 0;
+  [[nodiscard]] bool bound() const;
+  [[nodiscard]] double share() const;          // of the periods
+  [[nodiscard]] double calls_per_gap() const;  // mean
+};
+HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t> group,
+                         std::span<const std::int64_t> periods);
+
+// How two traces differ in what they record: "the baseline records python stacks, the candidate does not"; "" for not
+// at all, and where it is not known of one.
+std::string recording_difference(const std::optional<Recording>& baseline, const std::optional<Recording>& candidate);
+
+}  // namespace tracedb

@@ -1,0 +1,310 @@
+#include "compare/align/fusion.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "passes/classify/rule_set.h"
+
+namespace tracedb {
+namespace {
+
+// Pairs by the classes of their kernels, "" for none; a class may have a name before it: "add:elementwise". Kernels
+// without have one name by class and side.
+class Made {
+ public:
+  using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  Made& segment(const Pairs& pairs, std::vector<std::int32_t> layers = {0}) {
+    AlignedSegment segment;
+    const auto n = static_cast<std::int64_t>(layers.size());
+    segment.layers = std::move(layers);
+    segment.baseline_instances = segment.candidate_instances = n;
+    segment.baseline_following = segment.candidate_following = n;
+    for (const auto& [baseline, candidate] : pairs) {
+      segment.pairs.emplace_back();
+      segment.pairs.back().baseline = side(baseline, "a", n);
+      segment.pairs.back().candidate = side(candidate, "b", n);
+      alignment_.baseline_time += static_cast<double>(segment.pairs.back().baseline.time);
+      alignment_.candidate_time += static_cast<double>(segment.pairs.back().candidate.time);
+    }
+    alignment_.segments.push_back(std::move(segment));
+    return *this;
+  }
+
+  // A pair of the first segment is on another stream than all others.
+  Made& on_side_stream(std::size_t pair) {
+    alignment_.segments[0].pairs[pair].baseline.lane = alignment_.segments[0].pairs[pair].candidate.lane = 1;
+    return *this;
+  }
+  // At which position either side runs the pairs of the first segment.
+  Made& run_in_order(const std::vector<std::uint32_t>& positions) {
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      KernelPair& pair = alignment_.segments[0].pairs[i];
+      pair.baseline.position = pair.candidate.position = positions[i];
+    }
+    return *this;
+  }
+
+  // "candidate: x = y + z" by names, in the order of the findings.
+  std::vector<std::string> findings() {
+    std::vector<std::string> out;
+    for (const Fusion& fusion : fusions()) {
+      std::string text = fusion.by == FusedBy::kBaseline ? "baseline: " : "candidate: ";
+      text += kernel_names_.entries()[fusion.fused.name].name;
+      for (const FusionKernel& part : fusion.parts) {
+        text += &part == &fusion.parts.front() ? " = " : " + ";
+        text += kernel_names_.entries()[part.name].name;
+      }
+      out.push_back(text);
+    }
+    return out;
+  }
+  std::vector<Fusion> fusions() {
+    return find_fusions(alignment_, kernel_names_, 0).fusions;
+  }
+  // By pair of the first segment: '1' where a finding accounts for a kernel that stands alone.
+  std::string fused_pairs() {
+    const GroupAlignment alignment = find_fusions(alignment_, kernel_names_, 0).alignment;
+    std::string out;
+    for (const KernelPair& pair : alignment.segments[0].pairs) out += pair.fused ? '1' : '0';
+    return out;
+  }
+
+ private:
+  PairSide side(std::string_view text, std::string_view which, std::int64_t n) {
+    if (text.empty()) return {};
+    const std::size_t colon = text.find(':');
+    const std::string_view op = text.substr(colon == std::string_view::npos ? 0 : colon + 1);
+    const std::string name = colon == std::string_view::npos ? std::string(op) + "/" + std::string(which)
+                                                             : std::string(text.substr(0, colon));
+    return {kernel_names_.intern(name, name, op), n, 100 * n, 0, -1};
+  }
+
+  KernelNameTable kernel_names_{ClassFamilies(load_rules("default"))};
+  GroupAlignment alignment_;
+};
+
+Made::Pairs swapped(const Made::Pairs& pairs) {
+  Made::Pairs out;
+  for (const auto& [a, b] : pairs) out.emplace_back(b, a);
+  return out;
+}
+
+using Findings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("fusion: a class that names its parts, which stand alone beside it") {
+  const Made::Pairs pairs = {{"gemm:dense_gemm", "gemm:dense_gemm"},
+                             {"add:elementwise", ""},
+                             {"rms:norm", "fused:elementwise+norm+quantise"},
+                             {"q:quantise", ""},
+                             {"down:dense_gemm", "down:dense_gemm"}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = add + rms + q"});
+  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = add + rms + q"});
+}
+
+TEST_CASE("fusion: the fused kernel may have no partner, or a fused one; kernels that stand alone are stepped over") {
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", ""}, {"", "fused:elementwise+norm"}}).findings() ==
+        Findings{"candidate: fused = add + rms"});
+  Made partial;
+  partial.segment({{"an:elementwise+norm", "fused:elementwise+norm+quantise"}, {"q:quantise", ""}});
+  CHECK(partial.findings() == Findings{"candidate: fused = an + q"});
+  CHECK(partial.fusions().at(0).partial);
+  const Made::Pairs beside = {{"add:elementwise", ""}, {"sum:reduce", ""}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(beside).findings() == Findings{"candidate: fused = add + rms"});
+  const Made::Pairs opposite = {{"add:elementwise", ""}, {"", "sum:reduce"}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(opposite).findings() == Findings{"candidate: fused = add + rms"});
+  const Made::Pairs apart = {
+      {"add:elementwise", ""}, {"g:dense_gemm", "g:dense_gemm"}, {"rms:norm", "fused:elementwise+norm"}};
+  CHECK(Made().segment(apart).findings().empty());
+}
+
+TEST_CASE("fusion: kernels of another stream are stepped over, and parts are told in their own order") {
+  Made made;
+  made.segment({{"gemm:dense_gemm", "gemm:dense_gemm"},
+                {"up:moe_gemm", ""},
+                {"s:dense_gemm", "s:dense_gemm"},
+                {"silu:activation", "fused:moe_gemm+activation"},
+                {"down:moe_gemm", "down:moe_gemm"}});
+  CHECK(made.findings().empty());
+  CHECK(made.on_side_stream(2).findings() == Findings{"candidate: fused = up + silu"});
+  Made crossed;
+  crossed.segment({{"q:quantise", ""}, {"rms:norm", "fused:norm+quantise"}});
+  CHECK(crossed.run_in_order({1, 0}).findings() == Findings{"candidate: fused = rms + q"});
+}
+
+TEST_CASE("fusion: opposite findings both appear") {
+  const Made::Pairs pairs = {{"an:elementwise+norm", "rms:norm"},
+                             {"", "add:elementwise"},
+                             {"g:dense_gemm", "g:dense_gemm"},
+                             {"silu:activation", "sq:activation+quantise"},
+                             {"q:quantise", ""}};
+  Findings found = Made().segment(pairs).findings();
+  std::sort(found.begin(), found.end());
+  CHECK(found == Findings{"baseline: an = rms + add", "candidate: sq = silu + q"});
+}
+
+TEST_CASE("fusion: nothing where nothing is missing, nor from kernels of unknown class") {
+  CHECK(
+      Made().segment({{"f:elementwise+norm", "f:elementwise+norm"}, {"q:quantise", "q:quantise"}}).findings().empty());
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "x:other"}}).findings().empty());
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "x:triton_fused"}}).findings().empty());
+  CHECK(Made().segment({{"x:other", ""}, {"rms:norm", "fused:elementwise+norm"}}).findings().empty());
+  // One kernel for one: another way of doing the work, not fewer kernels for it.
+  CHECK(Made().segment({{"rms:norm", "fused:elementwise+norm"}}).findings().empty());
+}
+
+TEST_CASE("fusion: an inserted kernel is none") {
+  const Made::Pairs pairs = {{"g:dense_gemm", "g:dense_gemm"},   {"", "more:norm"},
+                             {"", "cast:elementwise"},           {"rms:norm", "rms:norm"},
+                             {"r:moe_routing", "r:moe_routing"}, {"", "sort:moe_routing"}};
+  CHECK(Made().segment(pairs).findings().empty());
+  CHECK(Made().segment(swapped(pairs)).findings().empty());
+}
+
+TEST_CASE("fusion: attention in place of softmax between two matrix products") {
+  const Made::Pairs pairs = {{"qk:dense_gemm", ""}, {"soft:softmax", "flash:attention"}, {"pv:dense_gemm", ""}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: flash = qk + soft + pv"});
+  const Made::Pairs beside = {
+      {"qk:dense_gemm", ""}, {"soft:softmax", ""}, {"pv:dense_gemm", ""}, {"", "flash:attention_prefill"}};
+  CHECK(Made().segment(beside).findings() == Findings{"candidate: flash = qk + soft + pv"});
+  // Both have attention; products with partners of their own are not part of it.
+  CHECK(Made()
+            .segment({{"qk:dense_gemm", ""},
+                      {"soft:softmax", ""},
+                      {"pv:dense_gemm", ""},
+                      {"paged:attention_decode", "flash:attention"}})
+            .findings()
+            .empty());
+  CHECK(Made()
+            .segment({{"qk:dense_gemm", "qk:dense_gemm"},
+                      {"soft:softmax", "flash:attention"},
+                      {"pv:dense_gemm", "pv:dense_gemm"}})
+            .findings()
+            .empty());
+}
+
+TEST_CASE("fusion: one kernel for a whole mixture of experts, for its routing, for products and their sum") {
+  const Made::Pairs whole = {
+      {"sort:moe_routing", ""}, {"one:moe_gemm", "all:moe_gemm"}, {"two:moe_gemm", ""}, {"sum:moe_finalize", ""}};
+  CHECK(Made().segment(whole).findings() == Findings{"candidate: all = sort + one + two + sum"});
+  CHECK(Made().segment(swapped(whole)).findings() == Findings{"baseline: all = sort + one + two + sum"});
+  const Made::Pairs routing = {
+      {"topk:moe_routing", "route:moe_routing"}, {"sort:moe_routing", ""}, {"one:moe_gemm", "one:moe_gemm"}};
+  CHECK(Made().segment(routing).findings() == Findings{"candidate: route = topk + sort"});
+  Made implied;
+  implied.segment({{"one:moe_gemm", "uno:moe_gemm"}, {"two:moe_gemm", "due:moe_gemm"}, {"sum:moe_finalize", ""}});
+  CHECK(implied.findings() == Findings{"candidate: due = two + sum"});
+  CHECK(implied.fusions().at(0).implied);
+  CHECK(implied.fusions().at(0).confidence <= 0.5);
+  // The same product on both sides did not learn to add up.
+  CHECK(Made().segment({{"two:moe_gemm", "two:moe_gemm"}, {"sum:moe_finalize", ""}}).findings().empty());
+}
+
+TEST_CASE("fusion: the same kernels in other layers are the same finding, with the sums of all") {
+  const Made::Pairs pairs = {{"add:elementwise", ""}, {"rms:norm", "fused:elementwise+norm"}};
+  Made::Pairs others = pairs;
+  others.emplace_back("k:reduce", "k:reduce");
+  const std::vector<Fusion> found = Made().segment(pairs, {0, 3}).segment(others, {1, 2}).fusions();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].layers == std::vector<std::int32_t>{0, 1, 2, 3});
+  CHECK(found[0].fused.n == 4);
+  CHECK(found[0].fused.time == 400);
+  REQUIRE(found[0].parts.size() == 2);
+  CHECK(found[0].parts[0].n == 4);
+  CHECK(found[0].support == 1);
+  CHECK_FALSE(found[0].partial);
+  CHECK_FALSE(found[0].implied);
+}
+
+TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") {
+  const Made::Pairs pairs = {
+      {"dense_gemm", "dense_gemm"}, {"elementwise", ""}, {"norm", "elementwise+norm"}, {"copy", ""}, {"", "sort"}};
+  CHECK(Made().segment(pairs).fused_pairs() == "01000");
+  CHECK(Made().segment(swapped(pairs)).fused_pairs() == "01000");
+  CHECK(Made().segment({{"x:norm", "norm"}, {"y:norm", ""}}).fused_pairs() == "00");
+}
+
+TEST_CASE("fusion: a residual add that a name leaves out neither makes nor prevents a finding") {
+  CHECK(Made().segment({{"an:elementwise+norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
+        Findings{"candidate: nq = an + q"});
+  CHECK(Made().segment({{"ar:communication", "arn:communication+norm"}, {"an:elementwise+norm", ""}}).findings() ==
+        Findings{"candidate: arn = ar + an"});
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
+        Findings{"candidate: nq = add + rms + q"});
+  const Made::Pairs kept = {
+      {"add:elementwise", "add:elementwise"}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}};
+  CHECK(Made().segment(kept).findings() == Findings{"candidate: nq = rms + q"});
+  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "n:norm"}}).findings().empty());
+  CHECK(Made().segment({{"an:elementwise+norm", "n:norm"}, {"q:quantise", "q:quantise"}}).findings().empty());
+}
+
+TEST_CASE("fusion: attention in two kernels against one, and one kernel for two calls of one") {
+  const Made::Pairs attention = {{"split:attention_decode", "flash:attention"}, {"sum:attention_decode", ""}};
+  CHECK(Made().segment(attention).findings() == Findings{"candidate: flash = split + sum"});
+  CHECK(Made().segment(swapped(attention)).findings() == Findings{"baseline: flash = split + sum"});
+  CHECK(Made().segment({{"a:attention", "a:attention"}, {"b:attention", ""}}).findings().empty());
+  const Made::Pairs norms = {{"rms:norm", "qk:norm"}, {"rms:norm", ""}, {"r:rotary", "r:rotary"}};
+  CHECK(Made().segment(norms).findings() == Findings{"candidate: qk = rms + rms"});
+  CHECK(Made().segment(swapped(norms)).findings() == Findings{"baseline: qk = rms + rms"});
+  // Put in, not fused: another norm, or one more of what both have.
+  CHECK(Made().segment({{"rms:norm", "qk:norm"}, {"more:norm", ""}}).findings().empty());
+  CHECK(Made().segment({{"rms:norm", "rms:norm"}, {"rms:norm", ""}}).findings().empty());
+}
+
+TEST_CASE("fusion: a kernel that is called once more beside the partner is part of it, too") {
+  const Made::Pairs pairs = {{"gemm:dense_gemm", "gemm:dense_gemm"},
+                             {"rms:norm", ""},
+                             {"rms:norm", "fused:norm+rotary"},
+                             {"rope:rotary", ""},
+                             {"attention:attention", "attention:attention"}};
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = rms + rms + rope"});
+  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = rms + rms + rope"});
+  // Another norm, or a call elsewhere, is not.
+  const Made::Pairs other = {{"other:norm", ""}, {"rms:norm", "fused:norm+rotary"}, {"rope:rotary", ""}};
+  CHECK(Made().segment(other).findings() == Findings{"candidate: fused = rms + rope"});
+}
+
+TEST_CASE("fusion: findings of little confidence are counted, not shown, and account for nothing") {
+  KernelNameTable words;
+  GroupAlignment alignment;
+  AlignedSegment& segment = alignment.segments.emplace_back();
+  segment.layers = {0};
+  segment.baseline_instances = segment.candidate_instances = 10;
+  segment.baseline_following = 2;
+  segment.candidate_following = 10;
+  const auto side = [&](const char* name, const char* op) {
+    return PairSide{words.intern(name, name, op), 1, 100, 0, -1};
+  };
+  segment.pairs.resize(2);
+  segment.pairs[0].baseline = side("add", "elementwise");
+  segment.pairs[1].baseline = side("rms", "norm");
+  segment.pairs[1].candidate = side("both", "elementwise+norm");
+  alignment.baseline_time = alignment.candidate_time = 200;
+  alignment.baseline_share = 0.5;
+  alignment.candidate_share = 1;
+  const FusedAlignment none = find_fusions(alignment, words, 0.3);
+  CHECK(none.fusions.empty());
+  CHECK(none.uncertain == 1);
+  CHECK(none.alignment.baseline_share == 0.5);
+  CHECK_FALSE(none.alignment.segments[0].pairs[0].fused);
+  const FusedAlignment all = find_fusions(alignment, words, 0);
+  REQUIRE(all.fusions.size() == 1);
+  CHECK(all.uncertain == 0);
+  CHECK(all.alignment.baseline_share == 1);
+  CHECK(all.alignment.segments[0].pairs[0].fused);
+  CHECK(all.alignment.segments[0].pairs[1].candidate.fusion == 0);
+}
+
+TEST_CASE("kernels of one class alone are not what a fused kernel was made of") {
+  CHECK(Made().segment({{"x:norm", ""}, {"y:norm", ""}, {"", "norm+quantise"}}).findings().empty());
+  CHECK(Made().segment({{"", "x:norm"}, {"norm+quantise", ""}, {"", "y:norm"}}).findings().empty());
+  CHECK(Made().segment({{"x:norm", ""}, {"y:quantise", ""}, {"", "z:norm+quantise"}}).findings() ==
+        Findings{"candidate: z = x + y"});
+}
+
+}  // namespace tracedb

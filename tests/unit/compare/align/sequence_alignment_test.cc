@@ -1,0 +1,166 @@
+#include "compare/align/sequence_alignment.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace tracedb {
+namespace {
+
+using Sequence = std::vector<std::uint32_t>;
+
+// Symmetric, nothing for equal symbols, and no less than the difference of the gaps, as real costs are.
+AlignmentCosts random_costs(std::mt19937& chance, std::size_t symbols) {
+  AlignmentCosts costs{symbols, std::vector<std::uint16_t>(symbols * symbols), std::vector<std::uint16_t>(symbols)};
+  for (std::uint16_t& gap : costs.gap) gap = static_cast<std::uint16_t>(20 + chance() % 60);
+  for (std::size_t a = 0; a < symbols; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      const int apart = std::abs(costs.gap[a] - costs.gap[b]);
+      const bool never = chance() % 4 == 0;
+      const auto cost =
+          static_cast<std::uint16_t>(never ? kNeverPaired : static_cast<unsigned>(apart) + 1 + chance() % 60);
+      costs.pair[a * symbols + b] = costs.pair[b * symbols + a] = cost;
+    }
+  }
+  return costs;
+}
+
+// The whole table, without bands and short cuts.
+std::uint64_t least_cost(const Sequence& a, const Sequence& b, const AlignmentCosts& costs) {
+  std::vector<std::uint64_t> row(b.size() + 1, 0), before;
+  for (std::size_t j = 1; j <= b.size(); ++j) row[j] = row[j - 1] + costs.gap[b[j - 1]];
+  for (const std::uint32_t symbol : a) {
+    before.swap(row);
+    row.assign(b.size() + 1, before[0] + costs.gap[symbol]);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({before[j - 1] + costs.pair[symbol * costs.symbols + b[j - 1]], before[j] + costs.gap[symbol],
+                         row[j - 1] + costs.gap[b[j - 1]]});
+    }
+  }
+  return row.back();
+}
+
+// Of a path, which must hold every element once, in order.
+std::uint64_t cost_of(const std::vector<AlignedPair>& path, const Sequence& a, const Sequence& b,
+                      const AlignmentCosts& costs) {
+  std::uint64_t cost = 0;
+  std::size_t i = 0, j = 0;
+  for (const AlignedPair& pair : path) {
+    if (pair.a != kNoPartner) REQUIRE(pair.a == i++);
+    if (pair.b != kNoPartner) REQUIRE(pair.b == j++);
+    REQUIRE((pair.a != kNoPartner || pair.b != kNoPartner));
+    cost += pair.b == kNoPartner   ? costs.gap[a[pair.a]]
+            : pair.a == kNoPartner ? costs.gap[b[pair.b]]
+                                   : costs.pair[a[pair.a] * costs.symbols + b[pair.b]];
+  }
+  REQUIRE(i == a.size());
+  REQUIRE(j == b.size());
+  return cost;
+}
+
+void check(const Sequence& a, const Sequence& b, const AlignmentCosts& costs) {
+  const std::vector<AlignedPair> there = align_sequences(a, b, costs);
+  REQUIRE(cost_of(there, a, b, costs) == least_cost(a, b, costs));
+  std::vector<AlignedPair> back = align_sequences(b, a, costs);
+  for (AlignedPair& pair : back) std::swap(pair.a, pair.b);
+  const auto order = [](const AlignedPair& x, const AlignedPair& y) {
+    return std::pair(x.a, x.b) < std::pair(y.a, y.b);
+  };
+  std::vector<AlignedPair> sorted = there;
+  std::sort(sorted.begin(), sorted.end(), order);
+  std::sort(back.begin(), back.end(), order);
+  REQUIRE(back == sorted);
+}
+
+Sequence random_sequence(std::mt19937& chance, std::size_t most, std::size_t symbols) {
+  Sequence out(chance() % (most + 1));
+  for (std::uint32_t& symbol : out) symbol = static_cast<std::uint32_t>(chance() % symbols);
+  return out;
+}
+
+// A long sequence as models have: the same symbols over and over, with a few that differ.
+Sequence layers(std::mt19937& chance, std::size_t length, std::size_t symbols) {
+  Sequence out(length);
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t usual = i % (symbols - 2);
+    out[i] = static_cast<std::uint32_t>(chance() % 40 == 0 ? chance() % symbols : usual);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("short random sequences: least cost, whichever comes first") {
+  std::mt19937 chance(17);
+  for (int round = 0; round < 3000; ++round) {
+    const std::size_t symbols = 1 + chance() % 7;
+    const AlignmentCosts costs = random_costs(chance, symbols);
+    check(random_sequence(chance, 14, symbols), random_sequence(chance, 14, symbols), costs);
+  }
+}
+
+TEST_CASE("long sequences with a long insertion: the band is widened") {
+  std::mt19937 chance(18);
+  const AlignmentCosts costs = random_costs(chance, 12);
+  const Sequence a = layers(chance, 1500, 12);
+  for (const std::size_t extra : {std::size_t{1}, std::size_t{90}, std::size_t{700}}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{600}, a.size()}) {
+      Sequence b = a;
+      b.insert(b.begin() + static_cast<std::ptrdiff_t>(at), extra, 11);
+      b[5] = 10;
+      b[b.size() - 5] = 10;
+      check(a, b, costs);
+    }
+  }
+}
+
+TEST_CASE("as much is gone in front as is new behind: the path leaves the first band") {
+  std::mt19937 chance(19);
+  const AlignmentCosts costs = random_costs(chance, 30);
+  Sequence middle(900);
+  for (std::size_t i = 0; i < middle.size(); ++i) middle[i] = static_cast<std::uint32_t>(chance() % 28);
+  Sequence a(300, 28), b = middle;
+  a.insert(a.end(), middle.begin(), middle.end());
+  b.insert(b.end(), 300, 29);
+  check(a, b, costs);
+  AlignmentCosts only_equal = costs;
+  only_equal.pair.clear();
+  const std::vector<AlignedPair> path = align_sequences(a, b, only_equal);
+  const auto paired = std::count_if(path.begin(), path.end(), [](const AlignedPair& pair) {
+    return pair.a != kNoPartner && pair.b != kNoPartner && pair.a == pair.b + 300;
+  });
+  CHECK(paired == 900);
+}
+
+TEST_CASE("one inserted element shifts nothing") {
+  std::mt19937 chance(20);
+  for (int round = 0; round < 200; ++round) {
+    const AlignmentCosts costs = random_costs(chance, 6);
+    const Sequence a = random_sequence(chance, 30, 6);
+    Sequence b = a;
+    b.insert(b.begin() + static_cast<std::ptrdiff_t>(chance() % (a.size() + 1)),
+             static_cast<std::uint32_t>(chance() % 6));
+    const std::vector<AlignedPair> path = align_sequences(a, b, costs);
+    REQUIRE(path.size() == b.size());
+    for (const AlignedPair& pair : path) {
+      if (pair.a != kNoPartner) CHECK(a[pair.a] == b[pair.b]);
+    }
+  }
+}
+
+TEST_CASE("empty sequences, and ones too long to pair") {
+  std::mt19937 chance(21);
+  const AlignmentCosts costs = random_costs(chance, 2);
+  CHECK(align_sequences({}, {}, costs).empty());
+  check({}, {0, 1, 0}, costs);
+  check({1}, {}, costs);
+  const Sequence longest(kLongestAlignment, 0);
+  CHECK(align_sequences(longest, longest, costs).size() == kLongestAlignment);
+  const Sequence longer(kLongestAlignment + 1, 0);
+  const std::vector<AlignedPair> apart = align_sequences(longer, {{0}}, costs);
+  CHECK(apart.size() == kLongestAlignment + 2);
+  CHECK(cost_of(apart, longer, {0}, costs) == apart.size() * costs.gap[0]);
+}
+
+}  // namespace tracedb
