@@ -88,6 +88,16 @@ def tracks(events):
     return {track: Track(group) for track, group in grouped.items()}
 
 
+def parents_by_time(events):
+    """(position, parent or None) of events in the order of a Track."""
+    open_frames = []
+    for event in events:
+        open_frames = [frame for frame in open_frames if frame.end > event.ts]
+        around = [frame for frame in reversed(open_frames) if frame.end >= event.end]
+        yield event.position, min(around, key=lambda frame: frame.end, default=None)
+        open_frames.append(event)
+
+
 class Reference:
     """The whole trace, read with Python."""
 
@@ -118,6 +128,7 @@ class Reference:
         self.step_tracks = tracks(e for e in self.events["annotation_user"] if STEP_NAME.match(e.name or ""))
         self.gpu_step_tracks = tracks(e for e in self.events["annotation_gpu"] if STEP_NAME.match(e.name or ""))
         self.paths = {}
+        self.parents = {}  # by track: parent by position
 
     def python_path(self, call):
         """Names from the root to this call."""
@@ -138,19 +149,9 @@ class Reference:
         if named is not None and named is not call and named.track == call.track and named.ts == call.ts:
             if named.end == call.end:
                 return named
-        track = self.python_tracks[call.track]
-        before = (call.ts, -call.end, call.position)
-        best = None
-        for i in range(bisect.bisect_right(track.starts, call.ts) - 1, -1, -1):
-            if track.latest_end[i] <= call.ts:
-                break
-            other = track.events[i]
-            if (other.ts, -other.end, other.position) < before and other.end > call.ts and other.end >= call.end:
-                if best is None or other.end < best.end:
-                    best = other
-                if track.nests:
-                    break
-        return best
+        if call.track not in self.parents:
+            self.parents[call.track] = dict(parents_by_time(self.python_tracks[call.track].events))
+        return self.parents[call.track][call.position]
 
     @staticmethod
     def first_to_end(track, time):
