@@ -19,6 +19,7 @@ LAYERS = {
     "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},
     "ascend": {"base", "sql", "trace", "index"},
+    "aie": {"base", "sql", "trace", "index"},
     "report": {"base", "sql"},
     "present": {"base", "sql", "compare", "report"},
 }

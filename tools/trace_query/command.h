@@ -40,5 +40,6 @@ extern const Command kRulesCommand;
 extern const Command kSqlCommand;
 extern const Command kSchemaCommand;
 extern const Command kVerifyCommand;
+extern const Command kAieCommand;
 
 }  // namespace tracedb

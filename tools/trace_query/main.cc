@@ -30,7 +30,7 @@ constexpr const Command* kCommands[] = {
     &kInfoCommand,   &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,      &kKernelsCommand,
     &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,     &kLaunchesCommand,
     &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
-    &kModelCommand,  &kRulesCommand,   &kSqlCommand,    &kSchemaCommand,    &kVerifyCommand,
+    &kModelCommand,  &kAieCommand,     &kRulesCommand,  &kSqlCommand,       &kSchemaCommand,   &kVerifyCommand,
 };
 
 std::string help_text() {

@@ -212,6 +212,10 @@ void throw_os_error(int error_number, std::string_view path) {
                 fmt::format("[Errno {}] {}: {}", error_number, std::strerror(error_number), repr(path)));
 }
 
+void throw_os_error(int error_number) {
+  throw failure(type_of(error_number), fmt::format("[Errno {}] {}", error_number, std::strerror(error_number)));
+}
+
 std::string read_text(const std::filesystem::path& path) {
   const Descriptor file(path);
   if (file.number() < 0) throw_os_error(errno, path.native());
@@ -223,8 +227,7 @@ std::string read_text(const std::filesystem::path& path) {
     const std::size_t before = text.size();
     text.resize(std::max(before + kBlock, static_cast<std::size_t>(info.st_size) + 1));
     got = ::read(file.number(), text.data() + before, text.size() - before);
-    if (got < 0 && errno != EINTR)
-      throw failure(type_of(errno), fmt::format("[Errno {}] {}", errno, std::strerror(errno)));
+    if (got < 0 && errno != EINTR) throw_os_error(errno);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0) got = 1;
   }

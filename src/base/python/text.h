@@ -19,6 +19,7 @@ std::string read_text(const std::filesystem::path& path);
 
 // The OSError of a call that failed for `path`: "FileNotFoundError: [Errno 2] No such file or directory: 'x'".
 [[noreturn]] void throw_os_error(int error_number, std::string_view path);
+[[noreturn]] void throw_os_error(int error_number);  // of a call that names no path
 
 // Appends the code point at `at` of the text, which moves behind it. Surrogates count as characters.
 char32_t next_code_point(std::string_view text, std::size_t& at);

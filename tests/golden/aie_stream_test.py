@@ -1,0 +1,51 @@
+"""`aie --compat stream` against everything the stream project's program wrote for recorded cases: files, standard output
+and exit code byte for byte, and the last line of standard error where it failed."""
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import TRACES, Cases, equal, program, scratch_folder, skip_without_traces  # noqa: E402
+
+GOLDEN = TRACES.parent / "golden/aie"
+ABOUT_THE_RUN = ("stdout.txt", "stderr.txt", "exit_code")
+
+
+def trace_of(options):
+    size = "{M}_{K}_{N}".format(**options)
+    return f"outputs/{options['hwid']}-gemm_{size}-{options['row']}_row_{options['col']}_col/traces/trace_mm_{size}.json"
+
+
+def check(case):
+    expected = case / "expected"
+    with scratch_folder() as folder:
+        trace = folder / trace_of(json.loads((case / "args.json").read_text()))
+        trace.parent.mkdir(parents=True)
+        recorded = case / "input/trace.json"
+        if recorded.exists():
+            trace.write_bytes(recorded.read_bytes())
+        arguments = shlex.split((case / "cmd.txt").read_text())[1:]
+        result = subprocess.run([program("trace-query"), "aie", "--compat", "stream", *arguments], cwd=folder,
+                                capture_output=True, check=False)
+        equal(result.stdout, (expected / "stdout.txt").read_bytes(), "standard output")
+        equal(result.returncode, int((expected / "exit_code").read_text()), "exit code")
+        last = (expected / "stderr.txt").read_bytes().splitlines()[-1:]
+        equal(result.stderr.splitlines()[-1:], last, "last line of standard error")
+        names = {path.name for path in expected.iterdir()} - set(ABOUT_THE_RUN)
+        equal({path.name for path in trace.parent.iterdir()} - {trace.name}, names, "files")
+        for name in sorted(names):
+            equal((trace.parent / name).read_bytes(), (expected / name).read_bytes(), name)
+
+
+def main():
+    cases = Cases()
+    if not skip_without_traces(cases, GOLDEN):
+        for case in sorted(GOLDEN.iterdir()):
+            cases.run(case.name, check, case)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
