@@ -1,13 +1,13 @@
--- What trace-query sql adds to views, by temporary views of the same names: opinions under the rules in force, made when
+-- What trace-query sql adds to views, by temporary views of the same names: opinions under the active rules, made when
 -- a query asks for them. The views of the index itself, as other clients see them, are main.kernels and so on. Steps are
 -- those of the reports: also inferred ones, and those of --step-regex. A list in braces is that of the columns of the
--- view in main, some of them replaced (src/passes/sql/kernel_words.cc).
+-- view in main, some of them replaced (src/passes/sql/kernel_sql_functions.cc).
 
 CREATE TEMP VIEW kernels AS          -- one row per kernel execution, with names in place of ids
 SELECT
   {kernels: step kernel_step(v.id), phase kernel_phase(v.id)},
   op_class(v.name)
-    AS op,                           -- trace-query sql: class under the rules in force: attention, dense_gemm, norm, ...
+    AS op,                           -- trace-query sql: class under the active rules: attention, dense_gemm, norm, ...
   kernel_stack(v.id)
     AS stack,                        -- trace-query sql: stack of layers: the modules' class, or "stack 1" ...; NULL: in none
   kernel_layer(v.id)
@@ -24,14 +24,14 @@ CREATE TEMP VIEW kernel_stats AS     -- kernel time by name over the whole trace
 SELECT
   v.*,
   op_class(v.name)
-    AS op                            -- trace-query sql: class under the rules in force
+    AS op                            -- trace-query sql: class under the active rules
 FROM main.kernel_stats v;
 
 CREATE TEMP VIEW launches AS         -- one row per kernel whose launching call is known
 SELECT
   v.*,
   op_class(v.kernel)
-    AS op,                           -- trace-query sql: class of the kernel under the rules in force
+    AS op,                           -- trace-query sql: class of the kernel under the active rules
   kernel_stack(v.kernel_id)
     AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
@@ -42,7 +42,7 @@ CREATE TEMP VIEW collectives AS      -- communication kernels with what the trac
 SELECT
   {collectives: step kernel_step(v.kernel_id), phase kernel_phase(v.kernel_id)},
   op_class(v.kernel)
-    AS op,                           -- trace-query sql: class of the kernel under the rules in force
+    AS op,                           -- trace-query sql: class of the kernel under the active rules
   kernel_stack(v.kernel_id)
     AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
@@ -55,27 +55,25 @@ SELECT
 FROM main.memcpys v;
 
 CREATE TEMP VIEW steps AS            -- one row per step, in time order
-WITH RECURSIVE number(i) AS (
-  SELECT 0 WHERE step_count() > 0
-  UNION ALL SELECT i + 1 FROM number WHERE i + 1 < step_count())
 SELECT
-  i + 1 AS id,
-  i AS step,
-  step_fact(i, 'phase') AS phase,
-  step_fact(i, 'name') AS name,
-  step_fact(i, 'ts') AS ts,
-  step_fact(i, 'ts') + step_fact(i, 'dur') AS ts_end,
-  step_fact(i, 'dur') AS dur,
-  step_fact(i, 'dur') / 1000.0 AS dur_us,
-  step_fact(i, 'context_requests') AS context_requests,
-  step_fact(i, 'context_tokens') AS context_tokens,
-  step_fact(i, 'generation_requests') AS generation_requests,
-  step_fact(i, 'generation_tokens') AS generation_tokens,
-  step_fact(i, 'kernels') AS kernels,
-  step_fact(i, 'kernel_time') AS kernel_time,
-  step_fact(i, 'gpu_ts') AS gpu_ts,
-  step_fact(i, 'gpu_ts_end') AS gpu_ts_end,
-  step_fact(i, 'first_kernel_id') AS first_kernel_id,
-  step_fact(i, 'last_kernel_id') AS last_kernel_id,
-  step_fact(i, 'timed_on') AS timed_on
-FROM number;
+  step + 1 AS id,
+  step,
+  phase,
+  nullif(name, '') AS name,
+  ts,
+  ts + dur AS ts_end,
+  dur,
+  dur / 1000.0 AS dur_us,
+  context_requests,
+  context_tokens,
+  generation_requests,
+  generation_tokens,
+  kernels,
+  iif(known > 0, kernel_time, NULL) AS kernel_time,
+  gpu_ts,
+  gpu_ts_end,
+  first_kernel_id,
+  last_kernel_id,
+  timed_on
+FROM step_figures
+WHERE step IS NOT NULL;

@@ -1,4 +1,4 @@
--- Communication by collective. temp.comm_group: kernels of kinds comm and comm_compute in the selection; one row for
+-- Communication by collective. temp.comms: kernels of kinds comm and comm_compute in the selection; one row for
 -- each collective, group, type and size, and one for each short name of kernels that the trace does not describe. Times
 -- include waiting for other ranks, so bandwidths are lower bounds. Busy: concurrent kernels count once, for the one
 -- that started first; Exposed: the part of it during which the device computes nothing. comm_compute: fused with a
@@ -30,5 +30,5 @@ SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / 
                           THEN ' (' || group_description || ')' ELSE '' END,
        kind,
        coalesce(name, '[no name]')
-FROM temp.comm_group
+FROM temp.comms
 ORDER BY total DESC, name, group_name, group_description, dtype, bytes, kind;

@@ -1,4 +1,4 @@
--- Times during which a device ran nothing, longest first. temp.gap: the gaps that are shown; :total, :count: over all
+-- Times during which a device ran nothing, longest first. temp.idle_gaps: the gaps that are shown; all_idle: over all
 -- gaps, the idle time of `timeline`. Before: the work that ended last before the gap; Next: the work that ended it.
 -- column: idle_pct  | Idle (%)  | percent | sum
 -- column: dur       | Duration  | ns      | sum
@@ -13,11 +13,11 @@
 -- column: next_kernel_id    | Next Kernel   |      |
 -- column: next_memory_op_id | Next Copy     |      |
 -- column: next      | Next      | text    | label
-SELECT 100.0 * g.dur / nullif(:total, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
+SELECT 100.0 * g.dur / nullif(g.all_idle, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
        g.cause, coalesce(bn.short_name, bs.value),
        (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = coalesce(ak.cpu_op_id, am.cpu_op_id)),
        ak.id, am.id, coalesce(an.short_name, a_s.value)
-FROM temp.gap g
+FROM temp.idle_gaps g
 LEFT JOIN device d ON d.id = g.device_id
 LEFT JOIN stream s ON s.id = g.stream_id
 LEFT JOIN kernel bk ON bk.id = g.before_kernel_id

@@ -1,4 +1,4 @@
--- Kernel time of a selection by name. temp.kernel_group: sums by name; :busy: time during which any of them ran.
+-- Kernel time of a selection by name. temp.kernels_by_name: sums by name.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum
@@ -13,6 +13,6 @@
 -- column: busy_share_pct | Busy Share (%) | percent |
 -- column: name       | Name       | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
-       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), label
-FROM temp.kernel_group
-ORDER BY total DESC, label;
+       p90, p99, busy, 100.0 * busy / nullif(all_busy, 0), name
+FROM temp.kernels_by_name
+ORDER BY total DESC, name;

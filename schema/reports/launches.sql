@@ -1,4 +1,4 @@
--- Launching calls by name. temp.launch_group: calls that launched a kernel of the selection; without a selection, all
+-- Launching calls by name. temp.launch_calls: calls that launched a kernel of the selection; without a selection, all
 -- launching calls. API: time in the call. Delay: from its return to the start of its first kernel, 0 if the kernel
 -- started earlier; Early counts those. Queue: the part of the delay during which the stream of the kernel had nothing
 -- else to run.
@@ -24,5 +24,5 @@ SELECT 100.0 * coalesce(api_total, 0) / nullif(total(api_total) OVER (), 0), coa
        1.0 * api_total / nullif(api_known, 0), api_median, api_p99, api_max, kernels, launching,
        1.0 * kernels / nullif(launching, 0), 1.0 * delay_total / nullif(delays, 0), delay_median, delay_p99,
        started_early, 1.0 * queue_total / nullif(queues, 0), queue_median, queue_p99, call
-FROM temp.launch_group
+FROM temp.launch_calls
 ORDER BY api_total DESC NULLS LAST, call;

@@ -1,4 +1,4 @@
--- Kernel time of a selection by layer. temp.layer_row: one row for each layer, and rows for kernels without a layer.
+-- Kernel time of a selection by layer. temp.layers: one row for each layer, and rows for kernels without a layer.
 -- column: time_pct   | Time (%)       | percent | sum
 -- column: total_time | Total Time     | ns      | sum
 -- column: instances  | Instances      | count   | sum
@@ -10,5 +10,5 @@
 -- column: layer      | Layer          | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,
        1.0 * total / nullif(known, 0), stack, layer
-FROM temp.layer_row
-ORDER BY place;
+FROM temp.layers
+ORDER BY position;

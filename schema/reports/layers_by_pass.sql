@@ -1,4 +1,4 @@
--- Kernel time of a selection by layer and pass of training. temp.layer_row: one row for each pair that has kernels.
+-- Kernel time of a selection by layer and pass of training. temp.layers_by_pass: one row for each pair that has kernels.
 -- column: time_pct   | Time (%)       | percent | sum
 -- column: total_time | Total Time     | ns      | sum
 -- column: instances  | Instances      | count   | sum
@@ -10,6 +10,6 @@
 -- column: stack      | Stack          | text    |
 -- column: layer      | Layer          | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,
-       1.0 * total / nullif(known, 0), part, stack, layer
-FROM temp.layer_row
-ORDER BY place, total DESC, part;
+       1.0 * total / nullif(known, 0), pass, stack, layer
+FROM temp.layers_by_pass
+ORDER BY position, total DESC, pass;

@@ -1,4 +1,4 @@
--- Copies and fills by direction. temp.memory_group: those of the selection. Averages are over operations whose time or
+-- Copies and fills by direction. temp.copies: those of the selection. Averages are over operations whose time or
 -- size is known; GB/s (10^9 bytes per second) over those where both are: per time of each operation, and achieved, per
 -- time during which any of them ran (Busy). GB/s From: the profiler's own bandwidth, or computed from durations, which
 -- are too short where the trace counts in whole microseconds; mixed: both.
@@ -20,5 +20,5 @@ SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, bytes, 1.0 * t
        CASE WHEN measured_time > 0 THEN
          CASE WHEN by_duration = 0 THEN 'profiler' WHEN by_profiler = 0 THEN 'computed' ELSE 'mixed' END END,
        kind || coalesce(' ' || direction, '')
-FROM temp.memory_group
+FROM temp.copies
 ORDER BY total DESC, 12;

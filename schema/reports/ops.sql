@@ -1,5 +1,4 @@
--- Kernel time of a selection by operation class, under the active rules. temp.kernel_group: sums by class; :busy: time
--- during which any of the kernels ran.
+-- Kernel time of a selection by operation class, under the active rules. temp.ops: sums by class.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum
@@ -15,6 +14,6 @@
 -- column: names      | Names      | count   | sum
 -- column: op         | Operation  | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
-       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), names, label
-FROM temp.kernel_group
-ORDER BY total DESC, label;
+       p90, p99, busy, 100.0 * busy / nullif(all_busy, 0), names, op
+FROM temp.ops
+ORDER BY total DESC, op;

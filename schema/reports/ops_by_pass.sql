@@ -1,5 +1,4 @@
--- Kernel time of a selection by operation class and pass of training. temp.kernel_group: sums by both; :busy: time
--- during which any of the kernels ran.
+-- Kernel time of a selection by operation class and pass of training. temp.ops_by_pass: sums by both.
 -- column: time_pct   | Time (%)   | percent | sum
 -- column: total_time | Total Time | ns      | sum
 -- column: instances  | Instances  | count   | sum
@@ -16,6 +15,6 @@
 -- column: pass       | Pass       | text    |
 -- column: op         | Operation  | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
-       p90, p99, busy, 100.0 * busy / nullif(:busy, 0), names, pass, label
-FROM temp.kernel_group
-ORDER BY total DESC, label, pass;
+       p90, p99, busy, 100.0 * busy / nullif(all_busy, 0), names, pass, op
+FROM temp.ops_by_pass
+ORDER BY total DESC, op, pass;

@@ -1,5 +1,4 @@
--- Steps by kind, and a row for kernels outside of steps. temp.phase_row: one row for each; :busy: time during which any
--- ran.
+-- Steps by kind, and a row for kernels outside of steps. temp.phases: one row for each.
 -- column: time_pct     | Time (%)         | percent | sum
 -- column: total_time   | Total Time       | ns      | sum | kept
 -- column: instances    | Kernels          | count   | sum
@@ -15,6 +14,6 @@
 -- column: tokens_per_s | Tokens/s         |         |
 -- column: phase        | Phase            | text    | label
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, kernels, steps, requests, tokens, busy,
-       100.0 * busy / nullif(:busy, 0), gpu_span, host, period, launch_lag, round(tokens_per_s, 1), phase
-FROM temp.phase_row
+       100.0 * busy / nullif(all_busy, 0), gpu_span, host, period, launch_lag, round(tokens_per_s, 1), phase
+FROM temp.phases
 ORDER BY phase = '[no step]', total DESC, phase;

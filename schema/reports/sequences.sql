@@ -1,4 +1,4 @@
--- Sequences of kernels that repeat on a stream. temp.kernel_sequence: the sequences found, by time. A kernel is in
+-- Sequences of kernels that repeat on a stream. temp.sequences: the sequences found, by time. A kernel is in
 -- several of them, so shares do not add up.
 -- column: time_pct   | Time (%)   | percent |
 -- column: total_time | Total Time | ns      |
@@ -7,6 +7,6 @@
 -- column: min        | Min        | ns      |
 -- column: max        | Max        | ns      |
 -- column: sequence   | Sequence   | text    | label
-SELECT 100.0 * total / nullif(:all, 0), total, n, 1.0 * total / n, min, max, sequence
-FROM temp.kernel_sequence
-ORDER BY place;
+SELECT 100.0 * total / nullif(all_time, 0), total, n, 1.0 * total / n, min, max, sequence
+FROM temp.sequences
+ORDER BY position;

@@ -1,4 +1,5 @@
--- Steps in time order, and a row for kernels outside of steps. temp.step_row: one row for each; times in ns.
+-- Steps in time order, and a row for kernels outside of steps. temp.step_figures: one row for each; times in ns.
+-- :steady: 1: only the steady steps.
 -- column: step                | Step        |       |
 -- column: phase               | Phase       | text  |
 -- column: context_requests    | Ctx Reqs    | count |
@@ -17,6 +18,8 @@
 -- column: ts                  | Start       | ns    | min
 -- column: name                | Name        | text  | label
 SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
-       gpu_span, gpu_busy, host, period, launch_lag, round(tokens_per_s, 1), steady, ts, name
-FROM temp.step_row
+       gpu_span, gpu_busy, iif(timed_on = 'cpu', dur, NULL), period, launch_lag, round(tokens_per_s, 1), steady,
+       iif(step IS NULL, NULL, coalesce(ts, gpu_start)), iif(step IS NULL, '[no step]', coalesce(name, '[inferred]'))
+FROM temp.step_figures
+WHERE steady = 1 OR NOT coalesce(:steady, 0)
 ORDER BY step IS NULL, step;

@@ -1,8 +1,7 @@
--- How the time of each device is spent. temp.timeline: its figures; :micro_idle_limit, ns: gaps below it are micro
--- idle. Span: from the first start to the last end. Exactly: computation + exposed_comm + exposed_copy + idle = span,
--- and host_wait + kernel_wait + graph_gap + other_wait + unknown_wait = idle. Rows mean, min and max are over all
--- devices. Fused Comm: the part of Comm during which kernels of kind comm_compute ran, a collective and a norm or GEMM
--- in one.
+-- How the time of each device is spent. temp.timeline: its figures; gaps below micro_idle_limit are micro idle. Span:
+-- from the first start to the last end. Exactly: computation + exposed_comm + exposed_copy + idle = span, and host_wait
+-- + kernel_wait + graph_gap + other_wait + unknown_wait = idle. Rows mean, min and max are over all devices. Fused
+-- Comm: the part of Comm during which kernels of kind comm_compute ran, a collective and a norm or GEMM in one.
 -- column: device           | Device          |         | label
 -- column: stream           | Stream          |         |
 -- column: span             | Span            | ns      | sum
@@ -32,6 +31,6 @@
 SELECT coalesce(d.ordinal, d.name, 'unknown'), s.number, t.span, t.busy, 100.0 * t.busy / nullif(t.span, 0), t.idle,
        t.computation, t.exposed_comm, t.exposed_copy, t.comm, t.fused_comm, 100.0 * (t.comm - t.exposed_comm) / nullif(t.comm, 0),
        t.copy, t.host_wait, t.kernel_wait, t.graph_gap, t.other, t.unknown, t.gaps, t.micro_idle, t.macro_idle,
-       :micro_idle_limit, t.unselected, t.kernels, t.memory_ops, t.begin
+       t.micro_idle_limit, t.unselected, t.kernels, t.memory_ops, t.begin
 FROM temp.timeline t LEFT JOIN device d ON d.id = t.device_id LEFT JOIN stream s ON s.id = t.stream_id
 ORDER BY d.ordinal, t.device_id, t.stream_id;

@@ -1,5 +1,5 @@
 -- What limits answers about this trace: what is missing or odd, how much of the kernel time it affects, what to do.
--- temp.measure: shares found in the kernels. A rule applies if its share is at least `least`.
+-- temp.coverage: shares found in the kernels. A rule applies if its share is at least `least`.
 -- column: severity   | Severity   | text    | label
 -- column: code       | Code       | text    |
 -- column: share_pct  | Share (%)  | percent |
@@ -21,7 +21,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
    'use kernels, ops or layers; profile once without graphs to see operators'),
   ('no_operator', 'info', 5.0, 'kernel time without an operator',
-   CASE (SELECT m.code FROM temp.measure m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
+   CASE (SELECT m.code FROM temp.coverage m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
      WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE takes them from the capture or a run without graphs'
      WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record CPU activities'
      ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator: profile with_stack=True to see where',
@@ -49,7 +49,7 @@ issues(code, severity, share, count, finding, suggestion) AS (
   FROM issue WHERE severity <> 'info'),
 found AS (
   SELECT r.code, r.severity, m.share, m.count, r.finding, r.suggestion
-  FROM rule r JOIN temp.measure m ON m.code = r.code
+  FROM rule r JOIN temp.coverage m ON m.code = r.code
   WHERE m.share >= r.least OR (m.share IS NULL AND m.count > 0 AND r.code = 'unknown_duration')
   UNION ALL SELECT code, severity, share, count, finding, suggestion FROM issues
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',

@@ -169,7 +169,12 @@ void Database::interrupt_on(const std::atomic<bool>* flag) {
                            const_cast<std::atomic<bool>*>(flag));
 }
 
-void Database::fail(int sqlite_code, std::string_view doing) const {
+void Database::throw_kept_failure() {
+  if (const std::optional<Error> failure = std::exchange(kept_failure_, std::nullopt)) throw Error(*failure);
+}
+
+void Database::fail(int sqlite_code, std::string_view doing) {
+  throw_kept_failure();
   const int kind = sqlite_code & 0xff;
   if (kind == SQLITE_INTERRUPT && interrupt_ != nullptr) throw Error(ErrorCode::kInterrupted, "interrupted");
   if (kind == SQLITE_INTERRUPT && watchdog_ != nullptr) throw Error(ErrorCode::kResource, "time limit");

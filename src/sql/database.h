@@ -13,6 +13,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/error.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -112,7 +115,11 @@ class Database {
   // Statements end with Error{kInterrupted} once `*flag` is true (null: never again). It must outlive the database.
   void interrupt_on(const std::atomic<bool>* flag);
 
-  [[noreturn]] void fail(int sqlite_code, std::string_view doing) const;  // throws the Error for `sqlite_code`
+  // For C++ that SQLite calls: its statement must fail, and then throws this instead of what SQLite makes of it.
+  void keep_failure(Error failure) { kept_failure_ = std::move(failure); }
+  void throw_kept_failure();  // if there is one
+
+  [[noreturn]] void fail(int sqlite_code, std::string_view doing);  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_; }
   // How many rows a table can have, and so the largest id there can be. kReadOnly: what fits into the bytes that the
@@ -132,6 +139,7 @@ class Database {
   int descriptor_ = -1;
   std::uint32_t most_rows_ = std::numeric_limits<std::uint32_t>::max();
   const std::atomic<bool>* interrupt_ = nullptr;
+  std::optional<Error> kept_failure_;
   Watchdog* watchdog_ = nullptr;
   Mode mode_;
 };

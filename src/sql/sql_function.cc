@@ -2,9 +2,20 @@
 
 #include <sqlite3.h>
 
+#include <memory>
+
 namespace tracedb {
 
-void* SqlCall::context() const { return sqlite3_user_data(call_); }
+namespace {
+
+struct Registered {
+  Database& database;
+  void* context;
+};
+
+}  // namespace
+
+void* SqlCall::context() const { return static_cast<Registered*>(sqlite3_user_data(call_))->context; }
 
 std::optional<std::string_view> SqlCall::text(int argument) const {
   sqlite3_value* value = arguments_[argument];
@@ -26,13 +37,16 @@ void SqlCall::give(std::string_view text) {
 
 void SqlCall::give(std::int64_t value) { sqlite3_result_int64(call_, value); }
 
-void SqlCall::fail(std::string_view reason) {
-  sqlite3_result_error(call_, reason.data(), static_cast<int>(reason.size()));
+void SqlCall::fail(const Error& failure) {
+  static_cast<Registered*>(sqlite3_user_data(call_))->database.keep_failure(failure);
+  sqlite3_result_error(call_, failure.what(), -1);
 }
 
 void add_function(Database& database, const char* name, int arguments, void* context, SqlFunction function) {
+  auto registered = std::make_unique<Registered>(Registered{database, context});
+  const auto forget = [](void* owned) { std::unique_ptr<Registered>(static_cast<Registered*>(owned)).reset(); };
   const int code = sqlite3_create_function_v2(database.handle(), name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                              context, function, nullptr, nullptr, nullptr);
+                                              registered.release(), function, nullptr, nullptr, forget);
   if (code != SQLITE_OK) database.fail(code, "cannot register a function");
 }
 

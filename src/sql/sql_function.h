@@ -25,7 +25,7 @@ class SqlCall {
 
   void give(std::string_view text);  // copied
   void give(std::int64_t value);
-  void fail(std::string_view reason);  // the statement ends with this error
+  void fail(const Error& failure);  // the statement ends with this error
 
  private:
   sqlite3_context* call_;
@@ -34,7 +34,8 @@ class SqlCall {
 
 using SqlFunction = void (*)(sqlite3_context*, int, sqlite3_value**);
 
-// The function must answer the same for the same arguments while a statement runs.
+// The function must answer the same for the same arguments while a statement runs. `database` must not be moved from
+// then on.
 void add_function(Database& database, const char* name, int arguments, void* context, SqlFunction function);
 
 template <void (*Function)(SqlCall&)>
@@ -42,7 +43,7 @@ void add_function(Database& database, const char* name, int arguments, void* con
   add_function(database, name, arguments, context, [](sqlite3_context* call, int, sqlite3_value** values) {
     SqlCall wrapped(call, values);
     // An exception must not pass through SQLite.
-    if (const auto failure = failure_of([&] { Function(wrapped); })) wrapped.fail(failure->what());
+    if (const auto failure = failure_of([&] { Function(wrapped); })) wrapped.fail(*failure);
   });
 }
 

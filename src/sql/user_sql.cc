@@ -92,6 +92,7 @@ bool UserSql::step(Statement& statement) {
   const int code = sqlite3_step(statement.handle());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
+  database_.throw_kept_failure();
   if (code == SQLITE_INTERRUPT) throw Error(ErrorCode::kResource, fmt::format("SQL statement {}: time limit", number_));
   if (is_no_fault_of_sql(code)) database_.fail(code, fmt::format("SQL statement {}", number_));
   fail_at(start_, sqlite3_errmsg(database_.handle()));

@@ -16,7 +16,7 @@
 #include "index/validity.h"
 #include "index/verify.h"
 #include "ingest/ingest.h"
-#include "passes/tables/kernel_groups.h"
+#include "passes/tables/pass_tables.h"
 #include "report/renderers.h"
 #include "report/sql_report.h"
 #include "sql/safety.h"
@@ -136,19 +136,23 @@ void query(const Index& index, const std::filesystem::path& trace) {
   ask(index, [&] { verify(index, trace); });
   ask(index, [&] { print(run_report(index.database(), "info", {}), "json"); });
   ask(index, [&] { print(run_report(index.database(), "issues", {}), "markdown"); });
+  const ActiveRules rules;
+  const PassOptions options;
+  Workload workload(index, rules);
+  ask(index, [&] { add_pass_tables(workload, options); });
   ask(index, [&] { print(run_report(index.database(), "memcpys", {}), "csv"); });
   ask(index, [&] {
-    make_kernel_group_table(index, {}, GroupBy::kName);
     Report report = run_report(index.database(), "kernels", {});
     sort_rows(report, parse_sort_key("name:asc"));
     limit_rows(report, 2);
     print(report, "table");
   });
   ask(index, [&] {
-    Selection selection;
-    selection.phase = "decode";
-    make_kernel_group_table(index, selection, GroupBy::kPhase);
-    print(run_report(index.database(), "kernels", {}), "tsv");
+    WorkloadOptions decode;
+    decode.selection.phase = "decode";
+    Workload selected(index, rules, decode);
+    add_pass_tables(selected, options);
+    print(run_report(index.database(), "phases", {}), "tsv");
   });
   ask(index, [&] {
     SqlLimits limits;

@@ -166,7 +166,7 @@ void CommandLine::set_limits() const {
 
 void CommandLine::print_help() const {
   std::cout << fmt::format("Usage: trace-query {}\n\n{}\n\n", command_.usage, command_.summary) << options_->described
-            << fmt::format("\nExample:\n{}\n", command_.example);
+            << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
 }
 
 bool CommandLine::knows(const std::string& name) const {

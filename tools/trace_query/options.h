@@ -45,6 +45,9 @@ class CommandLine {
   // `names`: "timeout" or "file,f".
   void add(const char* names, OptionKind kind, const char* help);
 
+  // Text for the end of the help.
+  void add_help(std::string text) { more_help_ = std::move(text); }
+
   // False when help was asked for and printed.
   bool parse(std::span<const std::string> args);
 
@@ -72,6 +75,7 @@ class CommandLine {
   const Command& command_;
   std::unique_ptr<Options> options_;
   std::vector<std::string> positional_;
+  std::string more_help_;
 };
 
 }  // namespace tracedb

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/input_file.h"
 #include "sql/scripts.h"
 #include "trace_query/selection.h"
@@ -9,45 +11,81 @@
 namespace tracedb {
 namespace {
 
-// As SQL with comments: what can be run as it stands, once the temporary tables are there.
-void explain(Output& output, const CommandLine& line, const std::string& name, const Index& index,
-             const Provenance& provenance) {
+// As SQL with comments: what trace-query sql runs as it is.
+void explain(Output& output, const CommandLine& line, const PassReport& report, const RequestedWorkload& requested,
+             const Index& index) {
+  const std::string_view sql = script("reports/" + report.script);
   std::ostream& out = output.stream();
-  out << fmt::format("-- {} of {}\n", name, printable_path(index.path()));
+  out << fmt::format("-- {} of {}\n", report.name, printable_path(index.path()));
   out << fmt::format("-- made from {} (xxh3-128 {})\n", printable_path(index.meta("source_path").value_or("?")),
                      index.meta("source_hash").value_or("?"));
   out << fmt::format("-- selection: {}\n", selection_text(line));
-  for (const std::string& table : provenance.tables) out << fmt::format("-- {}\n", table);
-  out << script(provenance.script) << "\n";
+  for (const PassTable& table : pass_tables()) {
+    const std::string name = fmt::format("temp.{}", table.name);
+    const bool used = sql.find(name + " ") != std::string_view::npos || sql.find(name + "\n") != std::string_view::npos;
+    if (used) out << fmt::format("-- {}: {} (trace-query schema --object {})\n", name, table.meaning, table.name);
+  }
+  for (const std::string& source : requested.provenance()) out << fmt::format("-- {}\n", source);
+  out << sql << "\n";
+}
+
+void add_report(Output& output, const std::string& name, const std::string& input, const OpenedTrace& trace,
+                TraceReport report) {
+  report.warnings.insert(report.warnings.begin(), trace.notes.begin(), trace.notes.end());
+  output.add(name, {input, std::move(report.report), std::move(report.warnings)});
 }
 
 }  // namespace
 
-TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes) {
-  report.warnings.insert(report.warnings.begin(), notes.begin(), notes.end());
-  return report;
-}
+PassReport::PassReport(std::string report_name, std::string report_script, const PassOptions& pass_options,
+                       Parameters script_parameters, Finish at_the_end)
+    : name(std::move(report_name)),
+      script(std::move(report_script)),
+      options(pass_options),
+      parameters(std::move(script_parameters)),
+      finish(std::move(at_the_end)) {}
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance) {
-  return run_trace_reports(line, line.inputs(), name, make, provenance);
-}
-
-int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance) {
+                      const std::function<TraceReport(const Index&)>& make) {
   Output output(line);
-  for (const std::string& input : inputs) {
+  for (const std::string& input : line.inputs()) {
     const OpenedTrace trace = open_trace(input, line);
-    if (line.knows("explain") && line.has("explain")) {
-      explain(output, line, name, trace.index, provenance);
-      continue;
-    }
-    TraceReport result = make(trace.index);
-    result.warnings.insert(result.warnings.begin(), trace.notes.begin(), trace.notes.end());
-    output.add(name, {input, std::move(result.report), std::move(result.warnings)});
+    add_report(output, name, input, trace, make(trace.index));
   }
   output.finish();
   return 0;
+}
+
+int run_pass_reports(const CommandLine& line, const PassReport& report) {
+  return run_pass_reports(line, line.inputs(), report);
+}
+
+int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report) {
+  const RequestedWorkload requested(line);
+  Output output(line);
+  for (const std::string& input : inputs) {
+    const OpenedTrace trace = open_trace(input, line);
+    if (line.has("explain")) {
+      explain(output, line, report, requested, trace.index);
+      continue;
+    }
+    Workload workload = requested.of(trace.index);
+    add_pass_tables(workload, report.options);
+    TraceReport result{run_report(trace.index.database(), report.script, report.parameters), {}};
+    report.finish(workload, result);
+    add_report(output, report.name, input, trace, std::move(result));
+  }
+  output.finish();
+  return 0;
+}
+
+bool has_kernels(const Index& index) {
+  return index.database().query_int64("SELECT id FROM kernel LIMIT 1").has_value();
+}
+
+std::string why_no_kernels(const Workload& workload) {
+  const bool selected = has_kernels(workload.index()) && !workload.selection().empty();
+  return selected ? "no kernel matches the selection" : "the trace has no kernels";
 }
 
 int run_trace_texts(const CommandLine& line,

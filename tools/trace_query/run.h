@@ -9,6 +9,7 @@
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/workload.h"
 
 namespace tracedb {
 
@@ -17,22 +18,32 @@ struct TraceReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
-// The same report with these notes before its own.
-TraceReport with_notes(TraceReport report, const std::vector<std::string>& notes);
-
-// What a report is made of, printed by --explain.
-struct Provenance {
-  std::string script;               // "reports/kernels"
-  std::vector<std::string> tables;  // the temporary tables it reads, each with what it comes from
-};
-
 // Prints `make(index)` for each input; `name` is the report's name in JSON.
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance = {});
+                      const std::function<TraceReport(const Index&)>& make);
 
+// A report whose script selects from tables of the passes.
+struct PassReport {
+  // Says what the reader must know; may change the table.
+  using Finish = std::function<void(Workload&, TraceReport&)>;
+
+  PassReport(std::string report_name, std::string report_script, const PassOptions& pass_options,
+             Parameters script_parameters, Finish at_the_end);
+
+  std::string name;    // in JSON
+  std::string script;  // "kernels_by_pass": schema/reports/kernels_by_pass.sql
+  PassOptions options;
+  Parameters parameters;
+  Finish finish;
+};
+
+// Prints it for each input under the options of the command line or, with --explain, what it is made of.
+int run_pass_reports(const CommandLine& line, const PassReport& report);
 // The same for inputs that are not all of the positional arguments.
-int run_trace_reports(const CommandLine& line, std::span<const std::string> inputs, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make, const Provenance& provenance = {});
+int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report);
+
+bool has_kernels(const Index& index);
+std::string why_no_kernels(const Workload& workload);  // why a report about kernels is empty
 
 // For answers that are lines of text: `print` writes them for each input and returns the warnings.
 int run_trace_texts(const CommandLine& line,

@@ -43,6 +43,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
 
 // What follows from one trace alone: nearly all the work of a comparison.
 struct LoadedTrace {
+  KernelClasses classes;
   TraceDescription description;
   EventTables events;
   StepSet steps;
@@ -52,27 +53,28 @@ struct LoadedTrace {
   RecordedGaps recorded;
 };
 
-LoadedTrace load_trace(const TraceSource& source, const StepOptions& options) {
+LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules) {
   const Index& index = source.index;
-  const std::vector<Traits> traits = kernel_traits(index);
+  KernelClasses classes(index, rules);
   EventTables events(index);
   TraceDescription description = describe(index, source.label, events.kernels);
-  StepSet steps = load_steps(index, options, events, traits);
-  LayerSet layers = find_layers(index, events, steps, traits);
+  StepSet steps = load_steps(index, options, events, classes.traits());
+  LayerSet layers = find_layers(index, events, steps, classes.traits());
   StepWork work = make_step_work(events, steps, std::move(layers.by_step));
   StepPeriods periods = step_periods(steps, work.steps);
   RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
-  return {std::move(description), std::move(events),  std::move(steps),   std::move(layers),
-          std::move(work),        std::move(periods), std::move(recorded)};
+  return {std::move(classes), std::move(description), std::move(events),  std::move(steps),
+          std::move(layers),  std::move(work),        std::move(periods), std::move(recorded)};
 }
 
 // Two at a time: more would need more memory than they save time.
-std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options) {
+std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options,
+                                   const RuleSet& rules) {
   std::vector<LoadedTrace> out;
   for (std::size_t i = 0; i < sources.size(); i += 2) {
     std::optional<LoadedTrace> first, second;
-    const auto load_first = [&] { first.emplace(load_trace(sources[i], options)); };
-    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options)); };
+    const auto load_first = [&] { first.emplace(load_trace(sources[i], options, rules)); };
+    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options, rules)); };
     if (i + 1 == sources.size()) {
       load_first();
     } else {
@@ -86,9 +88,9 @@ std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const S
 
 }  // namespace
 
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, ClassFamilies families) {
-  ComparedTraces out{KernelNameTable(std::move(families)), {}, {}};
-  std::vector<LoadedTrace> loaded = load_each(sources, options);
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
+  ComparedTraces out{KernelNameTable(ClassFamilies(rules)), {}, {}};
+  std::vector<LoadedTrace> loaded = load_each(sources, options, rules);
   std::vector<LayerSet> layers;
   for (LoadedTrace& trace : loaded) layers.push_back(std::move(trace.layers));
   layers = join_layers(std::move(layers));
@@ -96,7 +98,8 @@ ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptio
     LoadedTrace& trace = loaded[i];
     out.traces.push_back({std::move(trace.description), std::move(trace.events), std::move(trace.steps),
                           std::move(layers[i]), std::move(trace.work), std::move(trace.periods),
-                          std::move(trace.recorded), number_trace(sources[i].index, out.kernel_names, out.configs)});
+                          std::move(trace.recorded),
+                          number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs)});
   }
   return out;
 }

@@ -41,7 +41,7 @@ struct ComparedTrace {
 };
 
 struct TraceSource {
-  const Index& index;  // must outlive the trace; temp.kernel_class must have been made
+  const Index& index;  // must outlive the trace
   std::string label;
 };
 
@@ -51,6 +51,6 @@ struct ComparedTraces {
   LaunchConfigTable configs;
   std::vector<ComparedTrace> traces;  // in the order of the sources
 };
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, ClassFamilies families);
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules);
 
 }  // namespace tracedb

@@ -30,16 +30,13 @@ NameId KernelNameTable::intern(std::string_view name, std::string_view short_nam
   return entry->second;
 }
 
-std::vector<NameId> KernelNameTable::intern_kernels(const Index& index) {
+std::vector<NameId> KernelNameTable::intern_kernels(const Index& index, const KernelClasses& classes) {
   std::vector<NameId> numbers;
-  Statement rows(
-      index.database(),
-      "SELECT k.id, k.name, k.short_name, coalesce(c.class, 'other'), coalesce(c.rule, '') FROM kernel_name k "
-      "LEFT JOIN temp.kernel_class c ON c.name_id = k.id ORDER BY k.id");
+  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name ORDER BY id");
   while (rows.step()) {
-    const std::size_t position = rows.id(0);
-    if (position >= numbers.size()) numbers.resize(position + 1, 0);
-    numbers[position] = intern(rows.text(1), rows.text(2), rows.text(3), rows.text(4));
+    const std::uint32_t id = rows.id(0);
+    if (id >= numbers.size()) numbers.resize(id + std::size_t{1}, 0);
+    numbers[id] = intern(rows.text(1), rows.text(2), classes.class_of(id), classes.of(id).rule);
   }
   return numbers;
 }
@@ -61,9 +58,10 @@ std::vector<std::uint32_t> LaunchConfigTable::intern(const Index& index) {
   return numbers;
 }
 
-TraceNumbers number_trace(const Index& index, KernelNameTable& kernel_names, LaunchConfigTable& configs) {
+TraceNumbers number_trace(const Index& index, const KernelClasses& classes, KernelNameTable& kernel_names,
+                          LaunchConfigTable& configs) {
   TraceNumbers out;
-  out.names = kernel_names.intern_kernels(index);
+  out.names = kernel_names.intern_kernels(index, classes);
   out.memcpy = kernel_names.intern("[memcpy]", "[memcpy]", "memcpy");
   out.memset = kernel_names.intern("[memset]", "[memset]", "memset");
   out.configs = configs.intern(index);

@@ -14,6 +14,7 @@
 
 #include "compare/trace/class_families.h"
 #include "index/index.h"
+#include "passes/classify/kernel_classes.h"
 
 namespace tracedb {
 
@@ -31,8 +32,8 @@ class KernelNameTable {
  public:
   explicit KernelNameTable(ClassFamilies families = {});
 
-  // The numbers of an index's names, by name_id. temp.kernel_class has their classes.
-  std::vector<NameId> intern_kernels(const Index& index);
+  // The numbers of an index's names, by name_id.
+  std::vector<NameId> intern_kernels(const Index& index, const KernelClasses& classes);
   NameId intern(std::string_view name, std::string_view short_name, std::string_view op, std::string_view rule = {});
 
   [[nodiscard]] const std::vector<KernelNameEntry>& entries() const { return entries_; }
@@ -72,6 +73,7 @@ struct TraceNumbers {
 
   [[nodiscard]] NameId name(std::uint32_t name_id) const { return name_id < names.size() ? names[name_id] : 0; }
 };
-TraceNumbers number_trace(const Index& index, KernelNameTable& kernel_names, LaunchConfigTable& configs);
+TraceNumbers number_trace(const Index& index, const KernelClasses& classes, KernelNameTable& kernel_names,
+                          LaunchConfigTable& configs);
 
 }  // namespace tracedb

@@ -55,11 +55,11 @@ bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) {
 }
 
 // Layers by what the trace says of the launches, in a capture without kernels.
-LentLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
+CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
   std::vector<std::int64_t> weight(calls.size(), 0);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
   LayerHints hints(index, {calls, weight});
-  LentLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
+  CaptureLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
   const LayerHint* hint = hints.get(0);
   if (hint != nullptr) layers.stacks = hint->stacks;
   for (std::size_t i = 0; hint != nullptr && i < calls.size(); ++i) layers.of_row[i] = hint->of(i);
@@ -91,7 +91,7 @@ void read_captures(const Index& index, Capture& capture) {
       captured[i] = true;
     }
   }
-  LentLayers layers = layers_of_calls(index, calls, captured);
+  CaptureLayers layers = layers_of_calls(index, calls, captured);
   for (const std::vector<std::uint32_t>& own : rows) {
     CaptureSequence sequence;
     for (const std::uint32_t row : own) {
@@ -136,10 +136,10 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
   return capture;
 }
 
-LentLayers lent_layers(const Capture& capture, const LentLaunches& lent) {
-  LentLayers layers{std::vector<std::int32_t>(lent.launcher.size(), kNoLayer), capture.stacks};
-  for (std::size_t i = 0; i < lent.launcher.size(); ++i) {
-    if (lent.launcher[i] != 0) layers.of_row[i] = capture.launchers[lent.launcher[i] - 1].layer;
+CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins) {
+  CaptureLayers layers{std::vector<std::int32_t>(origins.launcher.size(), kNoLayer), capture.stacks};
+  for (std::size_t i = 0; i < origins.launcher.size(); ++i) {
+    if (origins.launcher[i] != 0) layers.of_row[i] = capture.launchers[origins.launcher[i] - 1].layer;
   }
   return layers;
 }

@@ -66,18 +66,31 @@ struct Capture {
   std::unordered_map<std::string, std::uint32_t> tokens;
 };
 
-// Reads the capture. `traits` as of kernel_traits().
+// Reads the capture. `traits` as of KernelClasses::traits().
 Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits);
 
-struct LentLaunches {
-  std::vector<std::uint32_t> launcher;  // by row of kernel: place in Capture::launchers + 1; 0: nothing lent
-  std::size_t kernels = 0, lent = 0;    // of graph replays
-  double share = 0;                     // of their time
+// The capture of a run.
+struct CaptureSource {
+  const Index& index;
+  Capture capture;
+  std::string name;                // for messages: the file
+  std::vector<std::string> notes;  // of opening it
+};
+
+// Where the kernels of graph replays come from.
+struct ReplayOrigins {
+  std::vector<std::uint32_t> launcher;   // by row of kernel: place in Capture::launchers + 1; 0: none
+  std::size_t kernels = 0, matched = 0;  // of graph replays
+  double share = 0;                      // of their time
   std::vector<std::string> notes;
 };
 
-LentLaunches lend(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps);
+ReplayOrigins match_capture(const Capture& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps);
+// The same; notes name the file, and say first what is wrong with it.
+ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps);
 
-LentLayers lent_layers(const Capture& capture, const LentLaunches& lent);  // by row of kernel
+CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins);  // by row of kernel
 
 }  // namespace tracedb

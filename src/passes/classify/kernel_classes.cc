@@ -1,42 +1,39 @@
 #include "passes/classify/kernel_classes.h"
 
-#include "sql/temp_table.h"
+#include <map>
+#include <utility>
 
 namespace tracedb {
-namespace {
 
-template <class Visit>
-void visit_names(Database& database, Visit visit) {
-  Statement names(database, "SELECT id, name FROM kernel_name ORDER BY id");
-  while (names.step()) visit(names.id(0), names.text(1));
+const RuleSet& ActiveRules::get() const {
+  if (!rules_) rules_ = load_rules(name_);
+  return *rules_;
 }
-
-}  // namespace
 
 std::string platform_of(const Index& index) { return index.meta("vendor").value_or("unknown"); }
 
-std::vector<KernelNameClass> classify_kernel_names(const Index& index, Classifier& classifier) {
-  std::vector<KernelNameClass> rows;
-  visit_names(index.database(), [&](std::int64_t id, std::string_view name) {
-    rows.push_back({id, classifier.classify(name)});
-  });
-  return rows;
-}
-
-void make_kernel_class_table(const Index& index, Classifier& classifier) {
-  Database& database = index.database();
-  TempTable table(database, "kernel_class", "name_id INTEGER PRIMARY KEY, class TEXT NOT NULL, rule TEXT, pattern TEXT",
-                  4);
-  Statement& insert = table.insert();
-  visit_names(database, [&](std::int64_t id, std::string_view name) {
-    const Classification result = classifier.classify(name);
-    insert.bind(1, id).bind(2, std::string_view(classifier.class_name(result.class_id)));
-    if (result.rule_id != kNoRule) insert.bind(3, classifier.rule_name(result.rule_id));
-    const std::string label = classifier.label(name, result.rule_id);
-    const bool labelled = result.rule_id != kNoRule && !classifier.rules().rules[result.rule_id].label.empty();
-    if (labelled) insert.bind(4, std::string_view(label));
-    insert.run();
-  });
+KernelClasses::KernelClasses(const Index& index, const RuleSet& rules) : entries_(1), traits_(1, kOtherTrait) {
+  Classifier classifier(rules, platform_of(index));
+  std::map<ClassId, Traits> traits_of_id;
+  Statement names(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");
+  while (names.step()) {
+    const std::size_t id = names.id(0);
+    const Classification result = classifier.classify(names.text(1));
+    if (id >= entries_.size()) {
+      entries_.resize(id + 1);
+      traits_.resize(id + 1, kOtherTrait);
+    }
+    Entry& entry = entries_[id];
+    entry = {true, result.class_id, {}, {}};
+    if (result.rule_id != kNoRule) {
+      entry.rule = classifier.rule_name(result.rule_id);
+      entry.label = classifier.label(names.text(1), result.rule_id);
+    }
+    const auto [known, is_new] = traits_of_id.try_emplace(result.class_id);
+    if (is_new) known->second = traits_of_class(classifier.class_name(result.class_id));
+    traits_[id] = known->second;
+  }
+  names_ = classifier.classes();
 }
 
 }  // namespace tracedb

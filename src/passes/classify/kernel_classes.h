@@ -1,33 +1,61 @@
-// The classes of all kernel names of an index under some rules, as a temporary table that reports join:
-//
-//   temp.kernel_class(name_id INTEGER PRIMARY KEY, class TEXT, rule TEXT, pattern TEXT)
-//
-// One row for each row of kernel_name; rule is NULL where no rule holds, pattern where the rule has no label. Opinions
-// are made anew for each query, so the index never holds a stale one. A few microseconds a name.
+// The classes of all kernel names of an index under the active rules. Opinions are formed anew for each query, so the
+// index never holds a stale one: a few microseconds a name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "index/index.h"
 #include "passes/classify/classifier.h"
+#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 
-struct KernelNameClass {
-  std::int64_t name_id = 0;
-  Classification classification;
+// The rules of a run: built-in ones or a file's, read when they are first asked for.
+class ActiveRules {
+ public:
+  explicit ActiveRules(std::string name = "default") : name_(std::move(name)) {}  // as of load_rules()
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const RuleSet& get() const;  // throws what load_rules() throws
+
+ private:
+  std::string name_;
+  mutable std::optional<RuleSet> rules_;
 };
 
 // The vendor of the trace's devices, for rules that ask for the platform; "unknown" if the trace does not say.
 std::string platform_of(const Index& index);
 
-// By name_id.
-std::vector<KernelNameClass> classify_kernel_names(const Index& index, Classifier& classifier);
+// By id of table kernel_name. Immutable.
+class KernelClasses {
+ public:
+  struct Entry {
+    bool known = false;  // a row of kernel_name; the rest is that of a name that no rule recognises otherwise
+    ClassId class_id = 0;
+    std::string rule;   // "": none
+    std::string label;  // of the rule, as shown for this name; "": it has none
+  };
 
-// Makes the table, replacing one made before.
-void make_kernel_class_table(const Index& index, Classifier& classifier);
+  KernelClasses(const Index& index, const RuleSet& rules);
+
+  [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(entries_.size()); }  // behind the last id
+  [[nodiscard]] const Entry& of(std::uint32_t name_id) const {
+    return name_id < entries_.size() ? entries_[name_id] : entries_[0];
+  }
+  [[nodiscard]] std::string_view class_of(std::uint32_t name_id) const { return names_[of(name_id).class_id]; }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  // by ClassId; 0: "other"
+  [[nodiscard]] const std::vector<Traits>& traits() const { return traits_; }     // by name_id
+
+ private:
+  std::vector<Entry> entries_;  // element 0 is of no name
+  std::vector<std::string> names_;
+  std::vector<Traits> traits_;
+};
 
 }  // namespace tracedb

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "passes/classify/kernel_classes.h"
-
 namespace tracedb {
 namespace {
 
@@ -44,11 +42,6 @@ Traits traits_of_part(std::string_view part) {
   return part == "convolution" ? own | kConvolutionTrait : own;
 }
 
-void enter(std::vector<Traits>& traits, std::size_t id, Traits own) {
-  if (id >= traits.size()) traits.resize(id * 2 + 1, kOtherTrait);
-  traits[id] = own;
-}
-
 }  // namespace
 
 Traits traits_of_class(std::string_view class_name) {
@@ -59,21 +52,6 @@ Traits traits_of_class(std::string_view class_name) {
     if (end == class_name.size()) return traits;
     class_name.remove_prefix(end + 1);
   }
-}
-
-std::vector<Traits> kernel_traits(const Index& index) {
-  std::vector<Traits> traits;
-  Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
-  while (rows.step()) enter(traits, rows.id(0), traits_of_class(rows.text(1)));
-  return traits;
-}
-
-std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier) {
-  std::vector<Traits> traits;
-  for (const auto& [name_id, classification] : classify_kernel_names(index, classifier)) {
-    enter(traits, name_id, traits_of_class(classifier.class_name(classification.class_id)));
-  }
-  return traits;
 }
 
 }  // namespace tracedb

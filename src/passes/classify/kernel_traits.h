@@ -6,9 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "index/index.h"
-#include "passes/classify/classifier.h"
-
 namespace tracedb {
 
 using Traits = std::uint32_t;
@@ -37,11 +34,7 @@ inline constexpr Traits kMixerTraits = kAttentionTrait | kSsmTrait;  // what eve
 // Of a class, "norm" or "elementwise+norm+quantise".
 Traits traits_of_class(std::string_view class_name);
 
-// By name_id; ids that are not there have kOtherTrait. Needs make_kernel_class_table() before.
-std::vector<Traits> kernel_traits(const Index& index);
-// The same without the table, where nothing may be written.
-std::vector<Traits> kernel_traits(const Index& index, Classifier& classifier);
-
+// Of a name, given those of all names by id (KernelClasses::traits()).
 inline Traits traits_of(const std::vector<Traits>& traits, std::uint32_t name) {
   return name < traits.size() ? traits[name] : kOtherTrait;
 }

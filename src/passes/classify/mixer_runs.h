@@ -21,7 +21,7 @@ struct MixerRun {
 std::vector<MixerRun> mixer_runs(std::span<const Traits> sequence);
 
 // The traits of a sequence without the mixer bits of kernels that only prepare others: names that come once where
-// others come twelve times and more. By name id; `traits` as of kernel_traits().
+// others come twelve times and more. By name id; `traits` as of KernelClasses::traits().
 std::vector<Traits> without_seldom_mixers(std::span<const std::uint32_t> names, const std::vector<Traits>& traits);
 
 }  // namespace tracedb

@@ -50,15 +50,15 @@ std::string_view to_string(LayerSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-LayerHints::LayerHints(const Index& index, const Launched& launched, const LentLayers* lent)
-    : index_(index), launched_(launched), lent_(lent) {}
+LayerHints::LayerHints(const Index& index, const Launched& launched, const CaptureLayers* captured)
+    : index_(index), launched_(launched), captured_(captured) {}
 
 const LayerHint* LayerHints::get(std::size_t place) {
   constexpr std::size_t kKinds = 3;
   while (place >= found_.size() && looked_ < kKinds) {
     if (looked_ == 0) add_named();
     if (looked_ == 1) add_operators();
-    if (looked_ == 2) add_lent();
+    if (looked_ == 2) add_captured();
     ++looked_;
   }
   return place < found_.size() ? &found_[place] : nullptr;
@@ -86,11 +86,11 @@ void LayerHints::add_operators() {
                     one_stack(operator_layers_)});
 }
 
-void LayerHints::add_lent() {
-  if (lent_ == nullptr) return;
+void LayerHints::add_captured() {
+  if (captured_ == nullptr) return;
   const bool any =
-      std::any_of(lent_->of_row.begin(), lent_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
-  if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, lent_->of_row, lent_->stacks});
+      std::any_of(captured_->of_row.begin(), captured_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
+  if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, captured_->of_row, captured_->stacks});
 }
 
 }  // namespace tracedb

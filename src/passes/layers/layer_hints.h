@@ -40,8 +40,8 @@ struct LayerHint {
   }
 };
 
-// Layers that another index lends, by row, and their stacks.
-struct LentLayers {
+// Layers of kernels of graph replays, from a capture, and their stacks.
+struct CaptureLayers {
   std::vector<std::int32_t> of_row;  // kNoLayer where it has none
   LayerStacks stacks;
 };
@@ -49,8 +49,8 @@ struct LentLayers {
 // The hints there are, best first. Each is looked for when it is asked for: operators are not read where modules do.
 class LayerHints {
  public:
-  // `lent` may be null. All given must outlive the object.
-  LayerHints(const Index& index, const Launched& launched, const LentLayers* lent = nullptr);
+  // `captured` may be null. All given must outlive the object.
+  LayerHints(const Index& index, const Launched& launched, const CaptureLayers* captured = nullptr);
   LayerHints(const LayerHints&) = delete;
   LayerHints& operator=(const LayerHints&) = delete;
 
@@ -59,11 +59,11 @@ class LayerHints {
  private:
   void add_named();
   void add_operators();
-  void add_lent();
+  void add_captured();
 
   const Index& index_;
   const Launched launched_;
-  const LentLayers* lent_;
+  const CaptureLayers* captured_;
   std::vector<std::int32_t> named_layers_, operator_layers_;
   std::vector<LayerHint> found_;
   std::size_t looked_ = 0;  // kinds of hints looked for so far

@@ -24,13 +24,13 @@ std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 class Finder {
  public:
   Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
-         const LentLayers* lent)
+         const CaptureLayers* captured)
       : events_(events),
         steps_(steps),
         dur_(events.kernels.int64s("dur")),
         ordered_(steps.of_kernel, steps.steps.size()),
         devices_(events.device_of_stream),
-        finder_(index, events, traits, lent, out_.of_kernel) {
+        finder_(index, events, traits, captured, out_.of_kernel) {
     out_.of_kernel.assign(dur_.size(), kNoLayer);
   }
 
@@ -272,8 +272,8 @@ class Finder {
 }  // namespace
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits, const LentLayers* lent) {
-  return Finder(index, events, steps, traits, lent).run();
+                     const std::vector<Traits>& traits, const CaptureLayers* captured) {
+  return Finder(index, events, steps, traits, captured).run();
 }
 
 }  // namespace tracedb

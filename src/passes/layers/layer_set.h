@@ -42,8 +42,8 @@ struct LayerSet {
   std::vector<std::string> notes;
 };
 
-// `lent`: the layers that a capture lends, by row of kernel; may be null.
+// `captured`: those of a capture, by row of kernel; may be null.
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
-                     const std::vector<Traits>& traits, const LentLayers* lent = nullptr);
+                     const std::vector<Traits>& traits, const CaptureLayers* captured = nullptr);
 
 }  // namespace tracedb

@@ -20,7 +20,7 @@ struct ModelFacts {
 // "transformer, MoE", "transformer, diffusion"; "diffusion" alone where kernels do not tell the rest.
 std::string architecture_text(const ModelFacts& facts);
 
-// `traits` as of kernel_traits().
+// `traits` as of KernelClasses::traits().
 ModelFacts model_facts(const Index& index, const std::vector<Traits>& traits);
 
 }  // namespace tracedb

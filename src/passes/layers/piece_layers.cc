@@ -16,9 +16,9 @@ std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 }  // namespace
 
 PieceFinder::PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
-                         const LentLayers* lent, LargeVector<std::int32_t>& of_kernel)
+                         const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel)
     : events_(events),
-      hints_(index, {events.kernels, events.kernels.int64s("dur"), &traits}, lent),
+      hints_(index, {events.kernels, events.kernels.int64s("dur"), &traits}, captured),
       names_(events.kernels.ids("name_id")),
       dur_(events.kernels.int64s("dur")),
       all_traits_(traits),

@@ -39,9 +39,9 @@ using Stretch = std::pair<std::size_t, std::size_t>;
 
 class PieceFinder {
  public:
-  // `of_kernel`: by row; written by find(). All given must outlive the object; `lent` may be null.
-  PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits, const LentLayers* lent,
-              LargeVector<std::int32_t>& of_kernel);
+  // `of_kernel`: by row; written by find(). All given must outlive the object; `captured` may be null.
+  PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
+              const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel);
   PieceFinder(const PieceFinder&) = delete;
   PieceFinder& operator=(const PieceFinder&) = delete;
 

@@ -1,7 +1,5 @@
 #include "passes/select/selection.h"
 
-#include <limits>
-#include <optional>
 #include <string_view>
 
 #include "passes/layers/layer_stacks.h"
@@ -12,15 +10,9 @@ namespace {
 constexpr std::string_view kNames =
     "SELECT n.id FROM kernel_name n WHERE (?1 IS NULL OR n.name GLOB ?1 OR n.short_name GLOB ?1) "
     "AND (?2 IS NULL OR n.name REGEXP ?2)";
-constexpr std::string_view kNamesOfClass =
-    "SELECT n.id FROM kernel_name n JOIN temp.kernel_class c ON c.name_id = n.id WHERE (?1 IS NULL OR n.name GLOB ?1 "
-    "OR n.short_name GLOB ?1) AND (?2 IS NULL OR n.name REGEXP ?2) AND c.class GLOB ?3";
 constexpr std::string_view kStreams =
     "SELECT s.id FROM stream s LEFT JOIN device d ON d.id = s.device_id "
     "WHERE (?1 IS NULL OR d.ordinal = ?1) AND (?2 IS NULL OR CAST(s.number AS TEXT) = ?2)";
-constexpr std::string_view kSteps =
-    "SELECT id FROM step WHERE (?1 IS NULL OR sequence >= ?1) AND (?2 IS NULL OR sequence <= ?2) "
-    "AND (?3 IS NULL OR kind = ?3)";
 
 void bind(Statement& statement, int index, const std::optional<std::string>& value) {
   if (value) statement.bind(index, std::string_view(*value));
@@ -43,9 +35,23 @@ std::vector<bool> ids(const Index& index, std::string_view sql, const Values&...
   return out;
 }
 
-// Numbers of steps in a set, from 1.
-std::vector<bool> ids_of(const StepSet& set, const Selection& selection) {
+// Leaves of names those whose class fits a GLOB.
+void keep_classes(const Index& index, const KernelClasses& classes, const std::string& glob, std::vector<bool>& names) {
+  Statement fits(index.database(), "SELECT ?1 GLOB ?2");
+  std::vector<bool> wanted;
+  for (const std::string& name : classes.names()) {
+    fits.bind(1, std::string_view(name)).bind(2, std::string_view(glob));
+    wanted.push_back(fits.step() && fits.int64(0) != 0);
+    fits.reset();
+  }
+  for (std::uint32_t id = 0; id < names.size(); ++id) {
+    if (names[id]) names[id] = classes.of(id).known && wanted[classes.of(id).class_id];
+  }
+}
+
+std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
   std::vector<bool> out(set.steps.size() + 1);
+  out[0] = !(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none";
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
     out[i + 1] = number >= selection.first_step.value_or(0) && number <= selection.last_step.value_or(number) &&
@@ -61,24 +67,36 @@ bool Selection::empty() const {
            to);
 }
 
-EventFilter::EventFilter(const Index& index, const Selection& selection, const StepSet* steps, const LayerSet* layers)
-    : all_(selection.empty()),
-      stepless_(!(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none"),
-      from_(selection.from.value_or(std::numeric_limits<std::int64_t>::min())),
-      to_(selection.to.value_or(std::numeric_limits<std::int64_t>::max())) {
-  if (all_) return;
-  names_ = selection.op ? ids(index, kNamesOfClass, selection.name_glob, selection.name_regex, selection.op)
-                        : ids(index, kNames, selection.name_glob, selection.name_regex);
-  if (!selection.names_kernels()) {
-    if (names_.empty()) names_.resize(1);
-    names_[0] = true;
+EventFilter::EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times)
+    : keeps_memory_(!selection.names_kernels() && !selection.layer) {
+  const EventColumns& kernels = inputs.events.kernels;
+  const EventColumns& memory = inputs.events.memory;
+  const bool cuts = times == Times::kOfStart && (selection.from || selection.to);
+  all_ = !cuts && !selection.device && !selection.stream && !selection.names_steps() && !selection.names_kernels();
+  if (cuts) {
+    from_ = selection.from.value_or(from_);
+    to_ = selection.to.value_or(to_);
+    kernels_.ts = kernels.int64s("ts");
+    memory_.ts = memory.int64s("ts");
   }
-  streams_ = ids(index, kStreams, selection.device, selection.stream);
-  steps_ = steps == nullptr ? ids(index, kSteps, selection.first_step, selection.last_step, selection.phase)
-                            : ids_of(*steps, selection);
-  if (!selection.layer || layers == nullptr) return;
-  layers_ = &layers->of_kernel;
-  const LayerRange range = layer_range(*selection.layer, layers->stacks);
+  if (selection.names_kernels()) {
+    names_ = ids(index, kNames, selection.name_glob, selection.name_regex);
+    if (selection.op) keep_classes(index, *inputs.classes, *selection.op, names_);
+    kernels_.name = kernels.ids("name_id");
+  }
+  if (selection.device || selection.stream) {
+    streams_ = ids(index, kStreams, selection.device, selection.stream);
+    kernels_.stream = kernels.ids("stream_id");
+    memory_.stream = memory.ids("stream_id");
+  }
+  if (inputs.steps != nullptr) {
+    steps_ = step_ids(*inputs.steps, selection);
+    kernels_.step = inputs.steps->of_kernel;
+    memory_.step = inputs.steps->of_memory;
+  }
+  if (!selection.layer || inputs.layers == nullptr) return;
+  layers_ = &inputs.layers->of_kernel;
+  const LayerRange range = layer_range(*selection.layer, inputs.layers->stacks);
   first_layer_ = range.first;
   last_layer_ = range.last;
 }

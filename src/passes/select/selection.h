@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "index/index.h"
+#include "passes/classify/kernel_classes.h"
 #include "passes/layers/layer_set.h"
 #include "passes/steps/step_set.h"
 
@@ -20,7 +22,7 @@ struct Selection {
   std::optional<std::int64_t> first_step, last_step;
   std::optional<std::string> phase;       // kind of step; "none": in no step
   std::optional<std::string> layer;       // can_name_layers(): "3", "3..5", "T5Block:3", "head", "none" ...
-  std::optional<std::string> op;          // class under the rules in force, a GLOB
+  std::optional<std::string> op;          // operation class under the active rules, a GLOB
   std::optional<std::string> name_glob;   // of the name or the short name
   std::optional<std::string> name_regex;  // of the name
   std::optional<std::int64_t> from, to;   // ns; starts at or after `from`, before `to`
@@ -31,37 +33,64 @@ struct Selection {
   [[nodiscard]] bool names_kernels() const { return op || name_glob || name_regex; }
 };
 
-// The tests on small tables are made once; what is left per event is a few look-ups. An `op` needs
-// make_kernel_class_table() before. Everything given must outlive the filter.
+// What --from and --to of a selection are about.
+enum class Times {
+  kOfStart,  // like its other parts: what starts outside is left out
+  kWindow,   // not the filter's business: events are cut off at both (window_of())
+};
+
+// What a filter looks at besides the events; null: the selection does not ask for it.
+struct FilterInputs {
+  const EventTables& events;
+  const KernelClasses* classes = nullptr;
+  const StepSet* steps = nullptr;
+  const LayerSet* layers = nullptr;
+};
+
+// The tests on small tables are made once; what is left per event is a few look-ups. Everything given must outlive the
+// filter.
 class EventFilter {
  public:
-  // With `steps`, the numbers of steps are places in it + 1 and not ids of table step. A selection of layers needs
-  // `layers`, which may be null otherwise. Error{kUsage} where it names layers that these are not (layer_range()).
-  EventFilter(const Index& index, const Selection& selection, const StepSet* steps = nullptr,
-              const LayerSet* layers = nullptr);
+  // Error{kUsage} where the selection names layers that these are not (layer_range()).
+  EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times);
 
-  // Ids as in EventColumns. Memory operations have no kernel name: pass 0, which a selection of names leaves out.
-  [[nodiscard]] bool keeps(std::int64_t ts, std::uint32_t name, std::uint32_t stream, std::uint32_t step) const {
-    return all_ || (has(names_, name) && has(streams_, stream) && (step == 0 ? stepless_ : has(steps_, step)) &&
-                    ts >= from_ && ts < to_);
-  }
-  // The same of the kernel in this row, for whose layer it looks too.
-  [[nodiscard]] bool keeps(std::int64_t ts, std::uint32_t name, std::uint32_t stream, std::uint32_t step,
-                           std::uint32_t row) const {
-    return keeps(ts, name, stream, step) && (layers_ == nullptr || layer_kept((*layers_)[row]));
-  }
   [[nodiscard]] bool keeps_all() const { return all_; }
+  [[nodiscard]] bool keeps_kernel(std::size_t row) const {
+    return all_ || (has(names_, kernels_.name, row) && kernels_.keeps(*this, row) && keeps_layer(row));
+  }
+  // Memory operations have no kernel name: a selection of names leaves them out.
+  [[nodiscard]] bool keeps_memory_op(std::size_t row) const {
+    return all_ || (keeps_memory_ && memory_.keeps(*this, row));
+  }
 
  private:
-  [[nodiscard]] bool layer_kept(std::int32_t layer) const { return layer >= first_layer_ && layer <= last_layer_; }
-
   using Ids = std::vector<bool>;  // by id
-  static bool has(const Ids& ids, std::uint32_t id) { return id < ids.size() && ids[id]; }
+  using IdColumn = std::span<const std::uint32_t>;
 
-  bool all_;
-  bool stepless_;  // keeps what is in no step
-  Ids names_, streams_, steps_;
-  std::int64_t from_, to_;
+  // The columns of one table that are looked at; empty: no test.
+  struct Table {
+    std::span<const std::int64_t> ts;
+    IdColumn name, stream, step;
+
+    [[nodiscard]] bool keeps(const EventFilter& filter, std::size_t row) const {
+      return has(filter.streams_, stream, row) && has(filter.steps_, step, row) &&
+             (ts.empty() || (ts[row] >= filter.from_ && ts[row] < filter.to_));
+    }
+  };
+
+  static bool has(const Ids& ids, IdColumn column, std::size_t row) {
+    return column.empty() || (column[row] < ids.size() && ids[column[row]]);
+  }
+  [[nodiscard]] bool keeps_layer(std::size_t row) const {
+    return layers_ == nullptr || ((*layers_)[row] >= first_layer_ && (*layers_)[row] <= last_layer_);
+  }
+
+  bool all_ = false;
+  bool keeps_memory_ = true;
+  Ids names_, streams_;
+  Ids steps_;  // by place of the step + 1; 0: in none
+  std::int64_t from_ = std::numeric_limits<std::int64_t>::min(), to_ = std::numeric_limits<std::int64_t>::max();
+  Table kernels_, memory_;
   const LargeVector<std::int32_t>* layers_ = nullptr;  // null: all are kept
   std::int32_t first_layer_ = 0, last_layer_ = 0;
 };

@@ -69,44 +69,45 @@ void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, s
   }
 }
 
-// By row of kernel: place among the stacks.
-std::vector<std::uint32_t> places_of_stacks(std::span<const std::uint32_t> own, const LentStacks* lent,
-                                            std::uint32_t base, std::size_t all) {
+// By row of kernel: place among the stacks. Those of the capture come behind `base`.
+std::vector<std::uint32_t> places_of_stacks(Workload& workload, std::uint32_t base, std::size_t all) {
+  const auto own = workload.events().kernels.ids("stack_id");
   std::vector<std::uint32_t> out(own.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = own[i] <= base ? own[i] : 0;
+  if (workload.capture() == nullptr) return out;
+  const std::vector<std::uint32_t>& launcher = workload.origins().launcher;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t other = lent != nullptr && i < lent->stack.size() ? lent->stack[i] : 0;
-    out[i] = other != 0 && other < all - base ? base + other : own[i] <= base ? own[i] : 0;
+    if (launcher[i] == 0) continue;
+    const std::uint32_t other = workload.capture()->capture.launchers[launcher[i] - 1].stack;
+    if (other != 0 && other < all - base) out[i] = base + other;
   }
   return out;
 }
 
 }  // namespace
 
-StackTimes stack_times(const Index& index, const Selection& selection, Frames which, const LentStacks* lent) {
+StackTimes stack_times(Workload& workload, Frames which) {
   StackTimes out;
   FrameTexts texts(which);
   out.stacks.resize(1);
-  read_stacks(index, texts.number(index), out.stacks);
+  read_stacks(workload.index(), texts.number(workload.index()), out.stacks);
   const auto base = static_cast<std::uint32_t>(out.stacks.size() - 1);
-  if (lent != nullptr) read_stacks(lent->index, texts.number(lent->index), out.stacks);
+  if (const CaptureSource* capture = workload.capture()) {
+    read_stacks(capture->index, texts.number(capture->index), out.stacks);
+  }
   out.frames = texts.take();
   // Paths without a frame that counts are none.
   std::vector<bool> empty(out.stacks.size(), true);
   for (std::size_t id = 1; id < empty.size(); ++id) {
     empty[id] = out.stacks[id].frame == kNoFrame && empty[out.stacks[id].parent];
   }
-  const EventColumns kernels(index, "kernel", {"ts", "dur", "name_id", "stream_id", "stack_id", "step_id"});
-  const EventFilter filter(index, selection);
-  const auto ts = kernels.int64s("ts");
-  const auto dur = kernels.int64s("dur");
-  const auto name = kernels.ids("name_id");
-  const auto stream = kernels.ids("stream_id");
-  const std::vector<std::uint32_t> stack = places_of_stacks(kernels.ids("stack_id"), lent, base, out.stacks.size());
-  const auto step = kernels.ids("step_id");
+  const EventFilter filter = workload.filter();
+  const auto dur = workload.events().kernels.int64s("dur");
+  const std::vector<std::uint32_t> stack = places_of_stacks(workload, base, out.stacks.size());
   out.times.resize(out.stacks.size());
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (!filter.keeps(ts[i], name[i], stream[i], step[i])) continue;
-    PathTime& time = out.times[stack[i] < empty.size() && !empty[stack[i]] ? stack[i] : 0];
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    if (!filter.keeps_kernel(i)) continue;
+    PathTime& time = out.times[empty[stack[i]] ? 0 : stack[i]];
     ++time.count;
     if (dur[i] != kNullCell) time.time = bounded_add(time.time, dur[i]);
   }

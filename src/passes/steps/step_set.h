@@ -58,7 +58,8 @@ struct EventTables {
 // Whether load_steps() looks at the traits of kernels: where steps may have to be inferred.
 bool needs_traits(const Index& index, const StepOptions& options);
 
-// `traits` as of kernel_traits(); may be empty unless they are needed. Error{kUsage} for a pattern that is none.
+// `traits` as of KernelClasses::traits(); may be empty unless they are needed. Error{kUsage} for a pattern that is
+// none.
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits);
 

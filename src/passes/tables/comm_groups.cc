@@ -1,16 +1,11 @@
-#include "passes/tables/comm_groups.h"
-
+// Communication kernels by collective.
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "passes/select/device_columns.h"
+#include "passes/tables/pass_tables.h"
 #include "passes/time/collective_size.h"
 #include "passes/time/exposed_time.h"
-#include "sql/temp_table.h"
 
 namespace tracedb {
 namespace {
@@ -24,11 +19,13 @@ struct Collective {
 
 class Collectives {
  public:
-  Collectives(const Index& index, const DeviceColumns& columns)
-      : group_of_kernel_(columns.kernel_names().size(), kNoGroup) {
-    if (!find_any(columns)) return;
+  Collectives(const Index& index, const DeviceEvents& kernels, const EventColumns& columns)
+      : group_of_kernel_(kernels.ts.size(), kNoGroup) {
+    const bool any = std::any_of(kernels.kind.begin(), kernels.kind.end(),
+                                 [](std::uint32_t kind) { return kind == kPlain || kind == kFused; });
+    if (!any) return;
     read_described(index);
-    const DeviceEvents kernels = columns.work().kernels;
+    const auto name = columns.ids("name_id");
     for (std::size_t row = 0; row < group_of_kernel_.size(); ++row) {
       GroupId& group = group_of_kernel_[row];
       const bool fused = kernels.kind[row] == kFused;
@@ -37,7 +34,7 @@ class Collectives {
       if (!wanted) {
         group = kNoGroup;
       } else if (group == kNoGroup) {
-        group = group_of_name(index, columns.kernel_names()[row], fused);
+        group = group_of_name(index, name[row], fused);
       } else if (fused) {
         group = fused_twin(group);
       }
@@ -50,11 +47,6 @@ class Collectives {
  private:
   static constexpr auto kPlain = static_cast<std::uint32_t>(StoredKernelKind::kComm);
   static constexpr auto kFused = static_cast<std::uint32_t>(StoredKernelKind::kCommCompute);
-
-  static bool find_any(const DeviceColumns& columns) {
-    const auto kinds = columns.work().kernels.kind;
-    return std::any_of(kinds.begin(), kinds.end(), [](std::uint32_t kind) { return kind == kPlain || kind == kFused; });
-  }
 
   // The same collective, fused.
   GroupId fused_twin(GroupId group) {
@@ -120,45 +112,58 @@ class Collectives {
   std::unordered_map<GroupId, GroupId> fused_twins_;
 };
 
-void bind(Statement& row, int place, const std::string& text) {
-  if (!text.empty()) row.bind(place, std::string_view(text));
+std::optional<std::string_view> known(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-void write_row(Statement& row, const Collective& what, const GroupStats& stats, const ExposedTime& time) {
-  bind(row, 1, what.name);
-  bind(row, 2, what.group_name);
-  bind(row, 3, what.group_description);
-  if (what.group_size) row.bind(4, *what.group_size);
-  bind(row, 5, what.dtype);
-  if (what.bytes) row.bind(6, *what.bytes);
-  row.bind(7, stats.count).bind(8, stats.known).bind(9, stats.total).bind(10, time.busy).bind(11, time.exposed);
-  if (stats.known > 0) row.bind(12, stats.min).bind(13, stats.max).bind(14, stats.median).bind(15, stats.p99);
-  if (const auto factor = bus_factor(what.name, what.group_size.value_or(0))) row.bind(16, *factor);
-  row.bind(17, std::int64_t{what.described});
-  row.bind(18, std::string_view(what.fused ? "comm_compute" : "comm"));
-  row.run();
+void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+  const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
+  const DeviceWork work = columns.work();
+  const Collectives all(workload.index(), work.kernels, workload.events().kernels);
+  const std::size_t count = all.groups().size();
+  if (count == 0) return;
+  const std::vector<GroupStats> stats = group_stats(
+      {work.kernels.ts, work.kernels.dur, work.kernels.stream, work.lane_of_stream, all.group_of_kernel()}, count);
+  const std::vector<ExposedTime> times = exposed_time(work, all.group_of_kernel(), count);
+  for (std::size_t g = 0; g < count; ++g) {
+    const Collective& what = all.groups()[g];
+    const GroupStats& own = stats[g];
+    if (own.count == 0) continue;
+    const auto figure = [&](auto value) { return own.known > 0 ? std::optional(value) : std::nullopt; };
+    rows.add(known(what.name)).add(known(what.group_name)).add(known(what.group_description)).add(what.group_size);
+    rows.add(known(what.dtype)).add(what.bytes).add(own.count).add(own.known).add(own.total);
+    rows.add(times[g].busy).add(times[g].exposed);
+    rows.add(figure(own.min)).add(figure(own.max)).add(figure(own.median)).add(figure(own.p99));
+    rows.add(bus_factor(what.name, what.group_size.value_or(0))).add(what.described);
+    rows.add(what.fused ? "comm_compute" : "comm");
+  }
 }
 
 }  // namespace
 
-void make_comm_group_table(const Index& index, const Selection& selection, const DevicePlaces* places) {
-  const DeviceColumns columns(index, selection, LaneBy::kDevice, Times::kOfStart, places, KernelNames::kRead);
-  const Collectives all(index, columns);
-  const DeviceWork work = columns.work();
-  const GroupedEvents events{work.kernels.ts, work.kernels.dur, work.kernels.stream, work.lane_of_stream,
-                             all.group_of_kernel()};
-  const std::size_t count = all.groups().size();
-  const std::vector<GroupStats> stats = count == 0 ? std::vector<GroupStats>() : group_stats(events, count);
-  const std::vector<ExposedTime> times =
-      count == 0 ? std::vector<ExposedTime>() : exposed_time(work, all.group_of_kernel(), count);
-  TempTable table(index.database(), "comm_group",
-                  "name TEXT, group_name TEXT, group_description TEXT, group_size INTEGER, dtype TEXT, bytes INTEGER, "
-                  "n INTEGER, known INTEGER, total INTEGER, busy INTEGER, exposed INTEGER, min INTEGER, max INTEGER, "
-                  "median REAL, p99 INTEGER, factor REAL, described INTEGER, kind TEXT",
-                  18);
-  for (std::size_t g = 0; g < count; ++g) {
-    if (stats[g].count > 0) write_row(table.insert(), all.groups()[g], stats[g], times[g]);
-  }
+PassTable comms_table() {
+  using enum ColumnType;
+  return {"comms",
+          "communication kernels by collective, group, type and size; those that the trace does not describe by name",
+          {{"name", kText, "", "collective, or short name of kernels that the trace does not describe"},
+           {"group_name", kText, "", "process group"},
+           {"group_description", kText, "", "what the framework says of the group"},
+           {"group_size", kInteger, "count", "ranks"},
+           {"dtype", kText, "", "type of the elements"},
+           {"bytes", kInteger, "bytes", "the larger of input and output of one collective"},
+           {"n", kInteger, "count", "kernels"},
+           {"known", kInteger, "count", "of them, whose duration is known"},
+           {"total", kInteger, "ns", "sum of the durations, waiting for other ranks included"},
+           {"busy", kInteger, "ns", "time during which they ran; what overlaps counts for the one that started first"},
+           {"exposed", kInteger, "ns", "of busy, without computation on the device"},
+           {"min", kInteger, "ns", "shortest duration"},
+           {"max", kInteger, "ns", "longest duration"},
+           {"median", kReal, "ns", "median of the durations"},
+           {"p99", kInteger, "ns", "99th percentile, nearest rank"},
+           {"factor", kReal, "ratio", "bus bandwidth by algorithm bandwidth, as nccl-tests count"},
+           {"described", kInteger, "", "1: by the trace; 0: known by its name alone"},
+           {"kind", kText, "", "comm, or comm_compute: fused with computation"}},
+          fill};
 }
 
 }  // namespace tracedb

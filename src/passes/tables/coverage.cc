@@ -1,11 +1,10 @@
-#include "passes/tables/coverage.h"
-
+// How much of a trace the answers rest on: shares of the kernel time.
 #include <algorithm>
 #include <array>
 
 #include "passes/columns/group_stats.h"
 #include "passes/tables/name_order.h"
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
@@ -45,21 +44,10 @@ struct Measure {
   }
 };
 
-std::vector<bool> unclassified_names(const Index& index) {
-  std::vector<bool> out;
-  Statement rows(index.database(), "SELECT name_id FROM temp.kernel_class WHERE class IN ('other', 'triton_fused')");
-  while (rows.step()) {
-    const std::size_t id = rows.id(0);
-    if (id >= out.size()) out.resize(2 * id + 1);
-    out[id] = true;
-  }
-  return out;
-}
-
 // Ids of rows are places + 1; 0: none.
 class Launches {
  public:
-  explicit Launches(const Index& index) : calls_(index, "runtime_call", {"ts", "kind"}) {}
+  explicit Launches(const Index& index) : calls_(index, "runtime_call") {}
   [[nodiscard]] bool is_graph(std::uint32_t id) const {
     return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
   }
@@ -72,38 +60,38 @@ class Launches {
   std::span<const std::uint32_t> kind_ = calls_.ids("kind");
 };
 
-void write(TempTable& table, std::string_view code, const Measure& measure, const Measure& all, bool by_count) {
-  const auto part = static_cast<double>(by_count ? measure.count : measure.time);
-  const auto whole = static_cast<double>(by_count ? all.count : all.time);
-  table.insert().bind(1, code);
-  if (whole > 0) table.insert().bind(2, 100 * part / whole);
-  table.insert().bind(3, measure.count).run();
-}
-
-}  // namespace
-
-void make_measure_table(const Index& index, const EventTables& events, const StepSet& steps,
-                        std::span<const std::int32_t> layers) {
-  const EventColumns& kernels = events.kernels;
+// The kernels by set of codes, one bit each: a kernel is added once, whatever holds for it.
+std::vector<Measure> measure_sets(Workload& workload) {
+  const EventColumns& kernels = workload.events().kernels;
   const auto ts = kernels.int64s("ts");
   const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   const auto launch = kernels.ids("launch_id");
   const auto op = kernels.ids("cpu_op_id");
   const auto stack = kernels.ids("stack_id");
-  const std::vector<bool> unclassified = unclassified_names(index);
-  const Launches launches(index);
-  // By set of codes, one bit each: a kernel is added once, whatever holds for it.
+  const auto& steps = workload.steps().of_kernel;
+  const auto& layers = workload.layers().of_kernel;
+  std::vector<bool> unclassified;  // by name_id
+  for (std::uint32_t id = 0; id < workload.classes().end(); ++id) {
+    const std::string_view op_class = workload.classes().class_of(id);
+    unclassified.push_back(workload.classes().of(id).known && (op_class == "other" || op_class == "triton_fused"));
+  }
+  const Launches launches(workload.index());
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
     const std::size_t set =
         holds(launch[i] == 0, kNoLaunch) | holds(op[i] == 0, kNoOperator) | holds(stack[i] == 0, kNoStack) |
         holds(launches.is_graph(launch[i]), kGraphCollapsed) | holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
-        holds(dur[i] == kNullCell, kUnknownDuration) | holds(steps.of_kernel[i] == 0, kStepless) |
+        holds(dur[i] == kNullCell, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
         holds(layers[i] < 0, kLayerless) | holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }
+  return sets;
+}
+
+void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+  const std::vector<Measure> sets = measure_sets(workload);
   std::array<Measure, kCodes> measures;
   std::array<Measure, kReasons> reasons;
   Measure all;
@@ -114,12 +102,33 @@ void make_measure_table(const Index& index, const EventTables& events, const Ste
       if ((set >> code & 1) != 0) measures[code].add(sets[set]);
     }
   }
-  TempTable table(index.database(), "measure", "code TEXT PRIMARY KEY, share REAL, count INTEGER", 3);
-  for (std::size_t code = 0; code < kCodes; ++code)
-    write(table, kCodeNames[code], measures[code], all, code == kUnknownDuration);
-  for (std::size_t i = 0; i < kReasons; ++i) write(table, kReasonNames[i], reasons[i], all, false);
-  const NameOrder order = find_names_out_of_step(index, kernels);
-  write(table, "names_out_of_step", {order.time, order.kernels}, all, false);
+  const auto add = [&](std::string_view code, const Measure& measure, std::int64_t part, std::int64_t whole) {
+    rows.add(code).add(whole > 0 ? std::optional(100 * static_cast<double>(part) / static_cast<double>(whole))
+                                 : std::nullopt);
+    rows.add(measure.count);
+  };
+  for (std::size_t code = 0; code < kCodes; ++code) {
+    const Measure& own = measures[code];
+    const bool by_count = code == kUnknownDuration;
+    add(kCodeNames[code], own, by_count ? own.count : own.time, by_count ? all.count : all.time);
+  }
+  for (std::size_t i = 0; i < kReasons; ++i) add(kReasonNames[i], reasons[i], reasons[i].time, all.time);
+  const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
+  add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
+}
+
+}  // namespace
+
+PassTable coverage_table() {
+  using enum ColumnType;
+  return {"coverage",
+          "what makes answers about the whole trace less certain, and how much of it",
+          {{"code", kText, "",
+            "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), no_stack, "
+            "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, names_out_of_step"},
+           {"share", kReal, "percent", "of the kernel time; of unknown_duration, of the kernels"},
+           {"count", kInteger, "count", "kernels"}},
+          fill};
 }
 
 }  // namespace tracedb

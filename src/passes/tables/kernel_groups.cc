@@ -1,41 +1,42 @@
-#include "passes/tables/kernel_groups.h"
-
+// Kernel time by name or operation class, and by pass of training.
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "passes/columns/event_columns.h"
 #include "passes/columns/group_stats.h"
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 #include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kNoStep = "[no step]";
 constexpr std::string_view kNoPass = "[no pass]";
 constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
 
-// Groups by the id of a kernel's name or step.
+enum class GroupBy { kName, kOp };
+
+// Groups by the id of a kernel's name; names that are alike are one.
 class Labels {
  public:
-  Labels(const Index& index, std::string_view sql, std::string_view rest) {
-    groups_.push_back(group(rest));
-    Statement rows(index.database(), sql);
-    while (rows.step()) {
-      const std::size_t id = rows.id(0);
-      if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
-      groups_[id] = group(rows.text(1));
+  Labels(Workload& workload, GroupBy by) {
+    groups_.push_back(group(kNameless));
+    if (by == GroupBy::kOp) {
+      const KernelClasses& classes = workload.classes();
+      for (std::uint32_t id = 1; id < classes.end(); ++id) {
+        if (classes.of(id).known) enter(id, classes.class_of(id));
+      }
+      return;
     }
+    Statement rows(workload.index().database(), "SELECT id, name FROM kernel_name ORDER BY id");
+    while (rows.step()) enter(rows.id(0), rows.text(1));
   }
-  // Ids that are not in the table, and unknown ones, are in the group of the rest.
   [[nodiscard]] GroupId of(std::uint32_t id) const { return id < groups_.size() ? groups_[id] : groups_[0]; }
   [[nodiscard]] std::size_t count() const { return labels_.size(); }
-  [[nodiscard]] const std::string& label(GroupId group) const { return labels_[group]; }
+  [[nodiscard]] std::string_view label(std::size_t group) const { return labels_[group]; }
 
  private:
+  void enter(std::size_t id, std::string_view label) {
+    if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
+    groups_[id] = group(label);
+  }
   GroupId group(std::string_view label) {
     const auto [entry, is_new] = ids_.try_emplace(std::string(label), static_cast<GroupId>(labels_.size()));
     if (is_new) labels_.emplace_back(label);
@@ -47,40 +48,25 @@ class Labels {
   std::map<std::string, GroupId> ids_;
 };
 
-Labels labels(const Index& index, GroupBy by) {
-  switch (by) {
-    case GroupBy::kName:
-      return {index, "SELECT id, name FROM kernel_name ORDER BY id", kNameless};
-    case GroupBy::kClass:
-      return {index, "SELECT name_id, class FROM temp.kernel_class", kNameless};
-    case GroupBy::kPhase:
-      break;
-  }
-  return {index, "SELECT id, kind FROM step ORDER BY id", kNoStep};
-}
-
 // Splits groups by pass of training: each in as many as there are passes, and one for what has none.
 class PassSplit {
  public:
-  PassSplit(const Index& index, SplitBy split) {
-    if (split == SplitBy::kNone) return;
+  PassSplit(const EventColumns& kernels, bool by_pass) {
+    if (!by_pass) return;
     parts_ = static_cast<GroupId>(pass_names().size() + 1);
-    kernels_.emplace(index, "kernel", std::vector<std::string_view>{"pass"});
-    pass_ = kernels_->ids("pass");
+    pass_ = kernels.ids("pass");
   }
   [[nodiscard]] GroupId parts() const { return parts_; }
   [[nodiscard]] GroupId of(GroupId group, std::size_t row) const {
     return parts_ == 1 ? group : group * parts_ + static_cast<GroupId>(pass_[row]);
   }
-  [[nodiscard]] std::string_view label(std::size_t group) const {  // empty: not split
-    if (parts_ == 1) return {};
+  [[nodiscard]] std::string_view label(std::size_t group) const {
     const std::size_t part = group % parts_;
     return part == 0 ? kNoPass : pass_names()[part - 1];
   }
 
  private:
   GroupId parts_ = 1;
-  std::optional<EventColumns> kernels_;
   std::span<const std::uint32_t> pass_;
 };
 
@@ -101,75 +87,86 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
   return out;
 }
 
-void write(const Index& index, const Labels& labels, const PassSplit& split, const std::vector<GroupStats>& stats,
-           const std::vector<std::int64_t>& names) {
-  TempTable table(
-      index.database(), "kernel_group",
-      "label TEXT, pass TEXT, names INTEGER, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, min INTEGER, "
-      "max INTEGER, median REAL, p90 INTEGER, p99 INTEGER, stddev REAL",
-      13);
+void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) {
+  const EventTables& tables = workload.events();
+  const EventColumns& kernels = tables.kernels;
+  const EventFilter filter = workload.filter();
+  const PassSplit split(kernels, by_pass);
+  const Labels labels(workload, by);
+  const auto name = kernels.ids("name_id");
+  ColumnArray<GroupId> memory(name.size());
+  const std::span<GroupId> groups = memory.values();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i] = filter.keeps_kernel(i) ? split.of(labels.of(name[i]), i) : kNoGroup;
+  }
+  const GroupedEvents events{kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("stream_id"),
+                             tables.device_of_stream, groups};
+  const std::vector<GroupStats> stats = group_stats(events, labels.count() * split.parts());
+  const std::vector<std::int64_t> names = distinct_names(groups, name, stats.size(), by_pass && by == GroupBy::kOp);
+  const std::int64_t busy = busy_time(events);
   for (std::size_t g = 0; g < stats.size(); ++g) {
     const GroupStats& own = stats[g];
     if (own.count == 0) continue;
-    Statement& row = table.insert();
-    row.bind(1, std::string_view(labels.label(static_cast<GroupId>(g / split.parts()))));
-    if (split.parts() > 1) row.bind(2, split.label(g));
-    row.bind(3, names[g]).bind(4, own.count).bind(5, own.known).bind(6, own.total).bind(7, own.busy);
-    if (own.known > 0) {
-      row.bind(8, own.min).bind(9, own.max).bind(10, own.median).bind(11, own.p90).bind(12, own.p99);
-      row.bind(13, own.stddev);
-    }
-    row.run();
+    const auto known = [&](auto value) { return own.known > 0 ? std::optional(value) : std::nullopt; };
+    rows.add(labels.label(g / split.parts()));
+    if (by_pass) rows.add(split.label(g));
+    rows.add(names[g]).add(own.count).add(own.known).add(own.total).add(own.busy);
+    rows.add(known(own.min)).add(known(own.max)).add(known(own.median)).add(known(own.p90)).add(known(own.p99));
+    rows.add(known(own.stddev)).add(busy);
   }
 }
 
-struct Grouping {
-  GroupBy by;
-  SplitBy split;
-};
-
-std::int64_t group_kernels(const Index& index, const EventFilter& filter, const Grouping& grouping,
-                           const EventColumns& kernels, std::span<const std::uint32_t> devices,
-                           std::span<const std::uint32_t> step) {
-  const GroupBy by = grouping.by;
-  const PassSplit split(index, grouping.split);
-  const Labels all = labels(index, by);
-  const auto ts = kernels.int64s("ts");
-  const auto name = kernels.ids("name_id");
-  const auto stream = kernels.ids("stream_id");
-  const auto key = by == GroupBy::kPhase ? step : name;
-  ColumnArray<GroupId> memory(kernels.size());
-  const std::span<GroupId> groups = memory.values();
-  const bool keeps_all = filter.keeps_all();
-  for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    groups[i] =
-        keeps_all || filter.keeps(ts[i], name[i], stream[i], step[i], i) ? split.of(all.of(key[i]), i) : kNoGroup;
+std::vector<TableColumn> columns(GroupBy by, bool by_pass) {
+  using enum ColumnType;
+  const TableColumn label = by == GroupBy::kOp ? TableColumn{"op", kText, "", "operation class under the active rules"}
+                                               : TableColumn{"name", kText, "", "name of the kernels"};
+  std::vector<TableColumn> out = {
+      label,
+      {"names", kInteger, "count", "distinct kernel names"},
+      {"n", kInteger, "count", "kernels"},
+      {"known", kInteger, "count", "of them, whose duration is known: what the figures below are of"},
+      {"total", kInteger, "ns", "sum of the durations"},
+      {"busy", kInteger, "ns", "time during which any of them ran, added up over devices"},
+      {"min", kInteger, "ns", "shortest duration"},
+      {"max", kInteger, "ns", "longest duration"},
+      {"median", kReal, "ns", "median of the durations"},
+      {"p90", kInteger, "ns", "90th percentile, nearest rank"},
+      {"p99", kInteger, "ns", "99th percentile, nearest rank"},
+      {"stddev", kReal, "ns", "standard deviation of the sample"},
+      {"all_busy", kInteger, "ns", "time during which any kernel of the selection ran, added up over devices"}};
+  if (by_pass) {
+    out.insert(out.begin() + 1, {"pass", kText, "", "forward, backward, optimizer or [no pass]"});
   }
-  const GroupedEvents events{ts, kernels.int64s("dur"), stream, devices, groups};
-  const std::size_t count = all.count() * split.parts();
-  const std::vector<GroupStats> stats = group_stats(events, count);
-  const bool names_in_many = by == GroupBy::kPhase || (split.parts() > 1 && by != GroupBy::kName);
-  write(index, all, split, stats, distinct_names(groups, name, count, names_in_many));
-  return busy_time(events);
+  return out;
 }
 
 }  // namespace
 
-std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by, SplitBy split) {
-  const EventFilter filter(index, selection);
-  std::vector<std::string_view> columns = {"ts", "dur", "name_id", "stream_id"};
-  const bool steps = by == GroupBy::kPhase || !filter.keeps_all();
-  if (steps) columns.push_back("step_id");
-  const EventColumns kernels(index, "kernel", columns);
-  const std::vector<std::uint32_t> devices = devices_of_streams(index);
-  const auto step = steps ? kernels.ids("step_id") : std::span<const std::uint32_t>();
-  return group_kernels(index, filter, {by, split}, kernels, devices, step);
+PassTable kernels_by_name_table() {
+  return {"kernels_by_name", "kernel time by name", columns(GroupBy::kName, false),
+          [](Workload& workload, const PassOptions&, TableRows& rows) {
+            fill_groups(workload, rows, GroupBy::kName, false);
+          }};
 }
 
-std::int64_t make_kernel_group_table(const Index& index, const Selection& selection, GroupBy by,
-                                     const KernelPlaces& places, SplitBy split) {
-  return group_kernels(index, EventFilter(index, selection, &places.steps, places.layers), {by, split},
-                       places.events.kernels, places.events.device_of_stream, places.steps.of_kernel);
+PassTable kernels_by_pass_table() {
+  return {"kernels_by_pass", "kernel time by name and pass of training", columns(GroupBy::kName, true),
+          [](Workload& workload, const PassOptions&, TableRows& rows) {
+            fill_groups(workload, rows, GroupBy::kName, true);
+          }};
+}
+
+PassTable ops_table() {
+  return {"ops", "kernel time by operation class", columns(GroupBy::kOp, false),
+          [](Workload& workload, const PassOptions&, TableRows& rows) {
+            fill_groups(workload, rows, GroupBy::kOp, false);
+          }};
+}
+
+PassTable ops_by_pass_table() {
+  return {
+      "ops_by_pass", "kernel time by operation class and pass of training", columns(GroupBy::kOp, true),
+      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, GroupBy::kOp, true); }};
 }
 
 }  // namespace tracedb

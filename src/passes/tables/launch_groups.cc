@@ -1,11 +1,6 @@
-#include "passes/tables/launch_groups.h"
-
-#include <string>
-#include <vector>
-
-#include "passes/select/device_columns.h"
+// Launching calls by name (passes/time/launch_stats.h).
+#include "passes/tables/pass_tables.h"
 #include "passes/time/launch_stats.h"
-#include "sql/temp_table.h"
 
 namespace tracedb {
 namespace {
@@ -15,7 +10,7 @@ constexpr std::string_view kNoLaunch = "[no launch]";
 // Runtime calls of all names: each name is a group, in order of appearance.
 class NamedCalls {
  public:
-  explicit NamedCalls(const Index& index) : columns_(index, "runtime_call", {"ts", "dur", "name_id", "kind"}) {
+  explicit NamedCalls(const Index& index) : columns_(index, "runtime_call") {
     const auto strings = static_cast<std::uint32_t>(
         index.database().query_int64("SELECT min(max(id), 4294967294) FROM string").value_or(0));
     std::vector<GroupId> group_of_name(std::size_t{strings} + 1, kNoGroup);
@@ -52,44 +47,57 @@ std::string text_of(const Index& index, std::uint32_t string) {
   return statement.step() ? std::string(statement.text(0)) : "[no name]";
 }
 
-void bind(Statement& row, int first, const Distribution& values) {
-  row.bind(first, values.count);
-  if (values.count == 0) return;
-  row.bind(first + 1, values.total).bind(first + 2, values.median).bind(first + 3, values.p99);
+// Count, sum, median and 99th percentile; NULL: of no values.
+void add(TableRows& rows, const Distribution& values) {
+  const auto known = [&](auto value) { return values.count > 0 ? std::optional(value) : std::nullopt; };
+  rows.add(values.count).add(known(values.total)).add(known(values.median)).add(known(values.p99));
 }
 
-void write(const Index& index, const Launches& launches, const std::vector<std::uint32_t>& names) {
-  std::vector<std::string> texts;  // before the table is open: it is one transaction
-  for (const std::uint32_t name : names) texts.push_back(text_of(index, name));
-  TempTable table(index.database(), "launch_group",
-                  "call TEXT, calls INTEGER, launching INTEGER, kernels INTEGER, api_known INTEGER, api_total INTEGER, "
-                  "api_median REAL, api_p99 INTEGER, api_max INTEGER, delays INTEGER, delay_total INTEGER, "
-                  "delay_median REAL, delay_p99 INTEGER, started_early INTEGER, queues INTEGER, queue_total INTEGER, "
-                  "queue_median REAL, queue_p99 INTEGER",
-                  18);
-  for (std::size_t g = 0; g < texts.size(); ++g) {
+void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+  const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
+  const NamedCalls calls(workload.index());
+  const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
+  for (std::size_t g = 0; g < calls.names().size(); ++g) {
     const LaunchStats& stats = launches.groups[g];
     if (stats.calls == 0) continue;
-    Statement& row = table.insert();
-    row.bind(1, std::string_view(texts[g])).bind(2, stats.calls).bind(3, stats.launching).bind(4, stats.kernels);
-    bind(row, 5, stats.api);
-    if (stats.api.count > 0) row.bind(9, stats.api.max);
-    bind(row, 10, stats.delay);
-    row.bind(14, stats.started_early);
-    bind(row, 15, stats.queue);
-    row.run();
+    rows.add(text_of(workload.index(), calls.names()[g])).add(stats.calls).add(stats.launching).add(stats.kernels);
+    add(rows, stats.api);
+    rows.add(stats.api.count > 0 ? std::optional(stats.api.max) : std::nullopt);
+    add(rows, stats.delay);
+    rows.add(stats.started_early);
+    add(rows, stats.queue);
   }
   if (launches.kernels_without_launch == 0) return;
-  table.insert().bind(1, kNoLaunch).bind(4, launches.kernels_without_launch);
-  table.insert().run();
+  rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
+  constexpr int kFigures = 14;
+  for (int i = 0; i < kFigures; ++i) rows.add_null();
 }
 
 }  // namespace
 
-void make_launch_group_table(const Index& index, const Selection& selection, const DevicePlaces* places) {
-  const DeviceColumns columns(index, selection, LaneBy::kStream, Times::kOfStart, places);
-  const NamedCalls calls(index);
-  write(index, launch_stats(columns.work(), calls.calls(), calls.names().size()), calls.names());
+PassTable launch_calls_table() {
+  using enum ColumnType;
+  return {"launch_calls",
+          "launching calls by name, and the kernels whose launch is not in the trace",
+          {{"call", kText, "", "name of the call, or [no launch]"},
+           {"calls", kInteger, "count", "calls that launched a kernel of the selection; without one, all that launch"},
+           {"launching", kInteger, "count", "of them, that launched a kernel"},
+           {"kernels", kInteger, "count", "kernels they launched"},
+           {"api_known", kInteger, "count", "calls whose duration is known"},
+           {"api_total", kInteger, "ns", "time in these calls"},
+           {"api_median", kReal, "ns", "median time in a call"},
+           {"api_p99", kInteger, "ns", "99th percentile, nearest rank"},
+           {"api_max", kInteger, "ns", "longest time in a call"},
+           {"delays", kInteger, "count", "calls whose delay is known"},
+           {"delay_total", kInteger, "ns", "from their return to the start of their first kernel, at least 0"},
+           {"delay_median", kReal, "ns", "median of these"},
+           {"delay_p99", kInteger, "ns", "99th percentile"},
+           {"started_early", kInteger, "count", "first kernels that started before the call returned"},
+           {"queues", kInteger, "count", "as delays"},
+           {"queue_total", kInteger, "ns", "of the delay, the part during which the stream had nothing else to run"},
+           {"queue_median", kReal, "ns", "median of these"},
+           {"queue_p99", kInteger, "ns", "99th percentile"}},
+          fill};
 }
 
 }  // namespace tracedb

@@ -1,56 +1,43 @@
-#include "passes/tables/layer_tables.h"
-
+// Kernel time by layer, and by operation class or pass of training in each.
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 #include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
-// What layers are split by, numbered: classes of kernel names, where 0 has no name, or passes of training; 0 stands for
-// all where neither is asked for.
+enum class LayerSplit { kNone, kByOp, kByPass };
+
+// What layers are split by, numbered: operation classes of kernel names or passes of training, where 0 stands for none;
+// for all where neither is asked for.
 class Parts {
  public:
-  std::vector<std::string> names = {""};
-
-  Parts(const Index& index, LayerSplit split) {
-    if (split == LayerSplit::kByClass) read_classes(index);
-    if (split == LayerSplit::kByPass) read_passes(index);
-  }
-  [[nodiscard]] std::uint32_t of(std::uint32_t row, std::uint32_t name) const {
-    if (kernels_) return passes_[row];
-    return name < of_name_.size() ? of_name_[name] : 0;
-  }
-
- private:
-  void read_passes(const Index& index) {
-    names = {"[no pass]"};
-    for (const std::string_view pass : pass_names()) names.emplace_back(pass);
-    kernels_.emplace(index, "kernel", std::vector<std::string_view>{"pass"});
-    passes_ = kernels_->ids("pass");
-  }
-
-  void read_classes(const Index& index) {
-    std::map<std::string, std::uint32_t, std::less<>> numbers;
-    Statement rows(index.database(), "SELECT name_id, class FROM temp.kernel_class");
-    while (rows.step()) {
-      const std::size_t id = rows.id(0);
-      const auto [entry, is_new] = numbers.try_emplace(std::string(rows.text(1)), names.size());
-      if (is_new) names.push_back(entry->first);
-      if (id >= of_name_.size()) of_name_.resize(id * 2 + 1, 0);
-      of_name_[id] = entry->second;
+  Parts(Workload& workload, LayerSplit split) {
+    const EventColumns& kernels = workload.events().kernels;
+    if (split == LayerSplit::kByOp) {
+      classes_ = &workload.classes();
+      names = classes_->names();
+      part_of_row_ = kernels.ids("name_id");
+    } else if (split == LayerSplit::kByPass) {
+      names = {"[no pass]"};
+      for (const std::string_view pass : pass_names()) names.emplace_back(pass);
+      part_of_row_ = kernels.ids("pass");
     }
   }
+  [[nodiscard]] std::uint32_t of(std::uint32_t row) const {
+    if (classes_ != nullptr) return classes_->of(part_of_row_[row]).class_id;
+    return part_of_row_.empty() ? 0 : part_of_row_[row];
+  }
 
-  std::vector<std::uint32_t> of_name_;
-  std::optional<EventColumns> kernels_;
-  std::span<const std::uint32_t> passes_;
+  std::vector<std::string> names = {""};
+
+ private:
+  const KernelClasses* classes_ = nullptr;
+  std::span<const std::uint32_t> part_of_row_;
 };
 
 // Slots of layers: head, 0, 1, 2 ..., tail, none.
@@ -151,39 +138,15 @@ class LayerSums {
   std::size_t devices_;
 };
 
-void write(const Index& index, const std::vector<Group>& groups, const Slots& slots, const Parts& parts) {
-  TempTable table(index.database(), "layer_row",
-                  "place INTEGER, stack TEXT, layer TEXT, part TEXT, steps INTEGER, n INTEGER, total INTEGER, "
-                  "known INTEGER, step_time REAL, step_busy REAL",
-                  10);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Group& group = groups[g];
-    if (group.n == 0) continue;
-    const std::size_t slot = g / parts.names.size();
-    const std::string& part = parts.names[g % parts.names.size()];
-    Statement& row = table.insert();
-    row.bind(1, static_cast<std::int64_t>(slot)).bind(3, std::string_view(slots.label(slot)));
-    if (const LayerStack* stack = slots.stack(slot)) row.bind(2, std::string_view(stack->name));
-    if (!part.empty()) row.bind(4, std::string_view(part));
-    row.bind(5, static_cast<std::int64_t>(group.times.size())).bind(6, group.n).bind(7, group.total);
-    row.bind(8, group.known);
-    if (const auto time = median_of(group.times); time && group.known > 0) row.bind(9, *time);
-    if (const auto busy = median_of(group.busy); busy && group.known > 0) row.bind(10, *busy);
-    row.run();
-  }
-}
-
-}  // namespace
-
-void make_layer_table(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-                      const EventFilter& filter, LayerSplit split) {
-  const Parts parts(index, split);
-  const Slots slots(layers.of_kernel, layers.stacks);
+std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts& parts) {
+  const EventTables& events = workload.events();
+  const StepSet& steps = workload.steps();
+  const LayerSet& layers = workload.layers();
+  const EventFilter filter = workload.filter();
   const DenseDevices devices(events.device_of_stream);
   LayerSums sums(slots.count() * parts.names.size(), devices.count);
   const auto ts = events.kernels.int64s("ts");
   const auto dur = events.kernels.int64s("dur");
-  const auto name = events.kernels.ids("name_id");
   const auto stream = events.kernels.ids("stream_id");
   struct Place {
     std::uint32_t step = UINT32_MAX;
@@ -192,24 +155,81 @@ void make_layer_table(const Index& index, const EventTables& events, const StepS
   };
   const auto place_of = [&](std::uint32_t row) {
     const std::size_t slot = slots.of(layers.of_kernel[row]);
-    return Place{steps.of_kernel[row], slot * parts.names.size() + parts.of(row, name[row]), devices.of(stream[row])};
-  };
-  const auto kept = [&](std::uint32_t row) {
-    return filter.keeps(ts[row], name[row], stream[row], steps.of_kernel[row], row);
+    return Place{steps.of_kernel[row], slot * parts.names.size() + parts.of(row), devices.of(stream[row])};
   };
   const std::span<const std::uint32_t> rows = layers.by_step;
   std::uint32_t step = UINT32_MAX;
   for (std::size_t first = 0; first < rows.size();) {
     const Place place = place_of(rows[first]);
-    const bool keep = kept(rows[first]);
+    const bool keep = filter.keeps_kernel(rows[first]);
     std::size_t last = first + 1;
-    while (last < rows.size() && place_of(rows[last]) == place && kept(rows[last]) == keep) ++last;
+    while (last < rows.size() && place_of(rows[last]) == place && filter.keeps_kernel(rows[last]) == keep) ++last;
     if (keep && place.step != std::exchange(step, place.step)) sums.end_step();
     if (keep) sums.add(place.group, place.device, rows.subspan(first, last - first), ts, dur);
     first = last;
   }
   sums.end_step();
-  write(index, sums.groups(), slots, parts);
+  return sums.groups();
+}
+
+void fill_layers(Workload& workload, TableRows& rows, LayerSplit split) {
+  const Parts parts(workload, split);
+  const LayerSet& layers = workload.layers();
+  const Slots slots(layers.of_kernel, layers.stacks);
+  const std::vector<Group> groups = groups_of(workload, slots, parts);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
+    if (group.n == 0) continue;
+    const std::size_t slot = g / parts.names.size();
+    const LayerStack* stack = slots.stack(slot);
+    rows.add(slot).add(stack == nullptr ? std::nullopt : std::optional<std::string_view>(stack->name));
+    rows.add(slots.label(slot));
+    if (split != LayerSplit::kNone) rows.add(parts.names[g % parts.names.size()]);
+    rows.add(group.times.size()).add(group.n).add(group.total).add(group.known);
+    rows.add(group.known > 0 ? median_of(group.times) : std::nullopt);
+    rows.add(group.known > 0 ? median_of(group.busy) : std::nullopt);
+  }
+}
+
+std::vector<TableColumn> columns(LayerSplit split) {
+  using enum ColumnType;
+  std::vector<TableColumn> out = {
+      {"position", kInteger, "", "in the order of a step: head, layers, tail, no layer"},
+      {"stack", kText, "", "stack of layers: the modules' class, or stack 1 ...; NULL: no layer"},
+      {"layer", kText, "", "index in its stack: 0, 1, 2 ...; [head], [tail], [no layer]"},
+      {"steps", kInteger, "count", "steps that have it"},
+      {"n", kInteger, "count", "kernels"},
+      {"total", kInteger, "ns", "sum of their durations"},
+      {"known", kInteger, "count", "kernels whose duration is known"},
+      {"step_time", kReal, "ns", "median over the steps of the sum of durations"},
+      {"step_busy", kReal, "ns", "median over the steps of the time during which any ran, on the busiest device"}};
+  if (split == LayerSplit::kByOp) {
+    out.insert(out.begin() + 3, {"op", kText, "", "operation class under the active rules"});
+  } else if (split == LayerSplit::kByPass) {
+    out.insert(out.begin() + 3, {"pass", kText, "", "forward, backward, optimizer or [no pass]"});
+  }
+  return out;
+}
+
+}  // namespace
+
+PassTable layers_table() {
+  return {
+      "layers", "kernel time by layer of the model", columns(LayerSplit::kNone),
+      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, LayerSplit::kNone); }};
+}
+
+PassTable layer_ops_table() {
+  return {
+      "layer_ops", "kernel time by layer and operation class", columns(LayerSplit::kByOp),
+      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, LayerSplit::kByOp); }};
+}
+
+PassTable layers_by_pass_table() {
+  return {"layers_by_pass", "kernel time by layer and pass of training", columns(LayerSplit::kByPass),
+          [](Workload& workload, const PassOptions&, TableRows& rows) {
+            fill_layers(workload, rows, LayerSplit::kByPass);
+          }};
 }
 
 }  // namespace tracedb

@@ -1,13 +1,9 @@
-#include "passes/tables/memory_groups.h"
-
+// Copies and fills by kind and direction.
 #include <array>
 #include <bit>
-#include <string_view>
-#include <vector>
 
-#include "passes/columns/event_columns.h"
 #include "passes/columns/group_stats.h"
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 #include "trace/event_names.h"
 
 namespace tracedb {
@@ -34,19 +30,16 @@ void add_measured(Sizes& sizes, std::int64_t bytes, std::int64_t dur, std::int64
   sizes.time += by_profiler ? static_cast<double>(bytes) / std::bit_cast<double>(bandwidth) : static_cast<double>(dur);
 }
 
-Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::span<const std::uint32_t> step,
-                 std::size_t directions) {
-  const auto ts = columns.int64s("ts");
+Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::size_t directions) {
   const auto dur = columns.int64s("dur");
   const auto bytes = columns.int64s("bytes");
   const auto bandwidth = columns.int64s("bandwidth_gb_s");
   const auto kind = columns.ids("kind");
   const auto direction = columns.ids("direction");
-  const auto stream = columns.ids("stream_id");
-  Groups out{std::vector<GroupId>(ts.size(), kNoGroup), std::vector<GroupId>(ts.size(), kNoGroup),
+  Groups out{std::vector<GroupId>(dur.size(), kNoGroup), std::vector<GroupId>(dur.size(), kNoGroup),
              std::vector<Sizes>(kKinds * directions)};
-  for (std::size_t i = 0; i < ts.size(); ++i) {
-    if (!filter.keeps(ts[i], 0, stream[i], step[i])) continue;
+  for (std::size_t i = 0; i < dur.size(); ++i) {
+    if (!filter.keeps_memory_op(i)) continue;
     const std::size_t group = kind[i] * directions + direction[i];
     out.all[i] = static_cast<GroupId>(group);
     if (bytes[i] == kNullCell) continue;
@@ -60,45 +53,55 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::sp
   return out;
 }
 
-void write_row(Statement& row, const GroupStats& stats, const GroupStats& measured, const Sizes& sizes) {
-  row.bind(3, stats.count).bind(4, stats.known).bind(5, stats.total).bind(6, stats.busy);
-  if (stats.known > 0) row.bind(7, stats.median);
-  row.bind(8, sizes.sized);
-  if (sizes.sized > 0) row.bind(9, sizes.bytes);
-  row.bind(10, sizes.measured_bytes).bind(11, measured.total).bind(12, measured.busy).bind(13, sizes.time);
-  row.bind(14, sizes.by_profiler).bind(15, sizes.by_duration);
-  row.run();
-}
-
-}  // namespace
-
-void make_memory_group_table(const Index& index, const Selection& selection, const StepSet* steps) {
-  const EventColumns columns(index, "memory_op",
-                             {"ts", "dur", "kind", "direction", "bytes", "bandwidth_gb_s", "stream_id", "step_id"});
+void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+  const EventColumns& columns = workload.events().memory;
   const std::size_t directions = copy_directions().size() + 1;
-  const Groups groups = groups_of(columns, EventFilter(index, selection, steps),
-                                  steps == nullptr ? columns.ids("step_id") : steps->of_memory, directions);
-  const std::vector<std::uint32_t> devices = devices_of_streams(index);
+  const Groups groups = groups_of(columns, workload.filter(), directions);
   const auto stats_of = [&](const std::vector<GroupId>& group) {
-    return group_stats({columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"), devices, group},
+    return group_stats({columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"),
+                        workload.events().device_of_stream, group},
                        kKinds * directions);
   };
   const std::vector<GroupStats> all = stats_of(groups.all);
   const std::vector<GroupStats> measured = stats_of(groups.measured);
   constexpr std::array<std::string_view, kKinds> kNames = {"[unknown]", "memcpy", "memset"};
-  TempTable table(index.database(), "memory_group",
-                  "kind TEXT, direction TEXT, n INTEGER, known INTEGER, total INTEGER, busy INTEGER, median REAL, "
-                  "sized INTEGER, bytes INTEGER, measured_bytes INTEGER, measured_total INTEGER, "
-                  "measured_busy INTEGER, measured_time REAL, by_profiler INTEGER, by_duration INTEGER",
-                  15);
   for (std::size_t g = 0; g < all.size(); ++g) {
-    if (all[g].count == 0) continue;
-    Statement& row = table.insert();
-    row.bind(1, kNames.at(g / directions));
+    const GroupStats& stats = all[g];
+    const Sizes& sizes = groups.sizes[g];
+    if (stats.count == 0) continue;
+    rows.add(kNames.at(g / directions));
     // Places 0 and 1: not one of the list, or the empty text that stands for none.
-    if (g % directions > 1) row.bind(2, copy_directions()[g % directions - 1]);
-    write_row(row, all[g], measured[g], groups.sizes[g]);
+    rows.add(g % directions > 1 ? std::optional(copy_directions()[g % directions - 1]) : std::nullopt);
+    rows.add(stats.count).add(stats.known).add(stats.total).add(stats.busy);
+    rows.add(stats.known > 0 ? std::optional(stats.median) : std::nullopt).add(sizes.sized);
+    rows.add(sizes.sized > 0 ? std::optional(sizes.bytes) : std::nullopt).add(sizes.measured_bytes);
+    rows.add(measured[g].total).add(measured[g].busy).add(sizes.time).add(sizes.by_profiler).add(sizes.by_duration);
   }
+}
+
+}  // namespace
+
+PassTable copies_table() {
+  using enum ColumnType;
+  return {
+      "copies",
+      "copies and fills by kind and direction",
+      {{"kind", kText, "", "memcpy, memset or [unknown]"},
+       {"direction", kText, "", "HtoD, DtoH ...; NULL: the trace does not say"},
+       {"n", kInteger, "count", "operations"},
+       {"known", kInteger, "count", "of them, whose duration is known"},
+       {"total", kInteger, "ns", "their durations"},
+       {"busy", kInteger, "ns", "time during which any of them ran, added up over devices"},
+       {"median", kReal, "ns", "of the durations; NULL: none is known"},
+       {"sized", kInteger, "count", "operations whose size is known"},
+       {"bytes", kInteger, "bytes", "their sizes; NULL: there are none"},
+       {"measured_bytes", kInteger, "bytes", "of operations whose size and duration are known"},
+       {"measured_total", kInteger, "ns", "durations of these"},
+       {"measured_busy", kInteger, "ns", "time during which any of these ran"},
+       {"measured_time", kReal, "ns", "what measured_bytes took: by the profiler's own bandwidth, else by duration"},
+       {"by_profiler", kInteger, "count", "of these, with a bandwidth of the profiler"},
+       {"by_duration", kInteger, "count", "of these, without"}},
+      fill};
 }
 
 }  // namespace tracedb

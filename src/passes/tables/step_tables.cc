@@ -1,17 +1,16 @@
-#include "passes/tables/step_tables.h"
-
+// Steps and their kinds: schema/METRICS.md 7. Both have a row for kernels outside of steps, so that kernel time adds
+// up.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kNoStep = "[no step]";
 constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 
 struct Measured {
@@ -65,51 +64,60 @@ std::optional<std::int64_t> launch_lag(const StepFacts& step, const StepStats& s
   return lag;
 }
 
-// Binds values in the order of the columns; what is not known stays NULL.
-class RowBinder {
- public:
-  explicit RowBinder(Statement& row) : row_(row) {}
-  template <class T>
-  RowBinder& add(const std::optional<T>& value) {
-    ++column_;
-    if (value) row_.bind(column_, *value);
-    return *this;
-  }
-  RowBinder& add(std::int64_t value) { return add(std::optional(value)); }
-  RowBinder& add(std::string_view value) { return add(std::optional(value)); }
-
- private:
-  Statement& row_;
-  int column_ = 0;
-};
-
 bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
   return choice == StepChoice::kAll || (step >= measured.steady.first && step < measured.steady.last);
 }
 
-void write_step(Statement& row, const StepSet& set, const Measured& measured, std::size_t i) {
-  const StepFacts& step = set.steps[i];
-  const StepStats& stats = measured.stats[i + 1];
-  const std::optional<std::int64_t> period = known(measured.period[i]);
-  const std::optional<std::int64_t> tokens = tokens_of(step.info);
-  RowBinder binder(row);
-  binder.add(static_cast<std::int64_t>(i)).add(to_string(step.info.kind));
-  binder.add(set.source == StepSource::kInferred ? std::string_view("[inferred]") : std::string_view(step.name));
-  binder.add(step.info.context_requests).add(step.info.context_tokens);
-  binder.add(step.info.generation_requests).add(step.info.generation_tokens);
-  binder.add(stats.kernels).add(stats.kernel_time).add(known(stats.gpu_span)).add(known(stats.gpu_busy));
-  binder.add(step.on_device ? std::nullopt : known(step.dur)).add(period).add(launch_lag(step, stats));
-  binder.add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
-  binder.add(std::int64_t{i >= measured.steady.first && i < measured.steady.last}).add(known(measured.start[i]));
-  row.run();
+// The kernels of a step, in time order.
+struct StepKernels {
+  std::int64_t first_id = 0, last_id = 0;
+  std::int64_t begin = kNullCell, end = kNullCell;  // ns
+};
+
+std::vector<StepKernels> kernels_of_steps(const StepSet& set, const EventColumns& kernels) {
+  std::vector<StepKernels> out(set.steps.size() + 1);
+  const auto ts = kernels.int64s("ts");
+  const auto dur = kernels.int64s("dur");
+  for (std::size_t i = 0; i < set.of_kernel.size(); ++i) {
+    StepKernels& own = out[set.of_kernel[i]];
+    own.last_id = static_cast<std::int64_t>(i) + 1;
+    if (own.first_id == 0) own.first_id = own.last_id, own.begin = ts[i];
+    if (dur[i] != kNullCell) own.end = std::max(own.end, bounded_add(ts[i], dur[i]));
+  }
+  return out;
 }
 
-void write_rest(Statement& row, const StepStats& rest) {
-  RowBinder binder(row);
-  binder.add(std::optional<std::int64_t>()).add(std::optional<std::string_view>()).add(kNoStep);
-  for (int column = 0; column < 4; ++column) binder.add(std::optional<std::int64_t>());
-  binder.add(rest.kernels).add(rest.kernel_time);
-  row.run();
+// What is known of the kernels of a step, or of those in none.
+void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& kernels) {
+  const auto id = [](std::int64_t value) { return value == 0 ? std::nullopt : std::optional(value); };
+  rows.add(stats.kernels).add(stats.known).add(stats.kernel_time);
+  rows.add(known(kernels.begin)).add(known(kernels.end)).add(id(kernels.first_id)).add(id(kernels.last_id));
+}
+
+void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
+  const StepSet& set = workload.steps();
+  const Measured measured = measure(set, workload.events());
+  const std::vector<StepKernels> kernels = kernels_of_steps(set, workload.events().kernels);
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const StepFacts& step = set.steps[i];
+    const StepStats& stats = measured.stats[i + 1];
+    const std::optional<std::int64_t> period = known(measured.period[i]);
+    const std::optional<std::int64_t> tokens = tokens_of(step.info);
+    rows.add(i).add(to_string(step.info.kind));
+    rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
+    rows.add(known(step.ts)).add(known(step.dur)).add(step.on_device ? "gpu" : "cpu");
+    rows.add(step.info.context_requests).add(step.info.context_tokens);
+    rows.add(step.info.generation_requests).add(step.info.generation_tokens);
+    add_kernels(rows, stats, kernels[i + 1]);
+    rows.add(known(stats.first)).add(known(stats.gpu_span)).add(known(stats.gpu_busy)).add(period);
+    rows.add(launch_lag(step, stats)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
+    rows.add(i >= measured.steady.first && i < measured.steady.last);
+  }
+  if (measured.stats[0].kernels == 0) return;
+  constexpr int kBefore = 10, kBehind = 7;  // columns that only a step has
+  for (int i = 0; i < kBefore; ++i) rows.add_null();
+  add_kernels(rows, measured.stats[0], kernels[0]);
+  for (int i = 0; i < kBehind; ++i) rows.add_null();
 }
 
 // Sums and medians of the steps of a kind.
@@ -155,36 +163,18 @@ std::array<Phase, kKinds> phases_of(const StepSet& set, const Measured& measured
   return phases;
 }
 
-void write_phase(Statement& row, std::string_view name, const Phase& phase, const GroupStats& stats) {
-  RowBinder binder(row);
-  binder.add(name).add(phase.steps).add(median_of(phase.requests)).add(phase.tokens);
-  binder.add(stats.count).add(stats.total).add(stats.known).add(stats.busy);
-  binder.add(median_of(phase.spans))
-      .add(median_of(phase.hosts))
-      .add(median_of(phase.periods))
-      .add(median_of(phase.lags));
-  binder.add(per_second(phase.timed_tokens, phase.timed_tokens > 0 ? phase.timed : 0));
-  row.run();
+void add_phase(TableRows& rows, std::string_view name, const Phase& phase, const GroupStats& stats,
+               std::int64_t all_busy) {
+  rows.add(name).add(phase.steps).add(median_of(phase.requests)).add(phase.tokens);
+  rows.add(stats.count).add(stats.total).add(stats.known).add(stats.busy);
+  rows.add(median_of(phase.spans)).add(median_of(phase.hosts)).add(median_of(phase.periods)).add(median_of(phase.lags));
+  rows.add(per_second(phase.timed_tokens, phase.timed_tokens > 0 ? phase.timed : 0)).add(all_busy);
 }
 
-}  // namespace
-
-SteadyNote make_step_table(const Index& index, const StepSet& steps, const EventTables& events, StepChoice choice) {
-  const Measured measured = measure(steps, events);
-  TempTable table(index.database(), "step_row",
-                  "step INTEGER, phase TEXT, name TEXT, context_requests INTEGER, context_tokens INTEGER, "
-                  "generation_requests INTEGER, generation_tokens INTEGER, kernels INTEGER, kernel_time INTEGER, "
-                  "gpu_span INTEGER, gpu_busy INTEGER, host INTEGER, period INTEGER, launch_lag INTEGER, "
-                  "tokens_per_s REAL, steady INTEGER, ts INTEGER",
-                  17);
-  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-    if (chosen(measured, i, choice)) write_step(table.insert(), steps, measured, i);
-  }
-  if (choice == StepChoice::kAll && measured.stats[0].kernels > 0) write_rest(table.insert(), measured.stats[0]);
-  return {measured.steady.first, measured.steady.last};
-}
-
-std::int64_t make_phase_table(const Index& index, const StepSet& steps, const EventTables& events, StepChoice choice) {
+void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const StepSet& steps = workload.steps();
+  const EventTables& events = workload.events();
+  const StepChoice choice = options.phase_steps;
   const Measured measured = measure(steps, events);
   const std::array<Phase, kKinds> phases = phases_of(steps, measured, choice);
   std::vector<GroupId> of_step(steps.steps.size() + 1, kNoGroup);
@@ -197,16 +187,66 @@ std::int64_t make_phase_table(const Index& index, const StepSet& steps, const Ev
   const GroupedEvents grouped{events.kernels.int64s("ts"), events.kernels.int64s("dur"),
                               events.kernels.ids("stream_id"), events.device_of_stream, groups};
   const std::vector<GroupStats> stats = group_totals(grouped, kKinds + 1);
-  TempTable table(index.database(), "phase_row",
-                  "phase TEXT, steps INTEGER, requests REAL, tokens INTEGER, kernels INTEGER, total INTEGER, known "
-                  "INTEGER, busy INTEGER, gpu_span REAL, host REAL, period REAL, launch_lag REAL, tokens_per_s REAL",
-                  13);
+  const std::int64_t busy = busy_time(grouped);
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     if (phases[kind].steps == 0) continue;
-    write_phase(table.insert(), to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind]);
+    add_phase(rows, to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind], busy);
   }
-  if (stats[kKinds].count > 0) write_phase(table.insert(), kNoStep, {}, stats[kKinds]);
-  return busy_time(grouped);
+  if (stats[kKinds].count > 0) add_phase(rows, "[no step]", {}, stats[kKinds], busy);
+}
+
+}  // namespace
+
+PassTable step_figures_table() {
+  using enum ColumnType;
+  return {"step_figures",
+          "one row per step, in time order, and one for kernels in no step",
+          {{"step", kInteger, "", "number, from 0; NULL: the kernels in no step"},
+           {"phase", kText, "", "kind of the step: prefill, decode, mixed, train, other or unknown"},
+           {"name", kText, "", "text of its annotation; NULL: inferred"},
+           {"ts", kInteger, "ns", "start of its annotation or first kernel, from meta.base_time_ns"},
+           {"dur", kInteger, "ns", "length of its annotation; NULL: inferred"},
+           {"timed_on", kText, "", "clock of ts and dur: cpu or gpu"},
+           {"context_requests", kInteger, "count", "requests in prefill"},
+           {"context_tokens", kInteger, "count", "their tokens"},
+           {"generation_requests", kInteger, "count", "requests in decode"},
+           {"generation_tokens", kInteger, "count", "their tokens"},
+           {"kernels", kInteger, "count", "kernels launched in it"},
+           {"known", kInteger, "count", "of them, whose duration is known"},
+           {"kernel_time", kInteger, "ns", "sum of their durations"},
+           {"gpu_ts", kInteger, "ns", "start of the first kernel"},
+           {"gpu_ts_end", kInteger, "ns", "end of the last kernel"},
+           {"first_kernel_id", kInteger, "", "id in kernel"},
+           {"last_kernel_id", kInteger, "", "id in kernel"},
+           {"gpu_start", kInteger, "ns", "start of the first kernel, copy or fill"},
+           {"gpu_span", kInteger, "ns", "from the first start to the last end on the device where that is longest"},
+           {"gpu_busy", kInteger, "ns", "time during which anything ran on the busiest device"},
+           {"period", kInteger, "ns", "from its start to that of the next step on its thread or stream"},
+           {"launch_lag", kInteger, "ns", "from its start on the host to gpu_start"},
+           {"tokens_per_s", kReal, "", "tokens by period"},
+           {"steady", kInteger, "", "1: in the longest run of steps whose decode batch is within 5 % of the largest"}},
+          fill_steps};
+}
+
+PassTable phases_table() {
+  using enum ColumnType;
+  return {"phases",
+          "steps by kind, and the kernels in no step",
+          {{"phase", kText, "", "prefill, decode, mixed, train, other, unknown or [no step]"},
+           {"steps", kInteger, "count", "steps of the kind"},
+           {"requests", kReal, "count", "median over the steps"},
+           {"tokens", kInteger, "count", "of all steps"},
+           {"kernels", kInteger, "count", "kernels launched in them"},
+           {"total", kInteger, "ns", "sum of the kernels' durations"},
+           {"known", kInteger, "count", "kernels whose duration is known"},
+           {"busy", kInteger, "ns", "time during which any of the kernels ran, added up over devices"},
+           {"gpu_span", kReal, "ns", "median over the steps; as in step_figures"},
+           {"host", kReal, "ns", "median length of the annotations on the host"},
+           {"period", kReal, "ns", "median over the steps that a step of the same kind follows"},
+           {"launch_lag", kReal, "ns", "median over the steps"},
+           {"tokens_per_s", kReal, "", "tokens of steps with a period, by these"},
+           {"all_busy", kInteger, "ns", "time during which any kernel of all rows ran, added up over devices"}},
+          fill_phases};
 }
 
 }  // namespace tracedb

@@ -1,97 +1,174 @@
-#include "passes/tables/timeline_tables.h"
+// Time of devices or streams, and the gaps in it (passes/time/timeline.h).
+#include <array>
 
-#include "sql/temp_table.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
 
-// Binds device_id and stream_id, parameters 1 and 2.
-class LaneIds {
+// The lanes of a workload's work, and what a row says of one.
+class Lanes {
  public:
-  LaneIds(const Index& index, const DeviceColumns& columns, LaneBy by)
-      : columns_(columns), by_(by), devices_(devices_of_streams(index)) {}
-
-  void bind(Statement& row, std::size_t lane) const {
+  Lanes(Workload& workload, const PassOptions& options)
+      : columns_(workload, options.lanes, Times::kWindow),
+        launches_(workload.index()),
+        options_(options.timeline),
+        by_(options.lanes),
+        device_of_stream_(workload.events().device_of_stream) {
+    options_.window = window_of(workload.selection());
+  }
+  [[nodiscard]] std::vector<LaneTimeline> timelines() const {
+    return tracedb::timelines(columns_.work(), launches_.calls(), options_);
+  }
+  [[nodiscard]] Gaps gaps(std::size_t limit) const {
+    return idle_gaps(columns_.work(), launches_.calls(), options_, limit);
+  }
+  // Columns device_id and stream_id.
+  void add(TableRows& rows, std::size_t lane) const {
     const std::uint32_t id = columns_.lane_id(lane);
     if (by_ == LaneBy::kDevice) {
-      row.bind(1, std::int64_t{id});
+      rows.add(id).add_null();
     } else {
-      row.bind(1, std::int64_t{id < devices_.size() ? devices_[id] : 0}).bind(2, std::int64_t{id});
+      rows.add(id < device_of_stream_.size() ? device_of_stream_[id] : 0).add(id);
     }
   }
 
  private:
-  const DeviceColumns& columns_;
+  DeviceColumns columns_;
+  LaunchColumns launches_;
+  TimelineOptions options_;
   LaneBy by_;
-  std::vector<std::uint32_t> devices_;
+  const std::vector<std::uint32_t>& device_of_stream_;
 };
 
-void bind_event(Statement& row, int first, const EventRef& event) {
-  if (event.id != 0) row.bind(first + (event.is_memory_op ? 1 : 0), std::int64_t{event.id});
+constexpr TableColumn kDevice = {"device_id", ColumnType::kInteger, "", "id in device"};
+constexpr TableColumn kStream = {"stream_id", ColumnType::kInteger, "", "id in stream; NULL: a whole device"};
+
+void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const Lanes lanes(workload, options);
+  const std::vector<LaneTimeline> all = lanes.timelines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const LaneTimeline& lane = all[i];
+    if (lane.kernels + lane.memory_ops == 0) continue;
+    lanes.add(rows, i);
+    rows.add(lane.kernels).add(lane.memory_ops).add(lane.begin).add(lane.span).add(lane.busy).add(lane.idle);
+    rows.add(lane.computation).add(lane.comm).add(lane.fused_comm).add(lane.copy);
+    rows.add(lane.exposed_comm).add(lane.exposed_copy);
+    for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
+    rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
+    rows.add(lane.unselected);
+  }
 }
 
-// As in StepSet: 0 is none.
-std::uint32_t step_of(const StepSet& steps, const EventRef& event) {
-  return (event.is_memory_op ? steps.of_memory : steps.of_kernel)[event.id - 1];
+// Ids of a kernel and of a memory operation, of which the event has one.
+void add_event(TableRows& rows, const EventRef& event) {
+  const std::optional<std::uint32_t> id = event.id == 0 ? std::nullopt : std::optional(event.id);
+  rows.add(event.is_memory_op ? std::nullopt : id).add(event.is_memory_op ? id : std::nullopt);
+}
+
+// Steps are those that are marked: to infer them takes longer than to find the gaps.
+void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const bool has_steps = workload.selection().names_steps() || workload.has_marked_steps();
+  const StepSet* steps = has_steps ? &workload.steps() : nullptr;
+  const Lanes lanes(workload, options);
+  const Gaps gaps = lanes.gaps(options.most_gaps);
+  for (const Gap& gap : gaps.longest) {
+    lanes.add(rows, gap.lane);
+    rows.add(gap.ts).add(gap.dur).add(to_string(gap.cause));
+    add_event(rows, gap.before);
+    add_event(rows, gap.after);
+    std::uint32_t step = 0;
+    if (steps != nullptr) step = (gap.after.is_memory_op ? steps->of_memory : steps->of_kernel)[gap.after.id - 1];
+    rows.add(step == 0 ? std::nullopt : std::optional(step - 1)).add(gaps.count).add(gaps.total);
+  }
+}
+
+void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
+  struct Sum {
+    std::int64_t gaps = 0, time = 0, longest = 0;
+  };
+  const Lanes lanes(workload, options);
+  std::vector<std::array<Sum, kIdleCauses>> sums;
+  for (const Gap& gap : lanes.gaps(0).longest) {
+    if (gap.lane >= sums.size()) sums.resize(gap.lane + std::size_t{1});
+    Sum& sum = sums[gap.lane].at(static_cast<std::size_t>(gap.cause));
+    ++sum.gaps;
+    sum.time += gap.dur;  // at most the span of the lane
+    sum.longest = std::max(sum.longest, gap.dur);
+  }
+  for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      const Sum& sum = sums[lane].at(cause);
+      if (sum.gaps == 0) continue;
+      lanes.add(rows, lane);
+      rows.add(to_string(static_cast<IdleCause>(cause))).add(sum.gaps).add(sum.time).add(sum.longest);
+    }
+  }
 }
 
 }  // namespace
 
-void make_timeline_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options,
-                         const DevicePlaces* places) {
-  options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by, Times::kWindow, places);
-  const LaunchColumns launches(index);
-  const std::vector<LaneTimeline> lanes = timelines(columns.work(), launches.calls(), options);
-  const LaneIds ids(index, columns, by);
-  TempTable table(index.database(), "timeline",
-                  "device_id INTEGER, stream_id INTEGER, kernels INTEGER, memory_ops INTEGER, begin INTEGER, "
-                  "span INTEGER, busy INTEGER, idle INTEGER, computation INTEGER, comm INTEGER, copy INTEGER, "
-                  "exposed_comm INTEGER, exposed_copy INTEGER, host_wait INTEGER, kernel_wait INTEGER, "
-                  "graph_gap INTEGER, other INTEGER, unknown INTEGER, gaps INTEGER, micro_idle INTEGER, "
-                  "macro_idle INTEGER, unselected INTEGER, fused_comm INTEGER",
-                  23);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const LaneTimeline& lane = lanes[i];
-    if (lane.kernels + lane.memory_ops == 0) continue;
-    Statement& row = table.insert();
-    ids.bind(row, i);
-    row.bind(3, lane.kernels).bind(4, lane.memory_ops).bind(5, lane.begin).bind(6, lane.span).bind(7, lane.busy);
-    row.bind(8, lane.idle).bind(9, lane.computation).bind(10, lane.comm).bind(11, lane.copy);
-    row.bind(12, lane.exposed_comm).bind(13, lane.exposed_copy);
-    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-      row.bind(14 + static_cast<int>(cause), lane.idle_by_cause[cause]);
-    }
-    row.bind(19, lane.gaps).bind(20, lane.micro_idle).bind(21, lane.macro_idle).bind(22, lane.unselected);
-    row.bind(23, lane.fused_comm);
-    row.run();
-  }
+PassTable timeline_table() {
+  using enum ColumnType;
+  return {"timeline",
+          "how the time of each device is spent; with --per-stream, of each stream",
+          {kDevice,
+           kStream,
+           {"kernels", kInteger, "count", "kernels that are selected"},
+           {"memory_ops", kInteger, "count", "copies and fills that are selected"},
+           {"begin", kInteger, "ns", "start of the first of them"},
+           {"span", kInteger, "ns", "from the first start to the last end"},
+           {"busy", kInteger, "ns", "time during which any of them ran"},
+           {"idle", kInteger, "ns", "span without busy; computation + exposed_comm + exposed_copy + idle = span"},
+           {"computation", kInteger, "ns", "time during which compute kernels or fills ran"},
+           {"comm", kInteger, "ns", "time during which collectives ran"},
+           {"fused_comm", kInteger, "ns", "of comm, of kernels that also compute"},
+           {"copy", kInteger, "ns", "time during which copies ran"},
+           {"exposed_comm", kInteger, "ns", "of comm, without computation at the same time"},
+           {"exposed_copy", kInteger, "ns", "of copy, without computation or communication at the same time"},
+           {"host_wait", kInteger, "ns", "idle before work that was launched only after the gap began"},
+           {"kernel_wait", kInteger, "ns", "idle in gaps below --kernel-wait before work that was already launched"},
+           {"graph_gap", kInteger, "ns", "idle between kernels of one graph launch"},
+           {"other", kInteger, "ns", "idle before work that waited for something else"},
+           {"unknown", kInteger, "ns", "idle before work whose launch is not in the trace"},
+           {"gaps", kInteger, "count", "gaps; their time adds up to idle"},
+           {"micro_idle", kInteger, "ns", "idle in gaps below micro_idle_limit"},
+           {"macro_idle", kInteger, "ns", "idle in the other gaps"},
+           {"micro_idle_limit", kInteger, "ns", "of --micro-idle"},
+           {"unselected", kInteger, "ns", "of idle, time during which events outside the selection ran"}},
+          fill_timeline};
 }
 
-GapSums make_gap_table(const Index& index, const Selection& selection, LaneBy by, TimelineOptions options,
-                       std::size_t limit, const DevicePlaces* places) {
-  options.window = window_of(selection);
-  const DeviceColumns columns(index, selection, by, Times::kWindow, places);
-  const LaunchColumns launches(index);
-  const Gaps gaps = idle_gaps(columns.work(), launches.calls(), options, limit);
-  const LaneIds ids(index, columns, by);
-  TempTable table(
-      index.database(), "gap",
-      "device_id INTEGER, stream_id INTEGER, ts INTEGER, dur INTEGER, cause TEXT, before_kernel_id INTEGER, "
-      "before_memory_op_id INTEGER, after_kernel_id INTEGER, after_memory_op_id INTEGER, step INTEGER",
-      10);
-  for (const Gap& gap : gaps.longest) {
-    Statement& row = table.insert();
-    ids.bind(row, gap.lane);
-    row.bind(3, gap.ts).bind(4, gap.dur).bind(5, to_string(gap.cause));
-    bind_event(row, 6, gap.before);
-    bind_event(row, 8, gap.after);
-    if (const std::uint32_t step = places == nullptr ? 0 : step_of(places->steps, gap.after)) {
-      row.bind(10, std::int64_t{step} - 1);
-    }
-    row.run();
-  }
-  return {gaps.count, gaps.total};
+PassTable idle_gaps_table() {
+  using enum ColumnType;
+  return {"idle_gaps",
+          "one row per time at which a device ran nothing of the selection, longest first",
+          {kDevice,
+           kStream,
+           {"ts", kInteger, "ns", "start, from meta.base_time_ns"},
+           {"dur", kInteger, "ns", "length"},
+           {"cause", kText, "", "host_wait, kernel_wait, graph_gap, other or unknown, as in timeline"},
+           {"before_kernel_id", kInteger, "", "id in kernel, if a kernel ended last before it"},
+           {"before_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"},
+           {"after_kernel_id", kInteger, "", "id in kernel, if a kernel ended it"},
+           {"after_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"},
+           {"step", kInteger, "", "number of the step of what ended it; NULL: none, or steps are inferred"},
+           {"all_gaps", kInteger, "count", "gaps there are, in all rows and those a limit leaves out"},
+           {"all_idle", kInteger, "ns", "time of all of them: idle in timeline"}},
+          fill_gaps};
+}
+
+PassTable gaps_by_cause_table() {
+  using enum ColumnType;
+  return {"gaps_by_cause",
+          "idle time of each device by its cause; with --per-stream, of each stream",
+          {kDevice,
+           kStream,
+           {"cause", kText, "", "as in idle_gaps"},
+           {"gaps", kInteger, "count", "gaps of this cause"},
+           {"time", kInteger, "ns", "their time; over all causes it is idle in timeline"},
+           {"longest", kInteger, "ns", "of the longest"}},
+          fill_causes};
 }
 
 }  // namespace tracedb

@@ -12,9 +12,9 @@
 #include "index/index.h"
 #include "index/validity.h"
 #include "index/verify.h"
-#include "passes/tables/kernel_groups.h"
 #include "report/sql_report.h"
 #include "sql/meta_update.h"
+#include "support/asked_passes.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -187,8 +187,7 @@ TEST_CASE("ids that no table of the file can have are damage") {
     std::ofstream(specimen.path, std::ios::binary | std::ios::trunc) << specimen.bytes;
     run_sql(specimen.path, sql);
     const Index index = Index::open(specimen.path);
-    const auto read = [&] { make_kernel_group_table(index, {}, GroupBy::kName); };
-    CHECK_THROWS_AS(read(), Error);
+    CHECK_THROWS_AS(ask_passes(index, "SELECT * FROM kernels_by_name"), Error);
   }
 }
 

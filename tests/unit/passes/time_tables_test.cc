@@ -1,66 +1,44 @@
-// The temporary tables behind timeline, gaps, launches, comms and memcpys, made of the small index.
+// The tables behind timeline, gaps, launches, comms, memcpys and steps, made of the small index.
 #include <doctest/doctest.h>
 
-#include "passes/tables/comm_groups.h"
-#include "passes/tables/launch_groups.h"
-#include "passes/tables/memory_groups.h"
-#include "passes/tables/timeline_tables.h"
-#include "support/small_index.h"
-#include "support/temp_directory.h"
+#include "support/asked_passes.h"
 
 namespace tracedb {
 namespace {
 
-struct Fixture {
-  TempDirectory folder;
-  Index index;
-  explicit Fixture(std::string_view change = {}) : index(changed(folder / "small.tracedb", change)) {}
+PassOptions by_stream() {
+  PassOptions options;
+  options.lanes = LaneBy::kStream;
+  return options;
+}
 
-  static Index changed(const std::filesystem::path& path, std::string_view change) {
-    write_small_index(path);
-    Database(path, Database::Mode::kReadWrite).execute(change);
-    return Index::open(path);
+struct Fixture : ChangedIndex {
+  using ChangedIndex::ChangedIndex;
+
+  [[nodiscard]] std::string rows(std::string_view sql, const PassOptions& options = {}) const {
+    return ask_passes(index, sql, {}, options);
   }
-  // Rows of a query: cells joined by a blank, NULL as "-", rows joined by "; ".
-  [[nodiscard]] std::string rows(std::string_view sql) const {
-    Statement statement(index.database(), sql);
-    std::string out;
-    for (bool first = true; statement.step(); first = false) {
-      if (!first) out += "; ";
-      for (int column = 0; column < statement.column_count(); ++column) {
-        if (column > 0) out += ' ';
-        out += statement.is_null(column) ? "-" : statement.text(column);
-      }
-    }
-    return out;
-  }
-  [[nodiscard]] std::string timeline(const Selection& selection = {}, LaneBy by = LaneBy::kDevice) const {
-    make_timeline_table(index, selection, by, {});
-    return rows(
-        "SELECT device_id, stream_id, span, computation, exposed_comm, exposed_copy, idle, unselected FROM timeline");
+  [[nodiscard]] std::string timeline(const Selection& selection = {}, const PassOptions& options = {}) const {
+    return ask_passes(index,
+                      "SELECT device_id, stream_id, span, computation, exposed_comm, exposed_copy, idle, unselected "
+                      "FROM timeline",
+                      selection, options);
   }
   [[nodiscard]] std::string launches(const Selection& selection = {}) const {
-    make_launch_group_table(index, selection);
-    return rows("SELECT call, calls, kernels, api_total, delay_total, queue_total FROM launch_group");
+    return ask_passes(index, "SELECT call, calls, kernels, api_total, delay_total, queue_total FROM launch_calls",
+                      selection);
   }
   [[nodiscard]] std::string comms(const Selection& selection = {}) const {
-    make_comm_group_table(index, selection);
-    return rows("SELECT name, group_size, bytes, n, total, busy, exposed, factor, described FROM comm_group");
+    return ask_passes(index, "SELECT name, group_size, bytes, n, total, busy, exposed, factor, described FROM comms",
+                      selection);
   }
   [[nodiscard]] std::string copies(const Selection& selection = {}) const {
-    make_memory_group_table(index, selection);
-    return rows(
-        "SELECT kind, direction, n, known, total, busy, sized, bytes, measured_bytes, measured_busy "
-        "FROM memory_group");
+    return ask_passes(index,
+                      "SELECT kind, direction, n, known, total, busy, sized, bytes, measured_bytes, measured_busy "
+                      "FROM copies",
+                      selection);
   }
 };
-
-template <class Change>
-Selection only(Change change) {
-  Selection selection;
-  change(selection);
-  return selection;
-}
 
 }  // namespace
 
@@ -69,7 +47,7 @@ TEST_CASE("timeline of the small index, by device and by stream") {
   CHECK(fixture.timeline() == "1 - 550 150 250 40 110 0");
   CHECK(fixture.rows("SELECT comm, copy, unknown, gaps, kernels, memory_ops, begin FROM timeline") ==
         "300 40 110 2 3 1 100");
-  CHECK(fixture.timeline({}, LaneBy::kStream) == "1 1 550 150 0 40 360 0; 1 2 300 0 300 0 0 0");
+  CHECK(fixture.timeline({}, by_stream()) == "1 1 550 150 0 40 360 0; 1 2 300 0 300 0 0 0");
 }
 
 TEST_CASE("selections choose work, a window cuts it off") {
@@ -85,36 +63,44 @@ TEST_CASE("selections choose work, a window cuts it off") {
 
 TEST_CASE("gaps of the small index") {
   const Fixture fixture;
-  const GapSums all = make_gap_table(fixture.index, {}, LaneBy::kDevice, {}, 1);
-  CHECK(all.count == 2);
-  CHECK(all.total == 110);
-  CHECK(fixture.rows("SELECT ts, dur, cause, before_memory_op_id, after_kernel_id, before_kernel_id FROM gap") ==
-        "500 100 unknown 1 3 -");
-  make_gap_table(fixture.index, {}, LaneBy::kStream, {}, 0);
-  CHECK(fixture.rows("SELECT stream_id, ts, dur FROM gap ORDER BY ts") == "1 200 260; 1 500 100");
+  PassOptions longest;
+  longest.most_gaps = 1;
+  CHECK(fixture.rows("SELECT ts, dur, cause, before_memory_op_id, after_kernel_id, before_kernel_id, all_gaps, all_idle "
+                     "FROM idle_gaps",
+                     longest) == "500 100 unknown 1 3 - 2 110");
+  CHECK(fixture.rows("SELECT stream_id, ts, dur FROM idle_gaps ORDER BY ts", by_stream()) == "1 200 260; 1 500 100");
+  CHECK(fixture.rows("SELECT device_id, stream_id, cause, gaps, time, longest FROM gaps_by_cause") ==
+        "1 - unknown 2 110 100");
+  CHECK(fixture.rows("SELECT sum(time) FROM gaps_by_cause") == fixture.rows("SELECT sum(idle) FROM timeline"));
 }
 
 TEST_CASE("steps other than those of the index") {
-  const Fixture fixture;
-  const EventTables events(fixture.index);
-  StepSet steps;
-  steps.steps.resize(2);
-  steps.steps[1].info.kind = StepKind::kDecode;
-  steps.of_kernel = {1, 2, 2};
-  steps.of_memory = {2};
-  const DevicePlaces places{events, steps};
+  const Fixture fixture(
+      "INSERT INTO string VALUES (20, 'mine 1'), (21, 'mine decode');"
+      "INSERT INTO annotation (id, ts, dur, kind, stream_id, name_id) VALUES (2, 90, 20, 'gpu', 1, 20), "
+      "(3, 140, 600, 'gpu', 2, 21)");
+  const StepOptions mine{"^mine ?(?<kind>[a-z]*)"};
   const Selection decode = only([](Selection& s) { s.phase = "decode"; });
-  make_timeline_table(fixture.index, decode, LaneBy::kDevice, {}, &places);
-  CHECK(fixture.rows("SELECT kernels, memory_ops, span, computation, exposed_comm, idle FROM timeline") ==
+  const auto rows = [&](std::string_view sql, const Selection& selection) {
+    return ask_passes(fixture.index, sql, selection, {}, mine);
+  };
+  CHECK(rows("SELECT kernels, memory_ops, span, computation, exposed_comm, idle FROM timeline", decode) ==
         "2 1 500 50 300 110");
-  make_gap_table(fixture.index, {}, LaneBy::kDevice, {}, 0, &places);
-  CHECK(fixture.rows("SELECT ts, step FROM gap ORDER BY ts") == "450 1; 500 1");
-  make_launch_group_table(fixture.index, decode, &places);
-  CHECK(fixture.rows("SELECT call, kernels FROM launch_group") == "[no launch] 2");
-  make_comm_group_table(fixture.index, decode, &places);
-  CHECK(fixture.rows("SELECT n FROM comm_group") == "1");
-  make_memory_group_table(fixture.index, decode, &steps);
-  CHECK(fixture.rows("SELECT n FROM memory_group") == "1");
+  CHECK(rows("SELECT ts, step FROM idle_gaps ORDER BY ts", {}) == "450 1; 500 1");
+  CHECK(rows("SELECT call, kernels FROM launch_calls", decode) == "[no launch] 2");
+  CHECK(rows("SELECT n FROM comms", decode) == "1");
+  CHECK(rows("SELECT n FROM copies", decode) == "1");
+  CHECK(rows("SELECT n FROM sequences", decode).empty());
+  CHECK(rows("SELECT total, frame FROM call_tree", decode) == "350 [no stack]");
+}
+
+TEST_CASE("steps and phases of the small index") {
+  const Fixture fixture;
+  CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, kernel_time, gpu_ts, gpu_ts_end, first_kernel_id, "
+                     "last_kernel_id, timed_on FROM step_figures") ==
+        "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - - - - 1 50 600 650 3 3 -");
+  CHECK(fixture.rows("SELECT phase, steps, kernels, total, all_busy FROM phases") ==
+        "prefill 1 2 400 400; [no step] 0 1 50 400");
 }
 
 TEST_CASE("launches of the small index") {
@@ -151,14 +137,11 @@ TEST_CASE("streams that no table names are in a lane of their own") {
 TEST_CASE("an empty index has no rows in any table") {
   const TempDirectory folder;
   const Index index = open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty);
-  make_timeline_table(index, {}, LaneBy::kStream, {});
-  CHECK(make_gap_table(index, {}, LaneBy::kDevice, {}, 5).count == 0);
-  make_launch_group_table(index, {});
-  make_comm_group_table(index, {});
-  make_memory_group_table(index, {});
-  CHECK(index.database().query_int64("SELECT (SELECT count(*) FROM timeline) + (SELECT count(*) FROM gap) + "
-                                     "(SELECT count(*) FROM launch_group) + (SELECT count(*) FROM comm_group) + "
-                                     "(SELECT count(*) FROM memory_group)") == 0);
+  for (const PassTable& table : pass_tables()) {
+    CAPTURE(table.name);
+    if (table.name == "coverage") continue;  // a row for each code
+    CHECK(ask_passes(index, "SELECT * FROM " + std::string(table.name)).empty());
+  }
 }
 
 }  // namespace tracedb

@@ -16,7 +16,7 @@
 #include "present/compare_sections.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
-#include "trace_query/rules.h"
+#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
@@ -123,14 +123,11 @@ std::vector<std::string> labels_of(std::span<const std::string> inputs) {
   return labels;
 }
 
-ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& line, const RulesInForce& rules) {
+ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& line, const ActiveRules& rules) {
   const std::vector<std::string> labels = labels_of(line.inputs());
   std::vector<TraceSource> sources;
-  for (std::size_t i = 0; i < opened.size(); ++i) {
-    rules.apply(opened[i].index);
-    sources.push_back({opened[i].index, labels[i]});
-  }
-  return load_traces(sources, {line.text("step-regex")}, ClassFamilies(load_rules(rules_asked(line))));
+  for (std::size_t i = 0; i < opened.size(); ++i) sources.push_back({opened[i].index, labels[i]});
+  return load_traces(sources, {line.text("step-regex")}, rules.get());
 }
 
 // Where the row of what a limit cuts off says so.
@@ -268,7 +265,7 @@ void check_file_options(const CommandLine& line) {
 int compare_with_file(const CommandLine& line) {
   check_file_options(line);
   const Request asked = request(line);
-  const RulesInForce rules(line);
+  const ActiveRules rules = requested_rules(line);
   if (line.inputs().size() != 1) {
     throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
   }
@@ -304,7 +301,7 @@ int run_comparison(const CommandLine& line) {
     return compare_with_file(line);
   }
   const Request asked = request(line);
-  const RulesInForce rules(line);
+  const ActiveRules rules = requested_rules(line);
   const auto inputs = line.inputs();
   if (inputs.size() < 2) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",

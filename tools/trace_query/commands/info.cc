@@ -10,7 +10,6 @@
 #include "report/cell_text.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
-#include "trace_query/steps.h"
 
 namespace tracedb {
 namespace {
@@ -49,13 +48,13 @@ void add_steps(const StepSet& set, std::vector<Row>& rows) {
   if (counts.empty()) rows.push_back(fact("steps", "none", std::string("no annotation names a step"), "text"));
 }
 
-double share_in_steps(const LoadedSteps& loaded) {
+double share_in_steps(Workload& workload) {
   double inside = 0, total = 0;
-  const auto dur = loaded.events.kernels.int64s("dur");
+  const auto dur = workload.events().kernels.int64s("dur");
   for (std::size_t i = 0; i < dur.size(); ++i) {
     if (dur[i] == kNullCell) continue;
     total += static_cast<double>(dur[i]);
-    inside += loaded.set.of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
+    inside += workload.steps().of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
   }
   return total > 0 ? inside / total : 0;
 }
@@ -79,23 +78,22 @@ void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
 }
 
 // What the passes find: opinions, where the script has the facts of the index.
-std::vector<Row> findings(const Index& index, const CommandLine& line, const RulesInForce& rules) {
+std::vector<Row> findings(Workload& workload) {
   std::vector<Row> rows;
-  rules.apply(index);
-  const ModelFacts model = model_facts(index, kernel_traits(index));
+  const ModelFacts model = model_facts(workload.index(), workload.classes().traits());
   rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
-  const LoadedSteps loaded = load_steps(index, line, rules, true);
-  const NameOrder order = find_names_out_of_step(index, loaded.events.kernels);
+  const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
   if (order.kernels > 0) {
     rows.push_back(fact("coverage", "kernels of graph replays with another kernel's name", order.kernels, "count"));
   }
-  add_steps(loaded.set, rows);
-  if (loaded.set.source == StepSource::kInferred || loaded.set.source == StepSource::kPattern) {
-    const std::string item = fmt::format("kernel time in a step ({})", to_string(loaded.set.source));
-    rows.push_back(fact("coverage", item, 100 * share_in_steps(loaded), "percent"));
+  const StepSet& steps = workload.steps();
+  add_steps(steps, rows);
+  if (steps.source == StepSource::kInferred || steps.source == StepSource::kPattern) {
+    const std::string item = fmt::format("kernel time in a step ({})", to_string(steps.source));
+    rows.push_back(fact("coverage", item, 100 * share_in_steps(workload), "percent"));
   }
-  add_layers(find_layers(index, loaded.events, loaded.set, loaded.traits), rows);
+  add_layers(workload.layers(), rows);
   return rows;
 }
 
@@ -121,14 +119,16 @@ void merge(Report& report, std::vector<Row> rows) {
 int run(std::span<const std::string> args) {
   CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
-  const RulesInForce rules(line);
+  const RequestedWorkload requested(line);
   const bool human_readable = line.renderer().audience == Audience::kHuman;
   return run_trace_reports(line, "info", [&](const Index& index) {
     TraceReport result{run_report(index.database(), "info", {}), {}};
-    if (index.database().query_int64("SELECT id FROM kernel LIMIT 1"))
-      merge(result.report, findings(index, line, rules));
+    if (has_kernels(index)) {
+      Workload workload = requested.of(index);
+      merge(result.report, findings(workload));
+    }
     if (human_readable) merge_units(result.report, line.time_unit());
-    if (!index.database().query_int64("SELECT id FROM kernel LIMIT 1")) {
+    if (!has_kernels(index)) {
       result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");
     }
     return result;

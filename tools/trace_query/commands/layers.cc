@@ -1,11 +1,8 @@
-#include "trace_query/layers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "passes/tables/layer_tables.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 #include "trace_query/selection.h"
@@ -13,9 +10,9 @@
 namespace tracedb {
 namespace {
 
-std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& report, const Selection& selection) {
-  std::vector<std::string> notes = loaded.notes();
-  const LayerSet& layers = loaded.layers;
+std::vector<std::string> notes_of(Workload& workload, const Report& report) {
+  std::vector<std::string> notes = workload.layer_notes();
+  const LayerSet& layers = workload.layers();
   if (!layers.stacks.empty()) {
     std::string text;
     for (const LayerStack& stack : layers.stacks) {
@@ -23,9 +20,9 @@ std::vector<std::string> notes_of(const LoadedLayers& loaded, const Report& repo
     }
     notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", text, 100 * layers.coverage));
   }
-  if (loaded.steps.events.kernels.size() == 0) {
+  if (!has_kernels(workload.index())) {
     notes.emplace_back("the trace has no kernels");
-  } else if (report.rows.empty() && !selection.empty()) {
+  } else if (report.rows.empty() && !workload.selection().empty()) {
     notes.emplace_back("no kernel matches the selection");
   }
   return notes;
@@ -47,33 +44,16 @@ int run(std::span<const std::string> args) {
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
   add_by_pass(line);
   if (!line.parse(args)) return 0;
-  const Selection selection = selection_of(line);
-  const RulesInForce rules(line);
-  const CaptureInForce capture(line, rules);
   const bool per_op = line.has("per-op");
-  const bool human_readable = line.renderer().audience == Audience::kHuman;
   const bool passes = by_pass(line);
   if (per_op && passes) throw Error(ErrorCode::kUsage, "layers: give --per-op or --by pass");
+  const bool human = line.renderer().audience == Audience::kHuman;
   const std::string script = per_op ? "layer_ops" : passes ? "layers_by_pass" : "layers";
-  const Provenance provenance{
-      "reports/" + script,
-      {rules.provenance(), steps_provenance(line),
-       "temp.layer_row: kernels of the selection by layer; layers from modules, annotations, operators, "
-       "--capture or the rhythm of the kernels (src/passes/layers/layer_set.h, layer_tables.h)"}};
-  const auto make = [&](const Index& index) {
-    const LoadedLayers loaded = load_layers(index, line, rules, &capture);
-    const EventFilter filter(index, selection, &loaded.steps.set, &loaded.layers);
-    make_layer_table(index, loaded.steps.events, loaded.steps.set, loaded.layers, filter,
-                     per_op   ? LayerSplit::kByClass
-                     : passes ? LayerSplit::kByPass
-                              : LayerSplit::kNone);
-    TraceReport result{run_report(index.database(), script, {}), {}};
-    result.warnings = notes_of(loaded, result.report, selection);
-    if (passes) add_pass_note(index, result.warnings);
-    if (human_readable && loaded.layers.stacks.size() < 2) drop_stack(result.report);
-    return result;
-  };
-  return run_trace_reports(line, "layers", make, provenance);
+  return run_pass_reports(line, {"layers", script, {}, {}, [&](Workload& workload, TraceReport& result) {
+                                   result.warnings = notes_of(workload, result.report);
+                                   if (passes) add_pass_note(workload.index(), result.warnings);
+                                   if (human && workload.layers().stacks.size() < 2) drop_stack(result.report);
+                                 }});
 }
 
 }  // namespace

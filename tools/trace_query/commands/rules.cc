@@ -1,5 +1,3 @@
-#include "trace_query/rules.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,21 +19,18 @@ constexpr std::string_view kRulesSuffix = ".rules";
 Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
 
 int show(const CommandLine& line, std::span<const std::string> inputs) {
-  const RulesInForce rules(line);
   Parameters selection;
   if (const auto wanted = line.text("class")) selection["class"] = *wanted;
-  return run_trace_reports(line, inputs, "rules_show", [&](const Index& index) {
-    rules.apply(index);
-    TraceReport result{run_report(index.database(), "rules_show", selection), {}};
-    if (result.report.rows.empty()) {
-      result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};
-    }
-    return result;
-  });
+  const auto finish = [&](Workload&, TraceReport& result) {
+    if (!result.report.rows.empty()) return;
+    result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};
+  };
+  return run_pass_reports(line, inputs, {"rules_show", "rules_show", {}, selection, finish});
 }
 
 int list(const CommandLine& line) {
-  const RuleSet rules = load_rules(rules_asked(line));
+  const ActiveRules active = requested_rules(line);
+  const RuleSet& rules = active.get();
   Report report{{text_column("rule", "Rule"), text_column("class", "Class"), text_column("condition", "Condition"),
                  text_column("source", "Source")},
                 {}};
@@ -77,7 +72,7 @@ Report check_report(Classifier& classifier, const std::vector<RuleFinding>& find
 
 // A file of rules among the arguments is what is checked; traces and indexes lend their names.
 int check(const CommandLine& line, std::span<const std::string> inputs) {
-  std::string what = rules_asked(line);
+  std::string what = line.text("rules").value_or("default");
   std::vector<std::string> names;
   std::string platform = "unknown";
   std::vector<std::string> notes;
@@ -108,7 +103,7 @@ int check(const CommandLine& line, std::span<const std::string> inputs) {
 }
 
 int explain(const CommandLine& line, std::span<const std::string> names) {
-  Classifier classifier(load_rules(rules_asked(line)), line.text("platform").value_or("unknown"));
+  Classifier classifier(requested_rules(line).get(), line.text("platform").value_or("unknown"));
   Report report{{text_column("class", "Class"), text_column("rule", "Rule"), text_column("evidence", "Evidence"),
                  text_column("pattern", "Pattern"), text_column("function", "Function"), text_column("name", "Name")},
                 {}};

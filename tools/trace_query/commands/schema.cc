@@ -4,7 +4,8 @@
 
 #include "base/closest_name.h"
 #include "base/error.h"
-#include "passes/sql/kernel_words.h"
+#include "passes/sql/kernel_sql_functions.h"
+#include "passes/tables/pass_tables.h"
 #include "sql/schema_text.h"
 #include "sql/scripts.h"
 #include "trace_query/command.h"
@@ -16,26 +17,30 @@ namespace {
 
 Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
 
-void add_row(Report& report, const std::string& type, const std::string& object, const std::string& column,
-             const std::string& comment) {
+// A column of an object or, where it has no name, the object itself.
+struct Described {
+  std::string_view column, data_type, unit, comment;
+};
+
+void add_row(Report& report, std::string_view type, std::string_view object, const Described& what) {
   Row& row = report.rows.emplace_back();
-  for (const std::string& text : {type, object, column, comment}) row.emplace_back(text);
+  for (const std::string_view text : {type, object, what.column, what.data_type, what.unit, what.comment}) {
+    row.emplace_back(std::string(text));
+  }
+  row.resize(report.columns.size());
 }
 
 // Tables and views with their columns, from a schema made in memory: what SQLite itself says is there.
-Report objects_report(const std::string& only, Database* index) {
+void add_objects(Report& report, const std::string& only, Database* index) {
   Database schema(":memory:", Database::Mode::kMemory);
   schema.execute(script("core"));
   schema.execute(script("views"));
-  register_kernel_words(schema, nullptr);
+  register_kernel_functions(schema, nullptr);
+  declare_pass_tables(schema);
   make_kernel_views(schema);
   SchemaComments comments = schema_comments(script("core"));
   comments.merge(schema_comments(script("views")));
   comments.merge(schema_comments(script("sql_views")));
-  Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
-                 text_column("comment", "Comment")},
-                {}};
-  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   Statement objects(schema,
                     "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
                     "ORDER BY type DESC, rowid");
@@ -43,21 +48,40 @@ Report objects_report(const std::string& only, Database* index) {
   while (objects.step()) {
     const std::string type(objects.text(0));
     const std::string name(objects.text(1));
-    add_row(report, type, name, "", comments[{name, ""}]);
+    add_row(report, type, name, {"", "", "", comments[{name, ""}]});
     if (index != nullptr) {
       Statement count(*index, fmt::format("SELECT count(*) FROM \"{}\"", name));  // a name of our own schema
       count.step();
-      report.rows.back().emplace_back(count.int64(0));
+      report.rows.back().back() = count.int64(0);
     }
     Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1)");
     columns.bind(1, std::string_view(name));
     while (columns.step()) {
       const std::string column(columns.text(0));
       const std::string& comment = comments[{name, column}];
-      add_row(report, type, name, column, comment.empty() ? usual_comment(column) : comment);
+      add_row(report, type, name, {column, columns.text(1), "", comment.empty() ? usual_comment(column) : comment});
     }
   }
-  for (Row& row : report.rows) row.resize(report.columns.size());
+}
+
+// What the passes declare of their tables; they have as many rows as the options leave.
+void add_passes(Report& report, const std::string& only) {
+  for (const PassTable& table : pass_tables()) {
+    if (!only.empty() && only != table.name) continue;
+    add_row(report, "pass", table.name, {"", "", "", table.meaning});
+    for (const TableColumn& column : table.columns) {
+      add_row(report, "pass", table.name, {column.name, to_string(column.type), column.unit, column.meaning});
+    }
+  }
+}
+
+Report objects_report(const std::string& only, Database* index) {
+  Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
+                 text_column("data_type", "Data Type"), text_column("unit", "Unit"), text_column("comment", "Comment")},
+                {}};
+  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
+  add_objects(report, only, index);
+  add_passes(report, only);
   return report;
 }
 
@@ -81,14 +105,15 @@ std::string object_name(const std::string& wanted) {
   std::vector<std::string> known;
   for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
   for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
+  for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
   if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
-  throw Error(ErrorCode::kUsage, fmt::format("no table or view '{}'{}", wanted, did_you_mean(wanted, known)));
+  throw Error(ErrorCode::kUsage, fmt::format("no table, view or pass '{}'{}", wanted, did_you_mean(wanted, known)));
 }
 
 int run(std::span<const std::string> args) {
   CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kInput});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
-  line.add("object", OptionKind::kValue, "only this table or view");
+  line.add("object", OptionKind::kValue, "only this table, view or pass");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));
@@ -107,7 +132,7 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kSchemaCommand = {"schema", "tables, views and columns with their comments; example queries",
+const Command kSchemaCommand = {"schema", "tables, views and passes, their columns with comments; example queries",
                                 "schema [options] [TRACE|INDEX]",
                                 "  trace-query schema --object kernels\n  trace-query schema --examples", run};
 

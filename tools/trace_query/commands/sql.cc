@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/failure.h"
-#include "passes/sql/kernel_words.h"
+#include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
 #include "sql/safety.h"
 #include "sql/user_sql.h"
 #include "trace_query/command.h"
-#include "trace_query/layers.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
+#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
@@ -74,30 +73,6 @@ Cell printable_cell(const Statement& statement, int column) {
   return hex + '\'';
 }
 
-// What op, layer and the others mean in statements; found when one asks.
-KernelWords::Find layers_finder(const CommandLine& line, const CaptureInForce& capture) {
-  return [&](const Index& index, std::vector<Traits> traits) {
-    LoadedLayers loaded = load_layers(index, line, std::move(traits), &capture);
-    KernelWords::Found found{std::move(loaded.layers.of_kernel), std::move(loaded.layers.stacks), {}, loaded.notes()};
-    if (capture.given()) found.lent = lent_words(capture.capture(), capture.index(), loaded.lent);
-    return found;
-  };
-}
-
-KernelWords::FindSteps steps_finder(const CommandLine& line) {
-  return [&](const Index& index, const KernelWords::FindTraits& traits) {
-    const bool classified = needs_traits(index, {line.text("step-regex")});
-    LoadedSteps loaded = load_steps(index, line, classified ? traits() : std::vector<Traits>{});
-    return StepWords::Found{std::move(loaded.events), std::move(loaded.set)};
-  };
-}
-
-// What is wrong with rules or a capture is said before anything runs; without either, no rules are read here.
-CaptureInForce capture_of(const CommandLine& line) {
-  if (!line.has("rules") && !line.has("capture")) return {};
-  return {line, RulesInForce(line)};
-}
-
 // How many statements will yield rows. Prepares all of them: what is wrong with the last is said before the first runs.
 std::size_t count_answers(Database& database, const std::string& text,
                           const std::map<std::string, std::string>& values) {
@@ -121,22 +96,13 @@ struct Answers {
   std::unique_ptr<TableRenderer> document;  // of all statements; null: each has its own table
   bool numbered;                            // rows say which statement they answer
   std::vector<std::string> warnings;        // not yet printed
-  KernelWords& words;
+  Workload& workload;
 };
 
 void print_warnings(TableRenderer& renderer, Answers& answers) {
   renderer.end(answers.warnings);
   for (const std::string& warning : answers.warnings) answers.output.note(warning);
   answers.warnings.clear();
-}
-
-bool next_row(UserSql& sql, Statement& statement, const KernelWords& words) {
-  bool row = false;
-  if (const auto failure = failure_of([&] { row = sql.step(statement); })) {
-    words.rethrow();  // a damaged index is no fault of the statement's
-    throw Error(*failure);
-  }
-  return row;
 }
 
 void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
@@ -151,7 +117,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
   answers.output.separate("");
   renderer.begin(answers.head, columns);
   std::size_t rows = 0;
-  while (next_row(sql, statement, answers.words)) {
+  while (sql.step(statement)) {
     if (answers.max_rows != 0 && rows == answers.max_rows) {
       answers.warnings.push_back(
           fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), answers.max_rows));
@@ -163,8 +129,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
     renderer.row(row);
     ++rows;
   }
-  for (const std::string& note : answers.words.steps().take_notes()) answers.warnings.push_back("steps: " + note);
-  for (const std::string& note : answers.words.take_notes()) answers.warnings.push_back("layers: " + note);
+  for (std::string& note : answers.workload.take_notes()) answers.warnings.push_back(std::move(note));
   if (own) print_warnings(renderer, answers);
 }
 
@@ -177,25 +142,48 @@ std::vector<std::string> without_leading_comments(std::span<const std::string> a
   return words;
 }
 
-int run(std::span<const std::string> args) {
-  CommandLine line(kSqlCommand, {OptionGroup::kRules, OptionGroup::kSteps, OptionGroup::kCapture, OptionGroup::kOutput,
-                                 OptionGroup::kInput});
+std::string help_on_tables() {
+  std::string text =
+      "\nTables of what the passes find, as reports print them, under the options above; a table is computed when a\n"
+      "statement reads it. The index's own tables and views keep their names: launches is a view, launch_calls a "
+      "pass.\n";
+  for (const PassTable& table : pass_tables()) text += fmt::format("  {:16}  {}\n", table.name, table.meaning);
+  return text;
+}
+
+void add_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
+  add_timeline_options(line);
+  add_micro_idle(line);
+  add_steady(line);
+  add_sequence_options(line);
+  add_call_tree_options(line);
+  line.add_help(help_on_tables());
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kSqlCommand,
+                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
+                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
+  add_options(line);
   if (!line.parse(without_leading_comments(args))) return 0;
   const Request asked = request(line);
   const auto values = parameters(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
+  const PassOptions options = requested_pass_options(line);
   SqlLimits limits;
   if (const auto size = line.text("max-memory"); size && *size != "0") {
     limits.heap_bytes = static_cast<std::int64_t>(parse_size(*size));
   }
   Output output(line);
   OpenedTrace trace = open_trace(asked.input, line);
-  const CaptureInForce capture = capture_of(line);
-  KernelWords words(trace.index, rules_asked(line), layers_finder(line, capture), steps_finder(line));
-  register_kernel_words(trace.index.database(), &words);
+  const RequestedWorkload requested(line);
+  Workload workload = requested.of(trace.index);
+  KernelSqlFunctions functions(workload);
+  register_kernel_functions(trace.index.database(), &functions);
+  add_pass_tables(workload, options);
   make_kernel_views(trace.index.database());
   {
     const SqlGuard guard(trace.index.database(), limits);
@@ -207,7 +195,7 @@ int run(std::span<const std::string> args) {
                     one_document ? output.renderer() : nullptr,
                     one_document && count > 1,
                     std::move(trace.notes),
-                    words};
+                    workload};
     UserSql sql(trace.index.database(), asked.sql);
     while (auto statement = sql.next(values)) {
       if (statement->column_count() > 0) print_rows(sql, *statement, answers);
@@ -225,6 +213,7 @@ const Command kSqlCommand = {
     "sql [options] TRACE|INDEX \"SQL\" | -f FILE | -",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
     "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
+    "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv",
     run};
 

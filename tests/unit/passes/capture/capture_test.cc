@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "passes/sql/capture_words.h"
+#include "passes/sql/kernel_sql_functions.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -57,60 +57,63 @@ Index replay_index(const std::filesystem::path& path, int kernels) {
   return with_rows(path, sql);
 }
 
-struct Lent {
+struct Matched {
   TempDirectory folder;
   Index from, to;
   Capture capture;
-  LentLaunches lent;
+  ReplayOrigins origins;
 
-  Lent(int launches, int kernels, int odd = 1000)
+  Matched(int launches, int kernels, int odd = 1000)
       : from(capture_index(folder / "from.tracedb", launches, odd)),
         to(replay_index(folder / "to.tracedb", kernels)),
         capture(read_capture(from, {}, {})) {
     const EventTables events(to);
-    lent = lend(capture, to, events, load_steps(to, {}, events, {}));
+    origins = match_capture(capture, to, events, load_steps(to, {}, events, {}));
   }
 };
 
 }  // namespace
 
 TEST_CASE("launches of a stream capture are the kernels of its replay, one by one") {
-  const Lent lent(kLaunches, kLaunches);
-  CHECK(lent.capture.captures.size() == 1);
-  CHECK(lent.lent.lent == kLaunches);
-  CHECK(lent.lent.share == 1);
-  const LentWords words = lent_words(lent.capture, lent.from, lent.lent);
+  const Matched found(kLaunches, kLaunches);
+  CHECK(found.capture.captures.size() == 1);
+  CHECK(found.origins.matched == kLaunches);
+  CHECK(found.origins.share == 1);
+  const CaptureSource source{found.from, found.capture, "from", {}};
+  const ActiveRules rules;
+  Workload workload(found.to, rules, {{}, {}, &source});
+  KernelSqlFunctions functions(workload);
   for (std::int64_t id = 1; id <= kLaunches; ++id) {
-    CHECK(words.text(words.op, id) == (id % 2 == 1 ? "op_a" : "op_b"));
-    CHECK(words.text(words.module, id) == "Linear_0");
+    CHECK(functions.capture_op(id) == (id % 2 == 1 ? "op_a" : "op_b"));
+    CHECK(functions.capture_module(id) == "Linear_0");
   }
-  CHECK(words.text(words.op, 0) == std::nullopt);
-  CHECK(words.text(words.op, kLaunches + 1) == std::nullopt);
+  CHECK(functions.capture_op(0) == std::nullopt);
+  CHECK(functions.capture_op(kLaunches + 1) == std::nullopt);
 }
 
-TEST_CASE("another number of launches is another graph: nothing is lent, and that is said") {
+TEST_CASE("another number of launches is another graph: nothing is matched, and that is said") {
   for (const int kernels : {kLaunches - 1, kLaunches + 1}) {
-    const Lent lent(kLaunches, kernels);
-    CHECK(lent.lent.lent == 0);
-    CHECK(lent.lent.notes.size() == 2);
+    const Matched found(kLaunches, kernels);
+    CHECK(found.origins.matched == 0);
+    CHECK(found.origins.notes.size() == 2);
   }
 }
 
 TEST_CASE("a capture whose operators do not go with the kernels' names is not believed") {
-  CHECK(Lent(kLaunches, kLaunches, 10).lent.lent == kLaunches);  // one in ten may be another
-  CHECK(Lent(kLaunches, kLaunches, 3).lent.lent == 0);
-  CHECK(Lent(8, 8).lent.lent == 0);  // so few that their number says nothing
+  CHECK(Matched(kLaunches, kLaunches, 10).origins.matched == kLaunches);  // one in ten may be another
+  CHECK(Matched(kLaunches, kLaunches, 3).origins.matched == 0);
+  CHECK(Matched(8, 8).origins.matched == 0);  // so few that their number says nothing
 }
 
-TEST_CASE("traces without graphs or captures lend nothing") {
+TEST_CASE("traces without graphs or captures match nothing") {
   const TempDirectory folder;
   const Index index = open_small_index(folder / "small.tracedb");
   const Capture capture = read_capture(index, {}, {});
   CHECK(capture.captures.empty());
   const EventTables events(index);
-  const LentLaunches lent = lend(capture, index, events, load_steps(index, {}, events, {}));
-  CHECK(lent.kernels == 0);
-  CHECK(lent.notes.size() == 1);
+  const ReplayOrigins origins = match_capture(capture, index, events, load_steps(index, {}, events, {}));
+  CHECK(origins.kernels == 0);
+  CHECK(origins.notes.size() == 1);
   const Index empty = open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty);
   CHECK(read_capture(empty, {}, {}).steps.empty());
 }

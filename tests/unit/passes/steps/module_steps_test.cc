@@ -24,9 +24,8 @@ std::string module_call(std::string_view name, int ts, int dur) {
 // "module calls: other other | k 1, l 0": source and kinds; then each kernel's step.
 std::string text(const Ingested& ingested, const StepOptions& options = {}) {
   const Index index = Index::open(ingested.directory() / "index");
-  Classifier classifier(load_rules("default"));
-  make_kernel_class_table(index, classifier);
-  const StepSet set = load_steps(index, options, EventTables(index), kernel_traits(index));
+  const KernelClasses classes(index, load_rules("default"));
+  const StepSet set = load_steps(index, options, EventTables(index), classes.traits());
   std::string out(to_string(set.source));
   out += ":";
   for (const StepFacts& step : set.steps) out += " " + std::string(to_string(step.info.kind));

@@ -23,9 +23,7 @@ struct Fixture {
     return Index::open(path);
   }
   [[nodiscard]] StepSet steps(const StepOptions& options = {}) const {
-    Classifier classifier(load_rules("default"));
-    make_kernel_class_table(index, classifier);
-    return load_steps(index, options, EventTables(index), kernel_traits(index));
+    return load_steps(index, options, EventTables(index), KernelClasses(index, load_rules("default")).traits());
   }
   // "decode 16 | unknown -": kinds and decode requests; then the step of each kernel.
   [[nodiscard]] std::string text(const StepOptions& options = {}) const {

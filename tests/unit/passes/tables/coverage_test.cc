@@ -1,11 +1,8 @@
-#include "passes/tables/coverage.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "passes/classify/kernel_classes.h"
-#include "passes/classify/kernel_traits.h"
+#include "passes/tables/pass_tables.h"
 #include "report/sql_report.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
@@ -19,12 +16,10 @@ std::vector<std::string> codes(const std::string& change) {
   write_small_index(folder / "small.tracedb");
   if (!change.empty()) Database(folder / "small.tracedb", Database::Mode::kReadWrite).execute(change);
   const Index index = Index::open(folder / "small.tracedb");
-  Classifier classifier(load_rules("default"));
-  make_kernel_class_table(index, classifier);
-  const EventTables events(index);
-  const std::vector<Traits> traits = kernel_traits(index);
-  const StepSet steps = load_steps(index, {}, events, traits);
-  make_measure_table(index, events, steps, find_layers(index, events, steps, traits).of_kernel);
+  const ActiveRules rules;
+  Workload workload(index, rules);
+  const PassOptions options;
+  add_pass_tables(workload, options);
   std::vector<std::string> out;
   for (const Row& row : run_report(index.database(), "warnings", {}).rows) out.push_back(std::get<std::string>(row[1]));
   return out;

@@ -57,9 +57,9 @@ class LayerCheck {
   double layer_size_ = 0;  // 0: the capture knows no layers
 };
 
-class Lender {
+class CaptureMatcher {
  public:
-  Lender(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps)
+  CaptureMatcher(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps)
       : capture_(capture),
         events_(events),
         steps_(steps),
@@ -74,13 +74,13 @@ class Lender {
     });
   }
 
-  LentLaunches run() {
+  ReplayOrigins run() {
     RowsByStep ordered(steps_.of_kernel, steps_.steps.size());
     for (std::size_t s = 0; s <= steps_.steps.size(); ++s) {
       if (s == 0) {
-        lend_launches(ordered.of(0));
+        match_launches(ordered.of(0));
       } else {
-        lend_devices(ordered.of(s));
+        match_devices(ordered.of(s));
       }
     }
     describe();
@@ -89,23 +89,23 @@ class Lender {
 
  private:
   // Outside of steps a graph launch is all there is to compare.
-  void lend_launches(Rows rows) {
+  void match_launches(Rows rows) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> launches;
     for (const std::uint32_t row : rows) {
       if (graphs_.has(launch_[row])) launches[launch_[row]].push_back(row);
     }
-    for (const auto& [launch, own] : launches) lend_to(own);
+    for (const auto& [launch, own] : launches) match_rows(own);
   }
 
-  void lend_devices(Rows rows) {
+  void match_devices(Rows rows) {
     const DenseDevices devices(events_.device_of_stream);
     const auto stream = events_.kernels.ids("stream_id");
     std::vector<std::vector<std::uint32_t>> parts(devices.count);
     for (const std::uint32_t row : rows) parts[devices.of(stream[row])].push_back(row);
-    for (const std::vector<std::uint32_t>& part : parts) lend_to(part);
+    for (const std::vector<std::uint32_t>& part : parts) match_rows(part);
   }
 
-  void lend_to(Rows rows) {
+  void match_rows(Rows rows) {
     const bool any =
         std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return graphs_.has(launch_[row]); });
     if (!any) return;
@@ -119,8 +119,8 @@ class Lender {
       total_ += time;
       if (fit.launcher.empty() || fit.launcher[i] == 0) continue;
       out_.launcher[rows[i]] = fit.launcher[i];
-      ++out_.lent;
-      lent_ += time;
+      ++out_.matched;
+      matched_ += time;
     }
   }
 
@@ -244,14 +244,14 @@ class Lender {
   }
 
   void describe() {
-    out_.share = total_ > 0 ? lent_ / total_ : 0;
+    out_.share = total_ > 0 ? matched_ / total_ : 0;
     if (out_.kernels == 0) {
       out_.notes.emplace_back("the capture is not used: no kernel here belongs to a graph replay");
       return;
     }
     out_.notes.push_back(
         fmt::format("the capture provides operators for {} of {} kernels of graph replays, {:.1f} % of their time",
-                    out_.lent, out_.kernels, 100 * out_.share));
+                    out_.matched, out_.kernels, 100 * out_.share));
     if (unfit_ > 0) {
       out_.notes.push_back(
           fmt::format("{} of {} graph replays match nothing in the capture and get no origin: {:.0f} % of the kernels "
@@ -276,14 +276,23 @@ class Lender {
   std::unordered_map<std::uint32_t, NameTokens> tokens_;  // by id of kernel name
   std::map<std::vector<std::uint32_t>, Fit> fits_;
   std::size_t parts_ = 0, unfit_ = 0;
-  double total_ = 0, lent_ = 0;
-  LentLaunches out_;
+  double total_ = 0, matched_ = 0;
+  ReplayOrigins out_;
 };
 
 }  // namespace
 
-LentLaunches lend(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps) {
-  return Lender(capture, index, events, steps).run();
+ReplayOrigins match_capture(const Capture& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps) {
+  return CaptureMatcher(capture, index, events, steps).run();
+}
+
+ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps) {
+  ReplayOrigins origins = match_capture(capture.capture, index, events, steps);
+  origins.notes.insert(origins.notes.begin(), capture.notes.begin(), capture.notes.end());
+  for (std::string& note : origins.notes) note = fmt::format("--capture {}: {}", capture.name, note);
+  return origins;
 }
 
 }  // namespace tracedb

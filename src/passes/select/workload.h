@@ -1,0 +1,66 @@
+// A trace under the options of a command line: its device events with their classes, steps and layers, and which of
+// them a selection leaves. Each part is computed when it is first asked for, and once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+#include "passes/capture/capture.h"
+#include "passes/classify/kernel_classes.h"
+#include "passes/layers/layer_set.h"
+#include "passes/select/selection.h"
+#include "passes/steps/step_set.h"
+
+namespace tracedb {
+
+struct WorkloadOptions {
+  Selection selection = {};
+  StepOptions steps = {};
+  const CaptureSource* capture = nullptr;  // of --capture; may be null
+};
+
+// The index, the rules and the capture must outlive the object. One thread at a time.
+class Workload {
+ public:
+  Workload(const Index& index, const ActiveRules& rules, WorkloadOptions options = {});
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+
+  [[nodiscard]] const Index& index() const { return index_; }
+  [[nodiscard]] const ActiveRules& rules() const { return rules_; }
+  [[nodiscard]] const Selection& selection() const { return options_.selection; }
+  [[nodiscard]] const CaptureSource* capture() const { return options_.capture; }
+
+  const KernelClasses& classes();
+  const EventTables& events();
+  const StepSet& steps();
+  const ReplayOrigins& origins();  // nothing without a capture
+  const LayerSet& layers();
+
+  // What the selection leaves. Valid as long as this object.
+  EventFilter filter(Times times = Times::kOfStart);
+
+  // Steps are annotated, or selected by a pattern: known without looking at the kernels.
+  [[nodiscard]] bool has_marked_steps() const;
+
+  // What a reader must know of the steps, origins and layers.
+  std::vector<std::string> layer_notes();
+  std::vector<std::string> selection_notes();  // as far as the selection names steps or layers
+  // Notes of what was computed since the last call: "steps: ...", "layers: ...".
+  std::vector<std::string> take_notes();
+
+ private:
+  const Index& index_;
+  const ActiveRules& rules_;
+  const WorkloadOptions options_;
+  std::optional<KernelClasses> classes_;
+  std::optional<EventTables> events_;
+  std::optional<StepSet> steps_;
+  std::optional<ReplayOrigins> origins_;
+  std::optional<LayerSet> layers_;
+  bool steps_told_ = false, layers_told_ = false;
+};
+
+}  // namespace tracedb

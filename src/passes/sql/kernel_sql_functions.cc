@@ -1,0 +1,224 @@
+#include "passes/sql/kernel_sql_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sql/scripts.h"
+#include "sql/sql_function.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kString = "SELECT value FROM string WHERE id = ?1";
+
+// A parent comes before its children: one that does not is a damaged index and must not send us in circles.
+constexpr std::string_view kModuleOfStack =
+    "WITH RECURSIVE up(id, parent_id, frame_id) AS ("
+    "SELECT id, parent_id, frame_id FROM stack WHERE id = ?1 UNION ALL "
+    "SELECT b.id, b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id AND b.id < up.id) "
+    "SELECT substr(m.value, 12) FROM up JOIN frame f ON f.id = up.frame_id JOIN string m ON m.id = f.name_id "
+    "WHERE m.value GLOB 'nn.Module: *' ORDER BY up.id DESC LIMIT 1";
+
+// The row that an id stands for; nullopt: none of `rows`.
+std::optional<std::size_t> row_of(std::int64_t id, std::size_t rows) {
+  if (id < 1 || static_cast<std::uint64_t>(id) > rows) return std::nullopt;
+  return static_cast<std::size_t>(id) - 1;
+}
+
+}  // namespace
+
+std::string_view KernelSqlFunctions::op_class(std::string_view name) {
+  if (!classifier_) classifier_.emplace(workload_.rules().get(), platform_of(workload_.index()));
+  name_.assign(name);
+  const auto known = classes_.find(name_);
+  if (known != classes_.end()) return classifier_->class_name(known->second);
+  const ClassId id = classifier_->classify(name_).class_id;
+  classes_.emplace(name_, id);
+  return classifier_->class_name(id);
+}
+
+std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
+  const auto& layers = workload_.layers().of_kernel;
+  const auto row = row_of(kernel_id, layers.size());
+  return row ? layers[*row] : kNoLayer;
+}
+
+const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
+  return stack_of(layer(kernel_id), workload_.layers().stacks);
+}
+
+const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {
+  if (workload_.capture() == nullptr) return nullptr;
+  const std::vector<std::uint32_t>& launchers = workload_.origins().launcher;
+  const auto row = row_of(kernel_id, launchers.size());
+  return row && launchers[*row] != 0 ? &workload_.capture()->capture.launchers[launchers[*row] - 1] : nullptr;
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t id, Texts& texts, std::string_view sql) {
+  const auto [entry, is_new] = texts.try_emplace(id);
+  if (is_new && id != 0) {
+    Statement text(workload_.capture()->index.database(), sql);
+    text.bind(1, std::int64_t{id});
+    if (text.step()) entry->second = text.text(0);
+  }
+  return entry->second.empty() ? std::nullopt : std::optional<std::string_view>(entry->second);
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_op(std::int64_t kernel_id) {
+  const Launcher* own = launcher(kernel_id);
+  if (own == nullptr) return std::nullopt;
+  const std::vector<std::uint32_t>& names = workload_.capture()->capture.operator_name;
+  return capture_text(own->cpu_op < names.size() ? names[own->cpu_op] : 0, operators_, kString);
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_module(std::int64_t kernel_id) {
+  const Launcher* own = launcher(kernel_id);
+  return own == nullptr ? std::nullopt : capture_text(own->stack, modules_, kModuleOfStack);
+}
+
+namespace {
+
+// Calls `answer` with the functions and an argument that is an id.
+template <class Answer>
+void answer_id(SqlCall& call, Answer answer) {
+  auto* functions = static_cast<KernelSqlFunctions*>(call.context());
+  const auto id = call.integer(0);
+  if (functions != nullptr && id) answer(*functions, *id);
+}
+
+template <class T>
+void give(SqlCall& call, const std::optional<T>& value) {
+  if (value) call.give(*value);
+}
+
+void op_class(SqlCall& call) {
+  auto* functions = static_cast<KernelSqlFunctions*>(call.context());
+  const auto name = call.text(0);
+  if (functions != nullptr && name) call.give(functions->op_class(*name));
+}
+
+void kernel_layer(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    if (const LayerStack* stack = functions.stack(id)) call.give(std::int64_t{functions.layer(id) - stack->first});
+  });
+}
+
+void kernel_stack(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    if (const LayerStack* stack = functions.stack(id)) call.give(std::string_view(stack->name));
+  });
+}
+
+void kernel_layer_part(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    const std::int32_t layer = functions.layer(id);
+    if (layer != kNoLayer) call.give(std::string_view(layer == kHead ? "head" : layer == kTail ? "tail" : "layer"));
+  });
+}
+
+// The number of the step, from 0, that an event is in, given the steps of all; nullopt: in none.
+std::optional<std::int64_t> step_in(const LargeVector<std::uint32_t>& steps, std::int64_t id) {
+  const auto row = row_of(id, steps.size());
+  return row && steps[*row] != 0 ? std::optional<std::int64_t>(steps[*row] - 1) : std::nullopt;
+}
+
+void give_phase(SqlCall& call, const StepSet& steps, const std::optional<std::int64_t>& step) {
+  if (step) call.give(to_string(steps.steps[static_cast<std::size_t>(*step)].info.kind));
+}
+
+void kernel_step(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    give(call, step_in(functions.workload().steps().of_kernel, id));
+  });
+}
+
+void memory_step(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    give(call, step_in(functions.workload().steps().of_memory, id));
+  });
+}
+
+void kernel_phase(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    const StepSet& steps = functions.workload().steps();
+    give_phase(call, steps, step_in(steps.of_kernel, id));
+  });
+}
+
+void memory_phase(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    const StepSet& steps = functions.workload().steps();
+    give_phase(call, steps, step_in(steps.of_memory, id));
+  });
+}
+
+void capture_op(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_op(id)); });
+}
+
+void capture_module(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_module(id)); });
+}
+
+// "{kernels: step kernel_step(v.id), phase ...}" in a script is the list of the columns of main.kernels, as they are,
+// but for those named, which are what stands behind their name.
+std::string columns_of_view(Database& database, std::string_view view, std::string_view changes) {
+  std::map<std::string, std::string, std::less<>> changed;
+  while (!changes.empty()) {
+    const std::size_t end = std::min(changes.find(", "), changes.size());
+    const std::string_view change = changes.substr(0, end);
+    const std::size_t blank = change.find(' ');
+    changed.emplace(change.substr(0, blank), change.substr(blank + 1));
+    changes.remove_prefix(std::min(end + 2, changes.size()));
+  }
+  std::string out;
+  Statement columns(database, "SELECT name FROM pragma_table_info(?1, 'main')");
+  columns.bind(1, view);
+  while (columns.step()) {
+    const std::string name(columns.text(0));
+    const auto change = changed.find(name);
+    out += out.empty() ? "" : ", ";
+    out += change == changed.end() ? fmt::format("v.\"{0}\" AS \"{0}\"", name)
+                                   : fmt::format("{} AS \"{}\"", change->second, name);
+  }
+  return out;
+}
+
+std::string with_columns(Database& database, std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t begin = text.find('{');
+    out += text.substr(0, begin);
+    if (begin == std::string_view::npos) return out;
+    const std::size_t colon = text.find(": ", begin);
+    const std::size_t end = text.find('}', begin);
+    out +=
+        columns_of_view(database, text.substr(begin + 1, colon - begin - 1), text.substr(colon + 2, end - colon - 2));
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+void register_kernel_functions(Database& database, KernelSqlFunctions* functions) {
+  add_function<op_class>(database, "op_class", 1, functions);
+  add_function<kernel_layer>(database, "kernel_layer", 1, functions);
+  add_function<kernel_stack>(database, "kernel_stack", 1, functions);
+  add_function<kernel_layer_part>(database, "kernel_layer_part", 1, functions);
+  add_function<kernel_step>(database, "kernel_step", 1, functions);
+  add_function<kernel_phase>(database, "kernel_phase", 1, functions);
+  add_function<memory_step>(database, "memory_step", 1, functions);
+  add_function<memory_phase>(database, "memory_phase", 1, functions);
+  add_function<capture_op>(database, "capture_op", 1, functions);
+  add_function<capture_module>(database, "capture_module", 1, functions);
+}
+
+void make_kernel_views(Database& database) {
+  database.execute("PRAGMA query_only=OFF; PRAGMA temp_store=MEMORY;");
+  database.execute(with_columns(database, script("sql_views")));
+  database.execute("PRAGMA query_only=ON");
+}
+
+}  // namespace tracedb

@@ -1,0 +1,119 @@
+// Kernel time by Python call path, and the sequences of kernels that repeat.
+#include <algorithm>
+
+#include "passes/columns/group_stats.h"
+#include "passes/stacks/call_tree.h"
+#include "passes/stacks/sequences.h"
+#include "passes/tables/pass_tables.h"
+
+namespace tracedb {
+namespace {
+
+std::vector<CallNode> nodes_of(const StackTimes& times, const PassOptions& options) {
+  if (options.view == CallTreeView::kFlat) return flat_profile(times.stacks, times.times);
+  const TreeSide side = options.view == CallTreeView::kTree ? TreeSide::kOutside : TreeSide::kInside;
+  std::vector<CallNode> tree = call_tree(times.stacks, times.times, side);
+  const bool all_frames = options.all_frames || options.frames == Frames::kModules;
+  return all_frames ? tree : without_chains(tree, side);
+}
+
+// In reading order: what a limit leaves must be a tree too.
+void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const StackTimes times = stack_times(workload, options.frames);
+  const std::vector<CallNode> nodes = nodes_of(times, options);
+  std::int64_t all = 0;
+  for (const PathTime& path : times.times) __builtin_add_overflow(all, path.time, &all);
+  std::int64_t position = 0;
+  const auto add = [&](const CallNode& node, std::string_view frame) {
+    rows.add(++position).add(node.total).add(node.self).add(node.count).add(node.depth).add(frame).add(all);
+  };
+  std::size_t most = options.most_frames;
+  if (const PathTime& none = times.times[0]; none.count > 0) {
+    CallNode stackless;
+    stackless.total = stackless.self = none.time;
+    stackless.count = none.count;
+    add(stackless, kNoStack);
+    if (most > 1) --most;
+  }
+  for (const std::uint32_t id : largest_first(nodes, most)) add(nodes[id], times.frames[nodes[id].frame]);
+}
+
+// The texts of the labels, and by name_id which a kernel has: its short name or operation class.
+struct Labels {
+  std::vector<std::uint32_t> of_name;
+  std::vector<std::string> texts;
+};
+
+Labels labels_of(Workload& workload, bool by_op) {
+  std::vector<std::pair<std::string, std::uint32_t>> names;
+  Statement rows(workload.index().database(), "SELECT id, short_name FROM kernel_name");
+  while (rows.step()) {
+    const std::uint32_t id = rows.id(0);
+    names.emplace_back(by_op ? workload.classes().class_of(id) : rows.text(1), id);
+  }
+  std::sort(names.begin(), names.end());
+  Labels labels;
+  for (const auto& [text, id] : names) {
+    if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
+    if (id >= labels.of_name.size()) labels.of_name.resize(id + std::size_t{1}, kNoLabel);
+    labels.of_name[id] = static_cast<std::uint32_t>(labels.texts.size() - 1);
+  }
+  return labels;
+}
+
+void fill_sequences(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const EventColumns& kernels = workload.events().kernels;
+  const EventFilter filter = workload.filter();
+  const Labels labels = labels_of(workload, options.sequences_by_op);
+  const auto dur = kernels.int64s("dur");
+  const auto name = kernels.ids("name_id");
+  LargeVector<std::uint32_t> label(kernels.size(), kNoLabel);
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    if (!filter.keeps_kernel(i) || name[i] >= labels.of_name.size()) continue;
+    label[i] = labels.of_name[name[i]];
+    all = bounded_add(all, std::max<std::int64_t>(dur[i], 0));
+  }
+  std::int64_t position = 0;
+  const LabelledKernels labelled{dur, kernels.ids("stream_id"), label};
+  for (const SequenceStats& found : find_sequences(labelled, options.sequence_length, options.sequence_least)) {
+    std::string text;
+    for (const std::uint32_t one : found.labels) {
+      const std::string& written = labels.texts[one];
+      text += (text.empty() ? "" : " > ") + (options.sequence_name ? options.sequence_name(written) : written);
+    }
+    rows.add(++position).add(found.count).add(found.total).add(found.min).add(found.max).add(text).add(all);
+  }
+}
+
+}  // namespace
+
+PassTable call_tree_table() {
+  using enum ColumnType;
+  return {"call_tree",
+          "kernel time by Python call path: the nodes of a tree in reading order, and the kernels without a stack",
+          {{"position", kInteger, "", "in reading order, from 1"},
+           {"total", kInteger, "ns", "kernel time of all paths through the frame"},
+           {"self", kInteger, "ns", "of the paths that end there; adds up to all_time"},
+           {"n", kInteger, "count", "kernels of all paths through it"},
+           {"depth", kInteger, "", "0: a root"},
+           {"frame", kText, "", "file(line): function, nn.Module: class, or [no stack]"},
+           {"all_time", kInteger, "ns", "kernel time of the selection"}},
+          fill_call_tree};
+}
+
+PassTable sequences_table() {
+  using enum ColumnType;
+  return {"sequences",
+          "kernels that repeatedly follow each other on a stream; a kernel is in several of them",
+          {{"position", kInteger, "", "by time, from 1"},
+           {"n", kInteger, "count", "times it was seen; what overlaps counts once"},
+           {"total", kInteger, "ns", "time of the kernels in those"},
+           {"min", kInteger, "ns", "the shortest time it took"},
+           {"max", kInteger, "ns", "the longest"},
+           {"sequence", kText, "", "short names or operation classes, separated by ' > '"},
+           {"all_time", kInteger, "ns", "kernel time of the selection"}},
+          fill_sequences};
+}
+
+}  // namespace tracedb

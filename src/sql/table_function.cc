@@ -1,0 +1,161 @@
+#include "sql/table_function.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "base/failure.h"
+
+namespace tracedb {
+namespace {
+
+// One table of one connection.
+struct Source {
+  Database& database;
+  std::string declaration;
+  std::size_t columns;
+  FillTable fill;
+  std::optional<TableRows> rows;
+
+  const TableRows& filled() {
+    if (!rows) {
+      TableRows fresh(columns);
+      fill(fresh);
+      if (!fresh.is_whole()) throw std::logic_error("a row without all of its cells: " + declaration);
+      rows.emplace(std::move(fresh));
+    }
+    return *rows;
+  }
+};
+
+struct Table : sqlite3_vtab {
+  explicit Table(Source& from) : sqlite3_vtab{}, source(from) {}
+  Source& source;
+};
+
+struct Cursor : sqlite3_vtab_cursor {
+  Cursor() : sqlite3_vtab_cursor{} {}
+  const TableRows* rows = nullptr;
+  std::size_t row = 0;
+};
+
+Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
+
+int connect(sqlite3* handle, void* source, int, const char* const*, sqlite3_vtab** table, char**) {
+  auto& from = *static_cast<Source*>(source);
+  const int code = sqlite3_declare_vtab(handle, from.declaration.c_str());
+  if (code != SQLITE_OK) return code;
+  sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);  // temporary views select from it
+  return failure_of([&] { *table = std::make_unique<Table>(from).release(); }) ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int disconnect(sqlite3_vtab* table) {
+  const std::unique_ptr<Table> owned(static_cast<Table*>(table));
+  return SQLITE_OK;
+}
+
+int best_index(sqlite3_vtab*, sqlite3_index_info* plan) {
+  constexpr double kScan = 1e6;  // rather than as the inner of two loops
+  plan->estimatedCost = kScan;
+  return SQLITE_OK;
+}
+
+int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
+  return failure_of([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int close_cursor(sqlite3_vtab_cursor* cursor) {
+  const std::unique_ptr<Cursor> owned(static_cast<Cursor*>(cursor));
+  return SQLITE_OK;
+}
+
+int first_row(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
+  Source& source = static_cast<Table*>(cursor->pVtab)->source;
+  of(cursor).row = 0;
+  const auto failure = failure_of([&] { of(cursor).rows = &source.filled(); });
+  if (!failure) return SQLITE_OK;
+  source.database.keep_failure(*failure);
+  return SQLITE_ERROR;
+}
+
+int next_row(sqlite3_vtab_cursor* cursor) {
+  ++of(cursor).row;
+  return SQLITE_OK;
+}
+
+int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).row >= of(cursor).rows->size() ? 1 : 0; }
+
+int give_cell(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int column) {
+  const TableRows& rows = *of(cursor).rows;
+  const TableRows::Cell& cell = rows.cell(of(cursor).row, static_cast<std::size_t>(column));
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    sqlite3_result_int64(result, *integer);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    sqlite3_result_double(result, *real);
+  } else if (const auto* place = std::get_if<TableRows::Text>(&cell)) {
+    const std::string& text = rows.text(*place);
+    sqlite3_result_text64(result, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  }
+  return SQLITE_OK;
+}
+
+int give_rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
+  *id = static_cast<sqlite3_int64>(of(cursor).row) + 1;
+  return SQLITE_OK;
+}
+
+// Without xCreate: a table that is there under its own name, and cannot be made under another.
+constexpr sqlite3_module kModule = [] {
+  sqlite3_module module{};
+  module.iVersion = 1;
+  module.xConnect = connect;
+  module.xBestIndex = best_index;
+  module.xDisconnect = disconnect;
+  module.xOpen = open_cursor;
+  module.xClose = close_cursor;
+  module.xFilter = first_row;
+  module.xNext = next_row;
+  module.xEof = is_behind_last;
+  module.xColumn = give_cell;
+  module.xRowid = give_rowid;
+  return module;
+}();
+
+}  // namespace
+
+std::string_view to_string(ColumnType type) {
+  constexpr std::array<std::string_view, 3> kNames = {"INTEGER", "REAL", "TEXT"};
+  return kNames.at(static_cast<std::size_t>(type));
+}
+
+TableRows& TableRows::add(std::string_view value) {
+  auto known = places_.find(value);
+  if (known == places_.end()) {
+    known = places_.emplace(std::string(value), static_cast<std::uint32_t>(texts_.size())).first;
+    texts_.push_back(&known->first);
+  }
+  cells_.emplace_back(Text{known->second});
+  return *this;
+}
+
+void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns,
+                        FillTable fill) {
+  std::string list;
+  for (const TableColumn& column : columns) {
+    list += fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, to_string(column.type));
+  }
+  auto source = std::make_unique<Source>(
+      Source{database, fmt::format("CREATE TABLE {} ({})", name, list), columns.size(), std::move(fill), {}});
+  const auto forget = [](void* owned) { std::unique_ptr<Source>(static_cast<Source*>(owned)).reset(); };
+  const int code =
+      sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget);
+  if (code != SQLITE_OK) database.fail(code, "cannot add a table function");
+  // Declares the columns, which SqlGuard does not allow later.
+  const Statement declared(database, fmt::format("SELECT 1 FROM temp.{}", name));
+}
+
+}  // namespace tracedb

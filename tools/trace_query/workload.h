@@ -1,0 +1,59 @@
+// The workload that the options of a command line ask for: --rules, --step-regex, --capture, the selection and what the
+// passes have options for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "passes/select/workload.h"
+#include "passes/tables/pass_tables.h"
+#include "trace_query/open.h"
+#include "trace_query/options.h"
+
+namespace tracedb {
+
+// What --rules says, else the built-in rules. Rules that were asked for are read at once: Error{kUsage}, Error{kInput}
+// where they cannot be.
+ActiveRules requested_rules(const CommandLine& line);
+
+// --capture: a second trace, opened once for all inputs of a run, that provides origins for kernels of graph replays
+// (passes/capture/capture.h). Does nothing where the option is not given.
+class CaptureOption {
+ public:
+  CaptureOption(const CommandLine& line, const ActiveRules& rules);  // Error as of open_trace()
+  CaptureOption(const CaptureOption&) = delete;
+  CaptureOption& operator=(const CaptureOption&) = delete;
+
+  [[nodiscard]] const CaptureSource* source() const { return source_ ? &*source_ : nullptr; }
+
+ private:
+  std::optional<OpenedTrace> trace_;
+  std::optional<CaptureSource> source_;
+};
+
+// The options of a run, read once for all of its inputs.
+class RequestedWorkload {
+ public:
+  explicit RequestedWorkload(const CommandLine& line);
+
+  [[nodiscard]] const Selection& selection() const { return options_.selection; }
+  [[nodiscard]] const CaptureSource* capture() const { return options_.capture; }
+  [[nodiscard]] Workload of(const Index& index) const { return {index, rules_, options_}; }
+  [[nodiscard]] std::vector<std::string> provenance() const;  // of rules, steps and origins, for --explain
+
+ private:
+  WorkloadOptions options_;
+  ActiveRules rules_;
+  CaptureOption capture_;
+};
+
+// Options of single passes, for the commands that have them.
+void add_timeline_options(CommandLine& line);                 // --per-stream --kernel-wait
+void add_micro_idle(CommandLine& line);                       // --micro-idle
+void add_steady(CommandLine& line);                           // --steady
+void add_sequence_options(CommandLine& line);                 // --length --least
+void add_call_tree_options(CommandLine& line);                // --modules --all-frames
+PassOptions requested_pass_options(const CommandLine& line);  // of those that the command knows
+
+}  // namespace tracedb
