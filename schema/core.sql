@@ -12,6 +12,8 @@
 CREATE TABLE meta (              -- facts about the trace, the ingest and the index, one per row
   key TEXT PRIMARY KEY,          -- tool_version, source_hash, base_time_ns, complete, trace.<top-level key>, rank and
                                  -- rank_source (distributedInfo, or file name: and the part that says it),
+                                 -- time_unit (cycle: read every ns as one cycle), kernels_from_marks (of AI Engine
+                                 -- tiles: kernels made of the events that mark start and end, which have rows too),
                                  -- links_confirmed_by_flow, links_contradicted_by_flow, links_made_by_flow, ...
   value TEXT                     -- text; numbers in decimal, trace.* as the JSON text of the trace
 ) STRICT;
@@ -250,7 +252,8 @@ CREATE TABLE slice (             -- everything with a duration that fits no tabl
   thread_id INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE instant (           -- points in time: instants, marks, samples, steps of asynchronous slices, objects, ...
+CREATE TABLE instant (           -- points in time: instants, marks, samples, steps of asynchronous slices, objects, ...; of
+                                 -- AI Engine tiles ends whose begin is lost
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
   category_id INTEGER,

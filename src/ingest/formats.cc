@@ -86,6 +86,7 @@ constexpr std::array kFormats = {
                 .advice = "give the trace it was made from",
                 .irreplaceable = false,
                 .certain = false},
+    TraceFormat{.name = "aie", .sniff = begins_as_aie_trace, .read = read_aie},
     TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
 };
 

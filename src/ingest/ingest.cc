@@ -206,6 +206,7 @@ class Ingest {
     write_source_meta(writer);
     writer.meta("format", opened_.format.name);
     writer.meta("vendor", vendor_of(store_, header));
+    if (!facts_.time_unit.empty()) writer.meta("time_unit", facts_.time_unit);
     if (rank) writer.meta("rank", rank->value);
     if (rank) writer.meta("rank_source", rank->source);
     writer.meta("base_time_ns", base_time);
@@ -223,6 +224,7 @@ class Ingest {
     writer.meta("links_confirmed_by_flow", devices_.flows.confirmed);
     writer.meta("links_contradicted_by_flow", devices_.flows.contradicted);
     writer.meta("links_made_by_flow", devices_.flows.linked);
+    if (store_.derived_kernels > 0) writer.meta("kernels_from_marks", static_cast<std::int64_t>(store_.derived_kernels));
     count_events();
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));

@@ -156,4 +156,11 @@ void read_kineto(const TraceInput& input, const IngestOptions& options, TraceSto
   facts.complete = chunks.complete();
 }
 
+void read_aie(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  IngestOptions of_tiles = options;
+  of_tiles.events.clock = Clock::kCycles;
+  facts.time_unit = "cycle";
+  read_kineto(input, of_tiles, store, facts);
+}
+
 }  // namespace tracedb

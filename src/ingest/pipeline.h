@@ -8,5 +8,7 @@ namespace tracedb {
 
 // As ReadTrace says.
 void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
+// The same for traces of AI Engine tiles: an array of B and E events whose times are cycles.
+void read_aie(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
 }  // namespace tracedb

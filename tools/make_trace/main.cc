@@ -1,4 +1,5 @@
-// make-trace: synthetic Kineto traces of an LLM server, with their ground truth beside them.
+// make-trace: synthetic Kineto traces of an LLM server, and traces of AI Engine tiles, with their ground truth beside
+// them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +8,10 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <string_view>
 
 #include "base/error.h"
+#include "make_trace/aie_trace.h"
 #include "make_trace/command_line.h"
 #include "make_trace/labels.h"
 #include "make_trace/trace_writer.h"
@@ -90,6 +93,10 @@ void write_all(const po::variables_map& values) {
 }
 
 int run_main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "aie") {
+    make_aie_trace(argc - 1, argv + 1);
+    return 0;
+  }
   po::positional_options_description positional;
   positional.add("output", 1);
   po::variables_map values;

@@ -32,6 +32,7 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
 void add_report(Output& output, const std::string& name, const std::string& input, const OpenedTrace& trace,
                 TraceReport report) {
   report.warnings.insert(report.warnings.begin(), trace.notes.begin(), trace.notes.end());
+  if (trace.index.meta("time_unit") == "cycle") report.warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
   output.add(name, {input, std::move(report.report), std::move(report.warnings)});
 }
 

@@ -70,7 +70,7 @@ void KinetoEvents::skip(SkipReason reason, EventBatch& batch) {
 
 void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatch& batch) {
   // The category comes first, so that the event is counted whatever becomes of it.
-  const RawEvent raw{fields, offset, batch};
+  const RawEvent raw{fields, offset, batch, options_.clock};
   const std::uint32_t category = category_id(raw);
   const std::string_view ph = raw.gives(Field::kPh) ? raw_string(fields[Field::kPh]) : std::string_view();
   Event event{raw, kind_count(category, ph, batch), category, ph};
@@ -84,7 +84,7 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
 
 void KinetoEvents::add_timed(Event& event) {
   const std::string_view token = event[Field::kTs];
-  const auto ts = time_of(token);
+  const auto ts = time_of(token, options_.clock);
   if (!ts) {
     event.issue(token.empty() ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp,
                 token.empty() ? event[Field::kName] : token);
@@ -245,6 +245,8 @@ void KinetoEvents::add_edge(Event& event) {
     record.kind = record.ph == 'b' || record.ph == 'e' ? PairKind::kNested : PairKind::kNamed;
     record.id = ids_.event_id(event);
     record.scope = ids_.scope(event);
+  } else if (options_.clock == Clock::kCycles) {
+    record.kind = PairKind::kTile;
   }
   record.args = args_index(event);
   event.batch.edges.push_back(record);

@@ -24,6 +24,7 @@ enum class EventArguments : std::uint8_t { kOmit, kKeep };
 struct EventOptions {
   PythonCalls python_calls = PythonCalls::kKeep;     // python_function events
   EventArguments arguments = EventArguments::kOmit;  // the JSON text of every event's args
+  Clock clock = Clock::kMicroseconds;                // kCycles: a trace of tiles, whose B and E do not nest
 };
 
 class KinetoEvents {

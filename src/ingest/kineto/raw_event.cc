@@ -1,5 +1,6 @@
 #include "ingest/kineto/raw_event.h"
 
+#include <cmath>
 #include <limits>
 
 #include "base/decimal.h"
@@ -7,8 +8,19 @@
 
 namespace tracedb {
 
-std::optional<std::int64_t> time_of(std::string_view token) {
-  const auto time = parse_microseconds(number_text(token));
+namespace {
+
+std::optional<std::int64_t> parse_cycles(std::string_view text) {
+  if (const auto whole = parse_integral(text)) return whole;
+  const auto number = parse_double(text);
+  if (!number || !(std::fabs(*number) < static_cast<double>(kTimeLimit))) return std::nullopt;
+  return std::llround(*number);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> time_of(std::string_view token, Clock clock) {
+  const auto time = clock == Clock::kCycles ? parse_cycles(number_text(token)) : parse_microseconds(number_text(token));
   return time && *time > -kTimeLimit && *time < kTimeLimit ? time : std::nullopt;
 }
 
@@ -33,7 +45,7 @@ std::int64_t RawEvent::integer(Field field) const {
 
 std::int64_t RawEvent::duration() const {
   const std::string_view token = fields[Field::kDur];
-  if (const auto value = time_of(token)) {
+  if (const auto value = time_of(token, clock)) {
     if (*value >= 0) return *value;
     issue(IssueKind::kNegativeDuration, token);
     return kUnset;

@@ -13,8 +13,10 @@ namespace tracedb {
 
 // Times and durations of this many ns (146 years) and more are none: sums and differences of two others always fit.
 inline constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;
-// Nanoseconds in a token of microseconds, quoted or not.
-std::optional<std::int64_t> time_of(std::string_view token);
+// What the times of a trace count. Cycles are whole and are stored as they are, in place of nanoseconds.
+enum class Clock : std::uint8_t { kMicroseconds, kCycles };
+// Nanoseconds, or cycles, in a token, quoted or not. A fraction is rounded to the nearest one.
+std::optional<std::int64_t> time_of(std::string_view token, Clock clock);
 
 inline bool is_null_token(std::string_view token) { return token == "null"; }
 
@@ -27,6 +29,7 @@ struct RawEvent {
   const EventFields& fields;
   std::int64_t offset;
   EventBatch& batch;
+  Clock clock;
 
   [[nodiscard]] std::string_view operator[](Field field) const { return fields[field]; }
   void issue(IssueKind kind, std::string_view sample) const { batch.issues.add(kind, offset, sample); }

@@ -1,6 +1,7 @@
 #include "ingest/read/format_signs.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/byte_source.h"
 #include "base/failure.h"
@@ -53,6 +54,14 @@ bool begins_as_ascend_database(std::string_view head) {
 }
 
 bool begins_as_rocprof_json(std::string_view head) { return after(head, "{").starts_with("\"rocprofiler-sdk-tool\""); }
+bool begins_as_aie_trace(std::string_view head) {
+  if (after(head, "[{").empty() || !contains(head, "\"process_name\"")) return false;
+  // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
+  constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
+                                     "intfc_trace for "sv};
+  return std::any_of(kProcesses.begin(), kProcesses.end(),
+                     [&](std::string_view process) { return contains(head, process); });
+}
 bool begins_as_capture_list(std::string_view head) {
   const std::string_view first = after(head, "[{");
   return first.starts_with("\"file\"") && contains(first.substr(0, first.find('}')), "\"batch_size\"");

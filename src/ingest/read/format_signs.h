@@ -15,6 +15,8 @@ bool begins_as_nsys_sqlite(std::string_view head);      // SQLite that names tab
 bool begins_as_ascend_database(std::string_view head);  // SQLite that names tables of Ascend's profiler
 
 bool begins_as_rocprof_json(std::string_view head);
+// An array of events in which a process is the trace of a tile of an AI Engine: "core_trace for tile2,1".
+bool begins_as_aie_trace(std::string_view head);
 // What lists the graphs that were captured: an array of {"file": "...", "batch_size": 32, "mode": "FULL"}.
 bool begins_as_capture_list(std::string_view head);
 // A line of column names, the first ones in the order profilers write them.

@@ -90,11 +90,12 @@ struct FlowRecord {
   char ph;
 };
 
-enum class PairKind : std::uint8_t { kThread, kNested, kNamed };  // B E; b e; S F
+// B E; b e; S F; B E of events of tiles, which do not nest.
+enum class PairKind : std::uint8_t { kThread, kNested, kNamed, kTile };
 
 // One end of a slice given as two events.
 struct EdgeRecord {
-  EventId id;  // of kThread the thread
+  EventId id;  // of kThread the thread, of kTile the process
   std::int64_t ts;
   std::uint32_t category, name, track, args;  // name: 0 if an end has none
   std::uint32_t scope;                        // 0: none

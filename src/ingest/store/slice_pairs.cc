@@ -1,9 +1,11 @@
 #include "ingest/store/slice_pairs.h"
 
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ingest/store/tile_pairs.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {
@@ -87,7 +89,9 @@ class OpenBegins {
 
 bool ByPair::group_before(const EdgeRecord& a, const EdgeRecord& b) {
   // An E may come without its category.
-  const auto category = [](const EdgeRecord& edge) { return edge.kind == PairKind::kThread ? 0 : edge.category; };
+  const auto category = [](const EdgeRecord& edge) {
+    return edge.kind == PairKind::kThread || edge.kind == PairKind::kTile ? 0 : edge.category;
+  };
   return std::tuple(a.kind, a.id.type, a.id.number, a.scope, category(a)) <
          std::tuple(b.kind, b.id.type, b.id.number, b.scope, category(b));
 }
@@ -96,7 +100,16 @@ void pair_slices(TraceStore& store) {
   store.edges.start();
   if (store.edges.size() == 0) return;
   OpenBegins open(store);  // of the group at hand
+  TilePairs tiles(store);
+  std::optional<EdgeRecord> last;  // of a tile
   for (; const EdgeRecord* edge = store.edges.peek(); store.edges.pop()) {
+    if (last && ByPair::group_before(*last, *edge)) tiles.finish();
+    last.reset();
+    if (edge->kind == PairKind::kTile) {
+      tiles.add(*edge);
+      last = *edge;
+      continue;
+    }
     if (!open.empty() && ByPair::group_before(open.last(), *edge)) open.keep_open();
     if (edge->is_end != 0) {
       open.end(*edge);
@@ -105,6 +118,7 @@ void pair_slices(TraceStore& store) {
     }
   }
   open.keep_open();
+  tiles.finish();
   store.edges.release();
 }
 

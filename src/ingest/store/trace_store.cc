@@ -180,6 +180,7 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
     common(record);
     record.scope = global(ids.scopes, record.scope);
     if (record.kind == PairKind::kThread) record.id.number = record.track;
+    if (record.kind == PairKind::kTile) record.id.number = threads[record.track - 1].process;
     rewrite_id(record.id);
     edges.push(record);
   }
@@ -215,8 +216,8 @@ void TraceStore::add_counts(const EventBatch& batch, const WorkerIds& ids) {
 }
 
 void TraceStore::finish() {
-  pair_slices(*this);
   for (const MetadataRecord& record : metadata_) apply(record);
+  pair_slices(*this);
 }
 
 void TraceStore::keep(const MetadataRecord& record) {

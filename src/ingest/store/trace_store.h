@@ -97,10 +97,12 @@ class TraceStore {
   std::int64_t first_ts = kUnset;
   std::uint64_t read_to = 0;       // position in the trace behind what was added
   std::uint64_t uncorrelated = 0;  // device events without a correlation
+  std::uint64_t derived_kernels = 0;  // made of several events, which are stored too
   IssueLog issues;
 
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
   KindCount& kind(std::uint32_t category, std::string_view ph);
+  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
   [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
 
  private:
@@ -120,7 +122,6 @@ class TraceStore {
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);
   std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
-  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
   std::uint32_t config_id(const LaunchConfig& config);
   std::uint32_t shape_id(const ShapeDefinition& shape);
 
