@@ -1,43 +1,254 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/closest_name.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/aie_stream.h"
-#include "trace_query/options.h"
+#include "trace_query/commands/aie_tables.h"
+#include "trace_query/open.h"
+#include "trace_query/output.h"
 #include "trace_query/python_arguments.h"
 
 namespace tracedb {
 namespace {
 
+struct Request {
+  aie::Marks marks;
+  aie::KernelOptions kernels;
+  aie::Work work;
+  std::int64_t least_tiles = 0;
+  std::string tile = "*";
+  std::vector<std::string> sections;
+};
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view expected) {
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, expected));
+}
+
+double positive(std::string_view option, std::string_view text) {
+  const std::optional<double> value = parse_double(text);
+  if (!value || *value <= 0) refuse(option, text, "expected a number above 0");
+  return *value;
+}
+
+std::optional<double> positive(const CommandLine& line, const std::string& option) {
+  const std::optional<std::string> text = line.text(option);
+  if (!text) return std::nullopt;
+  return positive(option, *text);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (c == ',') {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+// "INSTR_EVENT_0:B"
+aie::Mark parse_mark(const std::string& text, const std::string& whole) {
+  const std::size_t colon = text.rfind(':');
+  const std::string edge = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (colon == 0 || (edge != "B" && edge != "E")) refuse("kernel-events", whole, "expected START:B|E,END:B|E");
+  return {text.substr(0, colon), edge == "E"};
+}
+
+aie::Marks parse_marks(const std::string& text) {
+  const std::vector<std::string> parts = split(text);
+  if (parts.size() != 2) refuse("kernel-events", text, "expected START:B|E,END:B|E");
+  return {parse_mark(parts[0], text), parse_mark(parts[1], text)};
+}
+
+aie::Boundaries parse_boundaries(const std::string& text) {
+  aie::Boundaries out;
+  constexpr std::string_view kExpected = "expected stall, gap=CYCLES, count=KERNELS or none";
+  if (text == "stall") return out;
+  if (text == "none") {
+    out.rule = aie::Boundaries::Rule::kNone;
+    return out;
+  }
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (equals == std::string::npos || (name != "gap" && name != "count")) refuse("boundaries", text, kExpected);
+  const auto value = parse_int64(text.substr(equals + 1));
+  if (!value || *value <= 0) refuse("boundaries", text, kExpected);
+  out.rule = name == "gap" ? aie::Boundaries::Rule::kGap : aie::Boundaries::Rule::kCount;
+  out.value = *value;
+  return out;
+}
+
+void read_outliers(const std::string& text, aie::KernelOptions& options) {
+  if (text == "none") return;
+  const std::vector<std::string> parts = split(text);
+  if (parts.size() != 2) refuse("outlier", text, "expected LOW,HIGH in medians, or none");
+  options.window = {positive("outlier", parts[0]), positive("outlier", parts[1])};
+  options.outliers = aie::Outliers::kDrop;
+}
+
+aie::Work read_work(const CommandLine& line) {
+  aie::Work out;
+  out.macs = positive(line, "work");
+  out.clock_ghz = positive(line, "clock-ghz").value_or(out.clock_ghz);
+  out.peak_macs = positive(line, "peak-macs").value_or(out.peak_macs);
+  out.cores = line.number("cores");
+  if (out.cores == 0) refuse("cores", "0", "expected a number above 0");
+  const std::optional<std::string> gemm = line.text("gemm");
+  if (!gemm) return out;
+  if (out.macs) throw Error(ErrorCode::kUsage, "--gemm and --work: give one of them");
+  const std::vector<std::string> sizes = split(*gemm);
+  if (sizes.size() != 3) refuse("gemm", *gemm, "expected M,K,N");
+  out.macs = 1;
+  for (const std::string& size : sizes) *out.macs *= positive("gemm", size);
+  return out;
+}
+
+constexpr const char* kSections[] = {"tiles", "iterations", "system"};
+
+std::vector<std::string> read_sections(const CommandLine& line) {
+  const std::vector<std::string> known(std::begin(kSections), std::end(kSections));
+  std::vector<std::string> out = line.names("section");
+  for (const std::string& section : out) {
+    if (std::find(known.begin(), known.end(), section) != known.end()) continue;
+    refuse("section", section, fmt::format("there are {}{}", fmt::join(known, ", "), did_you_mean(section, known)));
+  }
+  return out.empty() ? known : out;
+}
+
+Request read_request(const CommandLine& line) {
+  Request out;
+  if (const auto text = line.text("kernel-events")) out.marks = parse_marks(*text);
+  if (const auto text = line.text("boundaries")) out.kernels.boundaries = parse_boundaries(*text);
+  if (const auto text = line.text("outlier")) read_outliers(*text, out.kernels);
+  out.kernels.boundaries.stall_factor = positive(line, "stall-factor").value_or(20.0);
+  if (const auto text = line.text("dup-gap")) out.kernels.duplicate_gap = *text == "0" ? 0 : positive("dup-gap", *text);
+  if (line.has("keep-empty-iterations")) out.kernels.empty = aie::EmptyIterations::kKeep;
+  out.kernels.warmup = line.number("warmup").value_or(0);
+  out.kernels.measured = line.number("iterations");
+  out.work = read_work(line);
+  out.least_tiles = line.number("min-tiles").value_or(0);
+  out.tile = line.text("tile").value_or("*");
+  out.sections = read_sections(line);
+  return out;
+}
+
+AieTrace read_trace(const Index& index, const Request& request, std::vector<std::string>& warnings) {
+  AieTrace out;
+  if (index.meta("format") != "aie") {
+    warnings.emplace_back("the trace is not of AI Engine tiles");
+    return out;
+  }
+  out.tiles = aie::read_tiles(index, request.marks);
+  if (out.tiles.empty()) warnings.emplace_back("the trace has no cores: no process is named core_trace");
+  const bool any = !out.tiles.empty();
+  std::erase_if(out.tiles,
+                [&](const aie::Tile& tile) { return ::fnmatch(request.tile.c_str(), tile.name.c_str(), 0) != 0; });
+  if (any && out.tiles.empty()) warnings.push_back(fmt::format("no tile matches --tile {}", request.tile));
+  for (const aie::Tile& tile : out.tiles) out.kernels.push_back(find_kernels(tile, request.kernels));
+  out.cores = request.work.cores.value_or(tiles_with_kernels(out.kernels));
+  for (std::string& warning : aie_warnings(out, request.kernels)) warnings.push_back(std::move(warning));
+  return out;
+}
+
+void print(const CommandLine& line, const Request& request, const std::vector<AieTrace>& traces,
+           const std::vector<std::string>& warnings) {
+  Output output(line);
+  const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
+  const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
+  const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  for (const std::string& section : request.sections) {
+    const ReportHead head{"aie", inputs, section};
+    Report report = section == "tiles"        ? aie_tiles(traces, request.work)
+                    : section == "iterations" ? aie_iterations(traces, request.work)
+                                              : aie_system(traces, request.work, request.least_tiles);
+    if (document) {
+      output.print_section(std::move(report), head, *document);
+    } else {
+      output.separate(section);
+      output.print(std::move(report), head, {});
+    }
+  }
+  if (document) document->end(warnings);
+  for (const std::string& warning : warnings) output.note(warning);
+  output.finish();
+}
+
+int run_compat(const CompatArguments& compat) {
+  const std::vector<std::string> known = {"stream"};
+  if (compat.name == known.front()) return run_aie_stream(compat.rest);
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--compat {}: there is stream{}", compat.name, did_you_mean(compat.name, known)));
+}
+
+void add_options(CommandLine& line) {
+  using Kind = OptionKind;
+  line.add("tile", Kind::kValue, "only tiles of this name, * and ? stand for any text and character");
+  line.add("section", Kind::kList, "tiles, iterations, system (default: all)");
+  line.add("gemm", Kind::kValue, "M,K,N: an iteration multiplies matrices of these sizes; gives rates and utilisation");
+  line.add("work", Kind::kValue, "the multiply-accumulates of an iteration, instead of --gemm");
+  line.add("cores", Kind::kValue, "cores that share the work (default: the traced ones that have kernels)");
+  line.add("clock-ghz", Kind::kValue, "clock of the array (default: 1.25)");
+  line.add("peak-macs", Kind::kValue, "multiply-accumulates a core can do in a cycle (default: 64)");
+  line.add("warmup", Kind::kValue, "iterations that come before those that are measured (default: 0)");
+  line.add("iterations", Kind::kValue, "iterations that are measured; later ones are extra (default: all)");
+  line.add(
+      "boundaries", Kind::kValue,
+      "what ends an iteration: stall (a long lock stall, the default), gap=CYCLES without a kernel, count=KERNELS, "
+      "none");
+  line.add("stall-factor", Kind::kValue, "a lock stall of this many median kernels ends an iteration (default: 20)");
+  line.add("keep-empty-iterations", Kind::kFlag, "count iterations without kernels, as between two long stalls");
+  line.add("kernel-events", Kind::kValue,
+           "events and edges that mark kernels (default: INSTR_EVENT_0:B,INSTR_EVENT_1:E; with INSTR_EVENT_1:B as "
+           "mlir-aie counts)");
+  line.add("dup-gap", Kind::kValue,
+           "a mark that repeats the last one within this part of a usual kernel is a duplicate (default: 0.25)");
+  line.add(
+      "outlier", Kind::kValue,
+      "LOW,HIGH: leave out kernels outside this many medians (default: none; those outside 1/3 and 3 are counted)");
+  line.add("min-tiles", Kind::kValue, "the system has iterations that so many tiles measured (default: all tiles)");
+  line.add("compat", Kind::kValue,
+           "stream: do what postprocess_aie_trace.py of the stream project does, in the working directory, with its "
+           "options --M --K --N --m --k --n --row --col --hwid --warmup --iterations, and no others of these");
+}
+
 int run(std::span<const std::string> args) {
   const auto asks_help = [](const std::string& arg) { return arg == "--help" || arg == "-h"; };
   const auto compat = compat_arguments(args);
-  if (compat && std::none_of(compat->rest.begin(), compat->rest.end(), asks_help)) {
-    const std::vector<std::string> known = {"stream"};
-    if (compat->name == known.front()) return run_aie_stream(compat->rest);
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--compat {}: there is stream{}", compat->name, did_you_mean(compat->name, known)));
-  }
-  CommandLine line(kAieCommand, {});
-  line.add(
-      "compat", OptionKind::kValue,
-      "stream: do what postprocess_aie_trace.py of the stream project does, in the working directory, with its "
-      "options --M --K --N --m --k --n --row --col --hwid --warmup --iterations; files and output are the same byte "
-      "for byte");
+  if (compat && std::none_of(compat->rest.begin(), compat->rest.end(), asks_help)) return run_compat(*compat);
+  CommandLine line(kAieCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  add_options(line);
   if (!line.parse(args)) return 0;
-  throw Error(ErrorCode::kUsage, "aie needs --compat stream");
+  const Request request = read_request(line);
+  std::vector<AieTrace> traces;
+  std::vector<std::string> warnings;
+  for (const std::string& input : line.inputs()) {
+    const OpenedTrace opened = open_trace(input, line);
+    std::vector<std::string> notes = opened.notes;
+    traces.push_back(read_trace(opened.index, request, notes));
+    const bool several = line.inputs().size() > 1;
+    if (several) traces.back().name = input;
+    for (const std::string& note : notes) warnings.push_back(several ? input + ": " + note : note);
+  }
+  print(line, request, traces, warnings);
+  return 0;
 }
 
 }  // namespace
 
-const Command kAieCommand = {
-    "aie", "iterations of the tiles of an AI Engine array, as the stream project finds them",
-    "aie --compat stream --M M --K K --N N --m m --k k --n n --row R --col C --hwid ID --warmup W --iterations I",
-    "  trace-query aie --compat stream --M 64 --K 64 --N 64 --m 32 --k 32 --n 32 --row 1 --col 1 --hwid npu1 \\\n"
-    "    --warmup 1 --iterations 2\n",
-    run};
+const Command kAieCommand = {"aie", "kernels, stalls and iterations of the tiles of an AI Engine array",
+                             "aie [options] TRACE|INDEX...\n"
+                             "       trace-query aie --compat stream --M M --K K --N N ... --warmup W --iterations I",
+                             "  trace-query aie trace_mm.json --gemm 256,768,768 --warmup 2 --iterations 8\n"
+                             "  trace-query aie before.json after.json --section system --gemm 256,768,768",
+                             run};
 
 }  // namespace tracedb

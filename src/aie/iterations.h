@@ -1,0 +1,67 @@
+// Kernels of a tile, divided into iterations of the workload.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aie/tile.h"
+#include "trace/kernel_pairs.h"
+
+namespace tracedb::aie {
+
+// Where one iteration ends and the next begins.
+struct Boundaries {
+  enum class Rule : std::uint8_t { kStall, kGap, kCount, kNone };
+  Rule rule = Rule::kStall;
+  std::int64_t value = 0;      // of kGap: cycles without a kernel; of kCount: kernels
+  double stall_factor = 20.0;  // of kStall: a lock stall of so many median kernels ends an iteration
+};
+
+// Kernels outside [low, high] times the median.
+struct OutlierWindow {
+  double low = 1.0 / 3.0, high = 3.0;
+};
+
+enum class EmptyIterations : std::uint8_t { kDrop, kKeep };
+enum class Outliers : std::uint8_t { kKeep, kDrop };
+
+struct KernelOptions {
+  double duplicate_gap = kDuplicateGap;
+  OutlierWindow window;
+  Outliers outliers = Outliers::kKeep;
+  Boundaries boundaries;
+  EmptyIterations empty = EmptyIterations::kDrop;
+  std::int64_t warmup = 0;
+  std::optional<std::int64_t> measured;  // iterations behind the warm-up; unknown: all
+};
+
+enum class Phase : std::uint8_t { kWarmup, kPerf, kExtra };
+std::string_view to_text(Phase phase);
+
+struct Iteration {
+  std::vector<TileKernel> kernels;
+  Phase phase = Phase::kPerf;
+  // Of the first start and the last end; unknown without kernels.
+  [[nodiscard]] std::optional<Span> span() const;
+};
+
+struct Durations {
+  Cycles first = 0, shortest = 0, longest = 0, total = 0;
+  double median = 0, mean = 0;
+};
+
+// Unknown without kernels.
+std::optional<Durations> durations_of(const std::vector<TileKernel>& kernels);
+
+struct TileKernels {
+  KernelPairs pairs;                   // .kernels without dropped outliers
+  std::int64_t outliers = 0;           // dropped or not, as the options say
+  std::optional<Durations> durations;  // unknown without kernels
+  std::vector<Iteration> iterations;
+  std::int64_t empty_iterations = 0;  // that were dropped
+};
+
+TileKernels find_kernels(const Tile& tile, const KernelOptions& options);
+
+}  // namespace tracedb::aie

@@ -1,0 +1,174 @@
+"""`trace-query aie` on made traces of tiles: what was planted is found again, and beside it what the stream project's
+program says of the same trace (--compat stream), which several of these faults mislead."""
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, ingest, require, run, scratch_folder  # noqa: E402
+
+ORIGINAL = "--M 64 --K 64 --N 64 --m 8 --k 8 --n 8 --row 1 --col 1 --hwid h".split()
+FOLDER = "outputs/h-gemm_64_64_64-1_row_1_col/traces"
+SMALL = ["--tiles", "2", "--iterations", "5", "--kernels", "8"]
+
+
+def make(folder, options):
+    trace = folder / "trace.json"
+    run("make-trace", "aie", *SMALL, *options, trace)
+    truth = json.loads((folder / "trace.json.truth.json").read_text())["tiles"]
+    return trace, truth
+
+
+def ours(*arguments):
+    document = json.loads(run("trace-query", "aie", "-q", "--json", *arguments).stdout)
+    return {section["section"]: section["rows"] for section in document["sections"]}
+
+
+def theirs(folder, trace, warmup=0, iterations=99):
+    """The files of the original, by tile."""
+    place = folder / FOLDER
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "trace_mm_64_64_64.json").write_bytes(trace.read_bytes())
+    run("trace-query", "aie", "--compat", "stream", *ORIGINAL, "--warmup", warmup, "--iterations", iterations, cwd=folder)
+    return [json.loads(path.read_text()) for path in sorted(place.glob("tile*.json"))]
+
+
+def total(core):
+    return sum(row["num_kernels"] for row in core["iterations"])
+
+
+# options of make-trace; whether the original finds other kernels than there are; its iterations where they are wrong
+CASES = {
+    "clean": ([], False, None),
+    "one lost end": (["--lose-ends", "1"], False, None),
+    "four lost ends shift all later pairs of the original": (["--lose-ends", "4", "--gap-cycles", "300"], True, None),
+    "lost starts": (["--lose-starts", "3"], False, None),
+    "lost starts and ends": (["--lose-starts", "2", "--lose-ends", "3"], False, None),
+    "back to back: the original loses every second kernel": (["--gap-cycles", "0"], True, None),
+    "back to back with lost ends": (["--gap-cycles", "0", "--lose-ends", "2"], True, None),
+    "starts twice": (["--double-starts", "5"], False, None),
+    "two kinds of kernels: the original drops the short ones": (["--second-kernel-cycles", "12"], True, None),
+    "a stall before the first kernel: the original counts an empty iteration": (["--leading-stall"], False, 6),
+    "old names of events": (["--old-names"], True, 0),
+    "a lost end of a long stall": (["--lose-stall-ends", "1", "--leading-stall"], False, None),
+}
+
+
+def check(options, misled, iterations, folder):
+    trace, truth = make(folder, options)
+    sections = ours(trace)
+    for tile, planted in zip(sections["tiles"], truth):
+        for key, column in (("tile", "tile"), ("kernels", "kernels"), ("lost_ends", "orphan_starts"),
+                            ("lost_starts", "orphan_ends"), ("doubled", "duplicates"), ("min", "min"), ("max", "max")):
+            equal(tile[column], planted[key], f"{planted['tile']}: {column}")
+        lost_stalls = "--lose-stall-ends" in options
+        equal(tile["iterations"], planted["iterations"] - (1 if lost_stalls else 0), "iterations")
+    equal(len(sections["system"]), sections["tiles"][0]["iterations"] + 2, "system rows")
+    for core, planted in zip(theirs(folder, trace), truth):
+        equal(total(core) != planted["kernels"], misled, f"the original, with {total(core)} kernels, is misled")
+        if iterations is not None:
+            equal(core["detected_total_iterations"], iterations, "iterations of the original")
+
+
+def check_same_name(folder):
+    """The original writes both tiles into one file."""
+    trace, truth = make(folder, ["--same-name", "--lose-ends", "3"])
+    equal([row["tile"] for row in ours(trace)["tiles"]], ["tile2,0", "tile2,0 (pid 1)"], "tiles")
+    equal(len(theirs(folder, trace)), 1, "files of the original")
+
+
+def pulse(name, begin, end):
+    return [{"name": name, "ts": begin, "ph": "B", "pid": 0, "tid": 0}, {"name": name, "ts": end, "ph": "E", "pid": 0, "tid": 0}]
+
+
+def check_short_stalls(folder):
+    """Once the end of one short stall is lost, the original takes every later one for a long one."""
+    events = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "core_trace for tile3,1"}}]
+    for time in range(0, 10000, 1000):
+        stall = pulse("LOCK_STALL", time, time + 30)
+        events += stall[:1] if time == 2000 else stall
+        events += pulse("INSTR_EVENT_0", time + 40, time + 41) + pulse("INSTR_EVENT_1", time + 89, time + 90)
+    trace = folder / "trace.json"
+    trace.write_text(json.dumps(events))
+    tile = ours(trace)["tiles"][0]
+    equal((tile["kernels"], tile["iterations"]), (10, 1), "kernels, iterations")
+    equal(theirs(folder, trace)[0]["detected_total_iterations"], 8, "iterations of the original")
+
+
+def check_index(folder):
+    """The normal reports and SQL know the tiles; the index is the same for any number of threads, and adds up."""
+    trace, truth = make(folder, ["--lose-ends", "2", "--lose-starts", "1"])
+    indexes = [ingest(trace, folder / f"{threads}.tracedb", "--threads", threads) for threads in (1, 3)]
+    equal(indexes[0].read_bytes() == indexes[1].read_bytes(), True, "same bytes")
+    run("trace-query", "verify", indexes[0])
+    planted = sum(tile["kernels"] for tile in truth)
+    rows = json.loads(run("trace-query", "kernels", "-q", "--json", indexes[0]).stdout)["rows"]
+    equal((rows[0]["instances"], rows[0]["total_time"]), (planted, sum(tile["total"] for tile in truth)), "kernels")
+    equal(json.loads(run("trace-query", "ops", "-q", "--json", indexes[0]).stdout)["rows"][0]["instances"], planted, "ops")
+    with sqlite3.connect(indexes[0]) as index:
+        equal(index.execute("SELECT st.number, count(*) FROM kernel k JOIN stream st ON st.id = k.stream_id "
+                            "GROUP BY 1 ORDER BY 1").fetchall(),
+              [(tile["tile"], tile["kernels"]) for tile in truth], "kernels by tile")
+        equal(index.execute("SELECT value FROM meta WHERE key = 'format'").fetchone(), ("aie",), "format")
+        equal(index.execute("SELECT DISTINCT dur FROM slice s JOIN string n ON n.id = s.name_id "
+                            "WHERE n.value = 'LOCK_STALL'").fetchall(), [(6000,)], "stalls in cycles")
+
+
+def check_options(folder):
+    trace, truth = make(folder, ["--lose-ends", "2"])
+    whole = ours(trace, "--gemm", "64,64,64", "--warmup", "1", "--iterations", "3")
+    phases = [row["phase"] for row in whole["iterations"][:5]]
+    equal(phases, ["warmup", "perf", "perf", "perf", "extra"], "phases")
+    equal([row["iteration"] for row in whole["system"]], ["1", "2", "3", "mean", "all"], "measured iterations")
+    span = whole["iterations"][1]["span"]
+    equal(whole["iterations"][1]["gmacs_per_second"], 64.0**3 / 2 * 1.25 / span, "rate of a tile")
+    equal(whole["iterations"][1]["utilisation_pct"], 100 * (64.0**3 / 2) / (64 * span), "utilisation")
+    halved = ours(trace, "--work", 64**3, "--cores", "4", "--clock-ghz", "2.5")
+    equal(halved["iterations"][1]["gmacs_per_second"], 64.0**3 / 4 * 2.5 / span, "rate with --cores and --clock-ghz")
+    equal(ours(trace, "--boundaries", "none")["tiles"][0]["iterations"], 1, "no boundaries")
+    equal(ours(trace, "--boundaries", "gap=1000")["tiles"][0]["iterations"], 5, "boundaries by gap")
+    equal([row["kernels"] for row in ours(trace, "--boundaries", "count=20")["iterations"]][:2], [20, 18], "by count")
+    equal(len(ours(trace, "--tile", "*,1")["tiles"]), 1, "--tile")
+    begin_to_begin = ours(trace, "--kernel-events", "INSTR_EVENT_0:B,INSTR_EVENT_1:B")["tiles"][0]
+    equal(begin_to_begin["median"], whole["tiles"][0]["median"] - 1, "as mlir-aie counts")
+    equal(len(ours(trace, trace)["tiles"]), 4, "tiles of two traces")
+
+
+def check_bad_input(folder):
+    """One line or a note for everything odd, and never silence."""
+    def answer(name, events, *options, code=0):
+        trace = folder / f"{name}.json"
+        trace.write_text(json.dumps(events))
+        result = run("trace-query", "aie", *options, trace, check=False)
+        equal(result.returncode, code, f"{name}: exit code ({result.stderr})")
+        return result.stderr
+
+    core = {"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "core_trace for tile2,1"}}
+    start = {"name": "INSTR_EVENT_0", "ph": "B", "pid": 0, "tid": 0, "ts": 5}
+    require("no cores" in answer("memory", [{**core, "args": {"name": "mem_trace for tile2,1"}}, start]), "no cores")
+    require("not of AI Engine" in answer("other", {"traceEvents": [{**start, "ph": "X", "dur": 1}]}), "other format")
+    require("make no pair" in answer("unpaired", [core, start]), "no pairs")
+    odd = [core, start, {**start, "ts": "x"}, {**start, "name": "INSTR_EVENT_1", "ph": "E", "ts": 1e300}]
+    answer("numbers", odd)
+    issues = run("trace-query", "issues", folder / "numbers.json").stdout
+    require("bad_timestamp" in issues, f"unreadable numbers are issues: {issues}")
+    for option in (("--gemm", "1,2"), ("--boundaries", "gap=x"), ("--outlier", "3"), ("--kernel-events", "a:B"),
+                   ("--clock-ghz", "0"), ("--section", "tile"), ("--compat", "strem"), ("--gemm", "1,2,3", "--work", "5")):
+        result = run("trace-query", "aie", *option, folder / "unpaired.json", check=False)
+        equal((result.returncode, result.stderr.count("\n")), (2, 1), f"{option}: {result.stderr}")
+
+
+def main():
+    cases = Cases()
+    for name, (options, misled, iterations) in CASES.items():
+        with scratch_folder() as folder:
+            cases.run(name, check, options, misled, iterations, folder)
+    for function in (check_same_name, check_short_stalls, check_index, check_options, check_bad_input):
+        with scratch_folder() as folder:
+            cases.run(function.__name__, function, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

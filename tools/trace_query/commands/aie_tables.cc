@@ -1,0 +1,253 @@
+#include "trace_query/commands/aie_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace tracedb {
+namespace {
+
+using aie::Cycles;
+using aie::Span;
+using aie::Tile;
+using aie::TileKernels;
+using aie::Work;
+
+Cell if_known(bool known, Cell value) {
+  if (!known) value = Cell();
+  return value;
+}
+
+Cell share(Cycles part, Cycles all) {
+  Cell out;
+  if (all > 0) out = 100.0 * static_cast<double>(part) / static_cast<double>(all);
+  return out;
+}
+
+Report report(const std::vector<AieTrace>& traces, std::vector<Column> columns) {
+  Report out;
+  if (traces.size() > 1) out.columns.push_back({"trace", "Trace", Unit::kText});
+  std::move(columns.begin(), columns.end(), std::back_inserter(out.columns));
+  return out;
+}
+
+void add_row(Report& out, const AieTrace& trace, Row row) {
+  if (!trace.name.empty()) row.insert(row.begin(), trace.name);
+  out.rows.push_back(std::move(row));
+}
+
+// Work and time of the iterations that count.
+struct Measured {
+  std::int64_t iterations = 0;
+  Cycles cycles = 0;
+};
+
+Measured measured(const TileKernels& kernels) {
+  Measured out;
+  for (const aie::Iteration& iteration : kernels.iterations) {
+    const std::optional<Span> span = iteration.span();
+    if (iteration.phase != aie::Phase::kPerf || !span) continue;
+    ++out.iterations;
+    out.cycles += span->duration();
+  }
+  return out;
+}
+
+// Unknown where the work or the time is.
+struct Rates {
+  bool known = false;
+  double gmacs = 0, utilisation = 0;
+  [[nodiscard]] Cell gmacs_cell() const { return if_known(known, gmacs); }
+  [[nodiscard]] Cell utilisation_cell() const { return if_known(known, utilisation); }
+};
+
+// Of `cores` of the cores that share the work.
+Rates rates_of(const Work& work, std::int64_t sharing, std::int64_t cores, Measured part) {
+  if (!work.macs || sharing <= 0 || part.cycles <= 0) return {};
+  const double macs = *work.macs / static_cast<double>(sharing) * static_cast<double>(cores * part.iterations);
+  return {true, aie::gmacs_per_second(work, macs, part.cycles), aie::utilisation_pct(work, macs, part.cycles, cores)};
+}
+
+std::optional<Span> window_of(const AieTrace& trace) {
+  std::optional<Span> out;
+  for (const Tile& tile : trace.tiles) {
+    if (!tile.window) continue;
+    out = out ? Span{std::min(out->start, tile.window->start), std::max(out->end, tile.window->end)} : *tile.window;
+  }
+  return out;
+}
+
+Row tile_row(const AieTrace& trace, std::size_t at, const Work& work, const std::optional<Span>& window) {
+  const Tile& tile = trace.tiles[at];
+  const TileKernels& kernels = trace.kernels[at];
+  const bool any = kernels.durations.has_value();
+  const aie::Durations durations = kernels.durations.value_or(aie::Durations());
+  Row row = {tile.name,
+             static_cast<std::int64_t>(kernels.pairs.kernels.size()),
+             kernels.pairs.orphan_starts,
+             kernels.pairs.orphan_ends,
+             kernels.pairs.duplicates,
+             kernels.outliers};
+  for (const Cell& figure : {Cell(durations.first), Cell(durations.shortest), Cell(durations.median),
+                             Cell(durations.mean), Cell(durations.longest)}) {
+    row.push_back(if_known(any, figure));
+  }
+  const Span own = tile.window.value_or(Span{0, 0});
+  for (std::size_t i = 0; i < aie::kActivities; ++i) {
+    row.push_back(if_known(tile.traced[i], share(tile.in[i], own.duration())));
+  }
+  const Rates rates = rates_of(work, trace.cores, 1, measured(kernels));
+  row.emplace_back(static_cast<std::int64_t>(kernels.iterations.size()));
+  row.push_back(rates.gmacs_cell());
+  row.push_back(rates.utilisation_cell());
+  row.push_back(if_known(tile.window.has_value(), own.start));
+  row.push_back(if_known(tile.window.has_value(), own.end));
+  row.push_back(share(own.duration(), window.value_or(Span{0, 0}).duration()));
+  return row;
+}
+
+Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const Work& work) {
+  const std::vector<aie::Iteration>& iterations = trace.kernels[tile].iterations;
+  const aie::Iteration& iteration = iterations[at];
+  const bool any = !iteration.kernels.empty();
+  const Span span = iteration.span().value_or(Span{0, 0});
+  const bool has_next = any && at + 1 < iterations.size() && !iterations[at + 1].kernels.empty();
+  const Cycles next = has_next ? iterations[at + 1].kernels.front().start : 0;
+  const aie::Durations durations = aie::durations_of(iteration.kernels).value_or(aie::Durations());
+  const Rates rates = rates_of(work, trace.cores, 1, {1, span.duration()});
+  return {trace.tiles[tile].name,
+          static_cast<std::int64_t>(at),
+          std::string(to_text(iteration.phase)),
+          static_cast<std::int64_t>(iteration.kernels.size()),
+          if_known(any, durations.mean),
+          if_known(any, durations.shortest),
+          if_known(any, durations.longest),
+          if_known(any, span.start),
+          if_known(any, span.end),
+          if_known(any, span.duration()),
+          if_known(has_next, next - span.start),
+          rates.gmacs_cell(),
+          rates.utilisation_cell()};
+}
+
+void add_system(Report& out, const AieTrace& trace, const Work& work, std::int64_t least_tiles) {
+  const std::int64_t least = least_tiles > 0 ? least_tiles : tiles_with_kernels(trace.kernels);
+  const auto iterations = system_iterations(trace.kernels, std::max<std::int64_t>(least, 1));
+  if (iterations.empty()) return;
+  Measured all;
+  Cycles wall = 0;
+  double rate_sum = 0;
+  for (const aie::SystemIteration& iteration : iterations) {
+    const Rates rates = rates_of(work, trace.cores, trace.cores, {1, iteration.runtime});
+    add_row(out, trace,
+            {std::to_string(iteration.index), iteration.tiles, iteration.runtime, iteration.wall, rates.gmacs_cell(),
+             rates.utilisation_cell()});
+    ++all.iterations;
+    all.cycles += iteration.runtime;
+    wall += iteration.wall;
+    rate_sum += rates.gmacs;
+  }
+  const auto count = static_cast<double>(all.iterations);
+  const Rates rates = rates_of(work, trace.cores, trace.cores, all);
+  add_row(out, trace,
+          {std::string("mean"), Cell(), static_cast<double>(all.cycles) / count, static_cast<double>(wall) / count,
+           if_known(rates.known, rate_sum / count), Cell()});
+  add_row(out, trace, {std::string("all"), Cell(), all.cycles, wall, rates.gmacs_cell(), rates.utilisation_cell()});
+}
+
+}  // namespace
+
+Report aie_tiles(const std::vector<AieTrace>& traces, const Work& work) {
+  Report out = report(traces, {{"tile", "Tile", Unit::kText},
+                               {"kernels", "Kernels", Unit::kCount},
+                               {"orphan_starts", "Lost Ends", Unit::kCount},
+                               {"orphan_ends", "Lost Starts", Unit::kCount},
+                               {"duplicates", "Duplicates", Unit::kCount},
+                               {"outliers", "Outliers", Unit::kCount},
+                               {"first", "First (cycles)", Unit::kCount},
+                               {"min", "Min", Unit::kCount},
+                               {"median", "Med", Unit::kCount},
+                               {"avg", "Avg", Unit::kCount},
+                               {"max", "Max", Unit::kCount},
+                               {"lock_stall_pct", "Lock Stall (%)", Unit::kPercent},
+                               {"stream_stall_pct", "Stream Stall (%)", Unit::kPercent},
+                               {"memory_stall_pct", "Memory Stall (%)", Unit::kPercent},
+                               {"cascade_stall_pct", "Cascade Stall (%)", Unit::kPercent},
+                               {"vector_pct", "Vector (%)", Unit::kPercent},
+                               {"iterations", "Iterations", Unit::kCount},
+                               {"gmacs_per_second", "GMAC/s", Unit::kRatio},
+                               {"utilisation_pct", "Utilisation (%)", Unit::kPercent},
+                               {"first_ts", "First Event", Unit::kCount},
+                               {"last_ts", "Last Event", Unit::kCount},
+                               {"coverage_pct", "Coverage (%)", Unit::kPercent}});
+  for (const AieTrace& trace : traces) {
+    const std::optional<Span> window = window_of(trace);
+    for (std::size_t i = 0; i < trace.tiles.size(); ++i) add_row(out, trace, tile_row(trace, i, work, window));
+  }
+  return out;
+}
+
+Report aie_iterations(const std::vector<AieTrace>& traces, const Work& work) {
+  Report out = report(traces, {{"tile", "Tile", Unit::kText},
+                               {"iteration", "Iteration", Unit::kCount},
+                               {"phase", "Phase", Unit::kText},
+                               {"kernels", "Kernels", Unit::kCount},
+                               {"avg", "Avg (cycles)", Unit::kCount},
+                               {"min", "Min", Unit::kCount},
+                               {"max", "Max", Unit::kCount},
+                               {"first_start", "First Start", Unit::kCount},
+                               {"last_end", "Last End", Unit::kCount},
+                               {"span", "Span", Unit::kCount},
+                               {"period", "Period", Unit::kCount},
+                               {"gmacs_per_second", "GMAC/s", Unit::kRatio},
+                               {"utilisation_pct", "Utilisation (%)", Unit::kPercent}});
+  for (const AieTrace& trace : traces) {
+    for (std::size_t tile = 0; tile < trace.tiles.size(); ++tile) {
+      for (std::size_t i = 0; i < trace.kernels[tile].iterations.size(); ++i) {
+        add_row(out, trace, iteration_row(trace, tile, i, work));
+      }
+    }
+  }
+  return out;
+}
+
+Report aie_system(const std::vector<AieTrace>& traces, const Work& work, std::int64_t least_tiles) {
+  Report out = report(traces, {{"iteration", "Iteration", Unit::kText},
+                               {"tiles", "Tiles", Unit::kCount},
+                               {"runtime", "Runtime (cycles)", Unit::kCount},
+                               {"wall", "Wall", Unit::kCount},
+                               {"gmacs_per_second", "GMAC/s", Unit::kRatio},
+                               {"utilisation_pct", "Utilisation (%)", Unit::kPercent}});
+  for (const AieTrace& trace : traces) add_system(out, trace, work, least_tiles);
+  return out;
+}
+
+std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options) {
+  constexpr Cycles kLostSync = Cycles{1} << 18U;  // of the timeline go with each lost sync packet
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < trace.tiles.size(); ++i) {
+    const Tile& tile = trace.tiles[i];
+    const TileKernels& kernels = trace.kernels[i];
+    if (kernels.pairs.kernels.empty()) {
+      out.push_back(fmt::format("{}: no kernels: {} starts and {} ends make no pair", tile.name, tile.starts.size(),
+                                tile.ends.size()));
+    }
+    if (kernels.empty_iterations > 0) {
+      out.push_back(fmt::format("{}: {} iterations without kernels left out; --keep-empty-iterations keeps them",
+                                tile.name, kernels.empty_iterations));
+    }
+    const auto found = static_cast<std::int64_t>(kernels.iterations.size());
+    if (options.measured && found != options.warmup + *options.measured) {
+      out.push_back(
+          fmt::format("{}: {} iterations, expected {}", tile.name, found, options.warmup + *options.measured));
+    }
+    if (tile.longest_silence > kLostSync) {
+      out.push_back(fmt::format("{}: no event for {} cycles: the trace may have lost sync packets there", tile.name,
+                                tile.longest_silence));
+    }
+  }
+  return out;
+}
+
+}  // namespace tracedb
