@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "passes/columns/rows_by_step.h"
-#include "passes/layers/layer_hints.h"
 #include "passes/layers/layer_set.h"
+#include "passes/layers/layer_sources.h"
 
 namespace tracedb {
 namespace {
@@ -58,7 +58,7 @@ bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) {
 CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
   std::vector<std::int64_t> weight(calls.size(), 0);
   for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
-  LayerHints hints(index, {calls, weight});
+  LayerSources hints(index, {calls, weight});
   CaptureLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
   const LayerHint* hint = hints.get(0);
   if (hint != nullptr) layers.stacks = hint->stacks;

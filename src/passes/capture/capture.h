@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "index/index.h"
-#include "passes/layers/layer_hints.h"
+#include "passes/layers/layer_sources.h"
 #include "passes/layers/layers.h"
 #include "passes/steps/step_set.h"
 

@@ -9,8 +9,8 @@
 
 #include "passes/columns/group_stats.h"
 #include "passes/columns/rows_by_step.h"
-#include "passes/layers/piece_layers.h"
 #include "passes/layers/stack_table.h"
+#include "passes/layers/step_layers.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -45,8 +45,8 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] bool has_rhythm(const Piece& piece) const {
-    return piece.step != 0 && kind_of(piece) != StepKind::kTrain;
+  [[nodiscard]] bool has_rhythm(const StepOnDevice& part) const {
+    return part.step != 0 && kind_of(part) != StepKind::kTrain;
   }
 
   // Puts the kernels of each device together: within a step, nobody else looks at their order.
@@ -59,9 +59,9 @@ class Finder {
     }
     for (std::size_t begin = 0; begin < rows.size();) {
       const std::size_t end = end_of_device(rows, begin);
-      Piece piece{step, rows.subspan(begin, end - begin), {}, false};
-      finder_.find(piece, has_rhythm(piece));
-      pieces_.push_back(std::move(piece));
+      StepOnDevice part{step, rows.subspan(begin, end - begin), {}, false};
+      finder_.find(part, has_rhythm(part));
+      parts_.push_back(std::move(part));
       begin = end;
     }
   }
@@ -74,45 +74,45 @@ class Finder {
     return end;
   }
 
-  [[nodiscard]] StepKind kind_of(const Piece& piece) const {
-    return piece.step == 0 ? StepKind::kUnknown : steps_.steps[piece.step - 1].info.kind;
+  [[nodiscard]] StepKind kind_of(const StepOnDevice& part) const {
+    return part.step == 0 ? StepKind::kUnknown : steps_.steps[part.step - 1].info.kind;
   }
 
   using Signature = std::vector<std::size_t>;  // layers of each stack
-  static Signature signature_of(const Piece& piece) {
+  static Signature signature_of(const StepOnDevice& part) {
     Signature out;
-    for (const PieceStack& stack : piece.stacks) out.push_back(stack.layers);
+    for (const StepStack& stack : part.stacks) out.push_back(stack.layers);
     return out;
   }
 
-  // The number of layers, by stack, that most pieces of a kind have, and how many have it.
+  // The number of layers, by stack, that most parts of a kind have, and how many have it.
   std::pair<Signature, std::size_t> usual_layers(StepKind kind) const {
     std::map<Signature, std::size_t> counts;
-    for (const Piece& piece : pieces_) {
-      if (kind_of(piece) == kind) ++counts[signature_of(piece)];
+    for (const StepOnDevice& part : parts_) {
+      if (kind_of(part) == kind) ++counts[signature_of(part)];
     }
     if (counts.empty()) return {};
     return *std::max_element(counts.begin(), counts.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
   }
 
-  static void keep_largest(Piece& piece) {
-    const auto largest = std::max_element(piece.stacks.begin(), piece.stacks.end(),
-                                          [](const PieceStack& a, const PieceStack& b) { return a.layers < b.layers; });
-    if (largest != piece.stacks.end()) piece.stacks = {*largest};
+  static void keep_largest(StepOnDevice& part) {
+    const auto largest = std::max_element(part.stacks.begin(), part.stacks.end(),
+                                          [](const StepStack& a, const StepStack& b) { return a.layers < b.layers; });
+    if (largest != part.stacks.end()) part.stacks = {*largest};
   }
 
   void accept(StepKind kind) {
     PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, {}, {}};
-    for (const Piece& piece : pieces_) phase.steps += kind_of(piece) == kind ? 1 : 0;
+    for (const StepOnDevice& part : parts_) phase.steps += kind_of(part) == kind ? 1 : 0;
     if (phase.steps == 0) return;
     const auto agrees = [&](std::size_t n) {
       return static_cast<double>(n) >= kAgreement * static_cast<double>(phase.steps);
     };
     auto usual = usual_layers(kind);
     if (!agrees(usual.second)) {
-      for (Piece& piece : pieces_) {
-        if (kind_of(piece) == kind) keep_largest(piece);
+      for (StepOnDevice& part : parts_) {
+        if (kind_of(part) == kind) keep_largest(part);
         dropped_any_ = true;
       }
       usual = usual_layers(kind);
@@ -121,32 +121,32 @@ class Finder {
     const std::size_t layers = std::accumulate(usual.first.begin(), usual.first.end(), std::size_t{0});
     const bool agreed = agrees(usual.second);
     if (agreed) phase.layers = layers;
-    for (Piece& piece : pieces_) {
-      if (kind_of(piece) != kind) continue;
-      piece.dropped = phase.layers == 0 || signature_of(piece) != usual.first;
-      if (piece.dropped) piece.stacks.clear();
-      if (piece.dropped) clear(piece);
+    for (StepOnDevice& part : parts_) {
+      if (kind_of(part) != kind) continue;
+      part.dropped = phase.layers == 0 || signature_of(part) != usual.first;
+      if (part.dropped) part.stacks.clear();
+      if (part.dropped) clear(part);
     }
     describe(phase, agreed, layers);
     out_.layers = std::max(out_.layers, phase.layers);
     out_.phases.push_back(std::move(phase));
   }
 
-  void clear(const Piece& piece) {
-    for (const std::uint32_t row : piece.rows) out_.of_kernel[row] = kNoLayer;
+  void clear(const StepOnDevice& part) {
+    for (const std::uint32_t row : part.rows) out_.of_kernel[row] = kNoLayer;
   }
 
-  // What the pieces of a kind have in common: all have as many stacks.
+  // What the parts of a kind have in common: all have as many stacks.
   std::vector<FoundStack> stacks_of(PhaseLayers& phase) const {
     std::vector<FoundStack> out;
     std::vector<std::map<std::size_t, std::size_t>> passes;
     std::set<LayerSource> sources;
-    for (const Piece& piece : pieces_) {
-      if (kind_of(piece) != phase.kind || piece.dropped) continue;
-      out.resize(piece.stacks.size());
-      passes.resize(piece.stacks.size());
-      for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
-        const PieceStack& own = piece.stacks[s];
+    for (const StepOnDevice& part : parts_) {
+      if (kind_of(part) != phase.kind || part.dropped) continue;
+      out.resize(part.stacks.size());
+      passes.resize(part.stacks.size());
+      for (std::size_t s = 0; s < part.stacks.size(); ++s) {
+        const StepStack& own = part.stacks[s];
         if (out[s].name.empty()) out[s].name = own.found.name;
         out[s].width = std::max(out[s].width, own.found.width);
         out[s].mixers = std::max(out[s].mixers, own.found.mixers);
@@ -175,8 +175,8 @@ class Finder {
         own.passes = kinds[k][s].passes;
         phase.stacks.push_back(std::move(own));
       }
-      for (const Piece& piece : pieces_) {
-        if (kind_of(piece) == phase.kind && !piece.dropped) renumber(piece, phase.stacks);
+      for (const StepOnDevice& part : parts_) {
+        if (kind_of(part) == phase.kind && !part.dropped) renumber(part, phase.stacks);
       }
       doubt_passes(phase);
     }
@@ -197,18 +197,18 @@ class Finder {
 
   [[nodiscard]] bool is_found_by_rhythm(const PhaseLayers& phase, const LayerStack& stack) const {
     const auto place = static_cast<std::size_t>(&stack - phase.stacks.data());
-    return std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-      return kind_of(piece) == phase.kind && place < piece.stacks.size() &&
-             piece.stacks[place].source == LayerSource::kRhythm;
+    return std::any_of(parts_.begin(), parts_.end(), [&](const StepOnDevice& part) {
+      return kind_of(part) == phase.kind && place < part.stacks.size() &&
+             part.stacks[place].source == LayerSource::kRhythm;
     });
   }
 
   // To the numbers of the trace's stacks; what is in no stack that was kept has no layer.
-  void renumber(const Piece& piece, const LayerStacks& stacks) {
-    std::vector<std::int32_t> to;  // by number in the piece
+  void renumber(const StepOnDevice& part, const LayerStacks& stacks) {
+    std::vector<std::int32_t> to;  // by number in the part
     bool same = true;
-    for (std::size_t s = 0; s < piece.stacks.size(); ++s) {
-      const PieceStack& own = piece.stacks[s];
+    for (std::size_t s = 0; s < part.stacks.size(); ++s) {
+      const StepStack& own = part.stacks[s];
       const auto end = static_cast<std::size_t>(own.first) + static_cast<std::size_t>(own.found.width);
       if (end > to.size()) to.resize(end, kNoLayer);
       for (std::int32_t i = 0; i < own.found.width; ++i) {
@@ -216,8 +216,8 @@ class Finder {
       }
       same = same && own.first == stacks[s].first;
     }
-    if (same && !piece.stacks.empty() && !dropped_any_) return;
-    for (const std::uint32_t row : piece.rows) {
+    if (same && !part.stacks.empty() && !dropped_any_) return;
+    for (const std::uint32_t row : part.rows) {
       std::int32_t& layer = out_.of_kernel[row];
       if (layer >= 0)
         layer = static_cast<std::size_t>(layer) < to.size() ? to[static_cast<std::size_t>(layer)] : kNoLayer;
@@ -263,10 +263,10 @@ class Finder {
   std::span<const std::int64_t> dur_;
   RowsByStep ordered_;
   const DenseDevices devices_;
-  std::vector<Piece> pieces_;
-  bool dropped_any_ = false;  // stacks of pieces that keep others
+  std::vector<StepOnDevice> parts_;
+  bool dropped_any_ = false;  // stacks of parts that keep others
   LayerSet out_;
-  PieceFinder finder_;
+  StepLayerFinder finder_;
 };
 
 }  // namespace

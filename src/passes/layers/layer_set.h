@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/layers/layer_hints.h"
+#include "passes/layers/layer_sources.h"
 #include "passes/layers/layer_stacks.h"
 #include "passes/layers/layers.h"
 #include "passes/steps/step_set.h"

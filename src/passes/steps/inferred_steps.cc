@@ -25,12 +25,12 @@ struct Track {
 };
 
 // Where steps begin and end, as positions in a track.
-struct Piece {
+struct StepRange {
   std::size_t begin = 0, end = 0;
 };
 
-struct Pieces {
-  std::vector<Piece> steps;
+struct StepRanges {
+  std::vector<StepRange> steps;
   double confidence = 0;
   std::string reason;
 };
@@ -71,11 +71,11 @@ class LayerRhythm {
   LayerRhythm(const KernelSequence& kernels, const Track& track)
       : kernels_(kernels), track_(track), runs_(mixer_runs(track.traits)) {}
 
-  Pieces find() {
+  StepRanges find() {
     if (runs_.size() < 2) return {{}, 0, "no kernels of attention or state spaces follow each other"};
-    Pieces named = pieces(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
+    StepRanges named = ranges(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
     if (named.confidence >= kConfident) return named;
-    Pieces recurring = pieces(recurring_gaps(), "kernels that recur after the same number of layers");
+    StepRanges recurring = ranges(recurring_gaps(), "kernels that recur after the same number of layers");
     if (recurring.confidence >= kConfident) return recurring;
     return {{}, 0, "no number of layers between sampling or embedding kernels prevails"};
   }
@@ -133,18 +133,18 @@ class LayerRhythm {
     ++seen.count;
   }
 
-  [[nodiscard]] Pieces pieces(const std::vector<std::size_t>& gaps, const std::string& reason) const {
+  [[nodiscard]] StepRanges ranges(const std::vector<std::size_t>& gaps, const std::string& reason) const {
     const bool around = std::any_of(track_.traits.begin(), track_.traits.end(),
                                     [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
     if (gaps.empty() && !around) return {};
-    std::vector<std::size_t> layers;  // of each piece
+    std::vector<std::size_t> layers;  // of each range
     for (std::size_t i = 0; i <= gaps.size(); ++i) {
       const std::size_t from = i == 0 ? 0 : gaps[i - 1] + 1;
       const std::size_t to = i == gaps.size() ? runs_.size() : gaps[i] + 1;
       layers.push_back(to - from);
     }
     const std::size_t usual = most_frequent(layers);
-    Pieces out{{}, 0, reason};
+    StepRanges out{{}, 0, reason};
     std::size_t begin = 0;
     std::size_t same = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -202,7 +202,7 @@ class LayerRhythm {
 };
 
 // A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work.
-Pieces optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
+StepRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   std::vector<std::size_t> ends;
   std::size_t other_work = 0;
   bool inside = false;
@@ -225,7 +225,7 @@ Pieces optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
   const std::size_t usual = sizes[sizes.size() / 2];
   const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
-  Pieces out{{}, 0, "optimizer steps"};
+  StepRanges out{{}, 0, "optimizer steps"};
   std::size_t same = 0;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
@@ -251,9 +251,9 @@ bool from_graph(const KernelSequence& kernels, std::uint32_t kernel) {
 }
 
 // Whole passes captured as one graph.
-Pieces graph_rhythm(const KernelSequence& kernels, const Track& track) {
+StepRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
   constexpr std::size_t kSmallest = 8;
-  std::vector<Piece> graphs;
+  std::vector<StepRange> graphs;
   std::size_t held = 0;
   std::uint32_t latest = 0;
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
@@ -266,11 +266,11 @@ Pieces graph_rhythm(const KernelSequence& kernels, const Track& track) {
   }
   if (graphs.size() < 2 || held * 2 < track.kernel.size()) return {{}, 0, "no graph launches hold most of the kernels"};
   std::map<std::size_t, std::size_t> sizes;
-  for (const Piece& graph : graphs) ++sizes[graph.end - graph.begin];
+  for (const StepRange& graph : graphs) ++sizes[graph.end - graph.begin];
   const auto usual =
       std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (usual->first < kSmallest) return {{}, 0, "graph launches are too small to be steps"};
-  Pieces out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
+  StepRanges out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     out.steps.push_back({graphs[i].begin, i + 1 < graphs.size() ? graphs[i + 1].begin : track.kernel.size()});
   }
@@ -278,11 +278,11 @@ Pieces graph_rhythm(const KernelSequence& kernels, const Track& track) {
   return out;
 }
 
-StepKind kind_of(const KernelSequence& kernels, const Track& track, const Piece& piece) {
+StepKind kind_of(const KernelSequence& kernels, const Track& track, const StepRange& range) {
   Traits all = 0;
   std::size_t products = 0;
   std::size_t replayed = 0;
-  for (std::size_t i = piece.begin; i < piece.end; ++i) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
     all |= track.traits[i];
     if ((track.traits[i] & kGemmTrait) == 0) continue;
     ++products;
@@ -318,12 +318,12 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
     return out;
   }
   const Track track = track_of(kernels, main_device(kernels));
-  Pieces optimizer = optimizer_rhythm(kernels, track);
+  StepRanges optimizer = optimizer_rhythm(kernels, track);
   const bool training = !optimizer.steps.empty();
   out.rhythm = training ? Rhythm::kOptimizer : Rhythm::kLayers;
-  Pieces found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
+  StepRanges found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
   if (found.steps.empty()) {
-    Pieces graphs = graph_rhythm(kernels, track);
+    StepRanges graphs = graph_rhythm(kernels, track);
     if (graphs.steps.empty()) {
       out.rhythm = Rhythm::kNone;
       out.reason = fmt::format("{}; {}", found.reason, graphs.reason);
@@ -334,10 +334,10 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   }
   out.confidence = found.confidence;
   out.reason = found.reason;
-  for (const Piece& piece : found.steps) {
-    const bool last = piece.end == track.kernel.size();
-    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, piece),
-                         kernels.ts[track.kernel[piece.begin]], last ? kForever : kernels.ts[track.kernel[piece.end]]});
+  for (const StepRange& range : found.steps) {
+    const bool last = range.end == track.kernel.size();
+    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, range),
+                         kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]]});
   }
   if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
   assign(kernels, out);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "passes/columns/device_events.h"
-#include "passes/columns/distribution.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 
@@ -21,6 +21,19 @@ struct RuntimeCalls {
   std::span<const GroupId> group;              // by name; kNoGroup: never counted
   std::span<const std::uint8_t> is_launching;  // not 0: counted even if no kernel of it is there
 };
+
+// Of the values of a group.
+struct Distribution {
+  std::int64_t count = 0;
+  std::int64_t total = 0;  // at most 2^63 - 1
+  double median = 0;       // mean of the middle one or two
+  std::int64_t p99 = 0;    // nearest rank
+  std::int64_t max = 0;
+};
+
+// By group id, `groups` of them, of values that are not negative. kNoGroup is left out.
+std::vector<Distribution> distributions(std::span<const std::int64_t> values, std::span<const GroupId> group,
+                                        std::size_t groups);
 
 struct LaunchStats {
   std::int64_t calls = 0;

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "passes/classify/kernel_identity.h"
-
 namespace tracedb {
 
 TEST_CASE("normalised names: readable symbols, without Inductor's running number") {

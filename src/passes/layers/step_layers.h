@@ -1,4 +1,4 @@
-// The layers of one step on one device: schema/METRICS.md 8. From names (layer_hints.h), and from rhythm
+// The layers of one step on one device: schema/METRICS.md 8. From names (layer_sources.h), and from rhythm
 // (layer_rhythm.h) for what names leave open.
 #pragma once
 
@@ -10,57 +10,57 @@
 #include <vector>
 
 #include "base/large_vector.h"
-#include "passes/layers/layer_hints.h"
 #include "passes/layers/layer_rhythm.h"
+#include "passes/layers/layer_sources.h"
 #include "passes/layers/stack_table.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {
 
-// One stack of layers in a piece.
-struct PieceStack {
+// One stack of layers of a step on a device.
+struct StepStack {
   LayerSource source = LayerSource::kNone;
   FoundStack found;
-  std::int32_t first = 0;  // number that its layer 0 has before the stacks of all pieces are numbered
+  std::int32_t first = 0;  // number that its layer 0 has before the stacks of all parts are numbered
   std::size_t layers = 0;  // seen
-  std::size_t begin = 0;   // place among the rows of the piece
+  std::size_t begin = 0;   // place among the rows of the part
 };
 
 // The kernels of one step on one device.
-struct Piece {
+struct StepOnDevice {
   std::size_t step = 0;  // place + 1; 0: no steps at all
   std::span<const std::uint32_t> rows;
-  std::vector<PieceStack> stacks;  // in the order of their first kernels
-  bool dropped = false;            // its steps' kind keeps other layers, or none
+  std::vector<StepStack> stacks;  // in the order of their first kernels
+  bool dropped = false;           // its steps' kind keeps other layers, or none
 };
 
-// Places [first, second) among the rows of a piece.
+// Places [first, second) among the rows of a part.
 using Stretch = std::pair<std::size_t, std::size_t>;
 
-class PieceFinder {
+class StepLayerFinder {
  public:
   // `of_kernel`: by row; written by find(). All given must outlive the object; `captured` may be null.
-  PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
-              const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel);
-  PieceFinder(const PieceFinder&) = delete;
-  PieceFinder& operator=(const PieceFinder&) = delete;
+  StepLayerFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
+                  const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel);
+  StepLayerFinder(const StepLayerFinder&) = delete;
+  StepLayerFinder& operator=(const StepLayerFinder&) = delete;
 
-  // Gives the kernels of a piece layers, numbered within it, and lists its stacks. `rhythm`: whether its rhythm is that
+  // Gives the kernels of a part layers, numbered within it, and lists its stacks. `rhythm`: whether its rhythm is that
   // of layers.
-  void find(Piece& piece, bool rhythm);
-  LayerHints& hints() { return hints_; }
+  void find(StepOnDevice& part, bool rhythm);
+  LayerSources& hints() { return hints_; }
 
  private:
-  void find_rhythm(Piece& piece);
+  void find_rhythm(StepOnDevice& part);
   void number_layers(std::span<const std::uint32_t> rows, const RhythmPass& pass, const RhythmPass* before,
                      const RhythmPass* after, std::int32_t first);
   void prepare_traits();
   void choose_sequence(std::span<const std::uint32_t> rows);
   void keep_stream(std::span<const std::uint32_t> rows, std::uint32_t kept);
-  bool hinted(Piece& piece, const LayerHint& hint, bool rhythm);
-  std::vector<Stretch> bare_stretches(const Piece& piece, const LayerHint& hint);
-  void add_hinted(Piece& piece, LayerSource source, const LayerStack& stack);
-  void mark_ends(const Piece& piece);
+  bool hinted(StepOnDevice& part, const LayerHint& hint, bool rhythm);
+  std::vector<Stretch> bare_stretches(const StepOnDevice& part, const LayerHint& hint);
+  void add_hinted(StepOnDevice& part, LayerSource source, const LayerStack& stack);
+  void mark_ends(const StepOnDevice& part);
 
   const LayerRhythm& rhythm_of_sequence();
 
@@ -71,7 +71,7 @@ class PieceFinder {
   };
 
   const EventTables& events_;
-  LayerHints hints_;
+  LayerSources hints_;
   std::span<const std::uint32_t> names_;
   std::span<const std::int64_t> dur_;
   const std::vector<Traits>& all_traits_;

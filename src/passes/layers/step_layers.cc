@@ -1,4 +1,4 @@
-#include "passes/layers/piece_layers.h"
+#include "passes/layers/step_layers.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +15,8 @@ std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
 }  // namespace
 
-PieceFinder::PieceFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
-                         const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel)
+StepLayerFinder::StepLayerFinder(const Index& index, const EventTables& events, const std::vector<Traits>& traits,
+                                 const CaptureLayers* captured, LargeVector<std::int32_t>& of_kernel)
     : events_(events),
       hints_(index, {events.kernels, events.kernels.int64s("dur"), &traits}, captured),
       names_(events.kernels.ids("name_id")),
@@ -24,50 +24,50 @@ PieceFinder::PieceFinder(const Index& index, const EventTables& events, const st
       all_traits_(traits),
       of_kernel_(of_kernel) {}
 
-void PieceFinder::find(Piece& piece, bool rhythm) {
+void StepLayerFinder::find(StepOnDevice& part, bool rhythm) {
   bool any_hint = false;
-  bare_.assign(1, {0, piece.rows.size()});
+  bare_.assign(1, {0, part.rows.size()});
   for (std::size_t i = 0; const LayerHint* hint = any_hint ? nullptr : hints_.get(i); ++i) {
-    any_hint = hinted(piece, *hint, rhythm);
+    any_hint = hinted(part, *hint, rhythm);
   }
-  if (rhythm && !bare_.empty()) find_rhythm(piece);
-  if (any_hint) mark_ends(piece);
-  std::stable_sort(piece.stacks.begin(), piece.stacks.end(),
-                   [](const PieceStack& a, const PieceStack& b) { return a.begin < b.begin; });
+  if (rhythm && !bare_.empty()) find_rhythm(part);
+  if (any_hint) mark_ends(part);
+  std::stable_sort(part.stacks.begin(), part.stacks.end(),
+                   [](const StepStack& a, const StepStack& b) { return a.begin < b.begin; });
 }
 
 // Layers of the stretches that no hint knows of.
-void PieceFinder::find_rhythm(Piece& piece) {
+void StepLayerFinder::find_rhythm(StepOnDevice& part) {
   prepare_traits();
-  choose_sequence(piece.rows);
+  choose_sequence(part.rows);
   const LayerRhythm& found = rhythm_of_sequence();
   std::int32_t next = 0;
-  for (const PieceStack& stack : piece.stacks) next = std::max(next, stack.first + stack.found.width);
+  for (const StepStack& stack : part.stacks) next = std::max(next, stack.first + stack.found.width);
   std::vector<std::int32_t> first;  // by stack of the rhythm
   for (std::size_t s = 0; s < found.stacks.size(); ++s) {
     const RhythmStack& stack = found.stacks[s];
     const auto pass =
         std::find_if(found.passes.begin(), found.passes.end(), [&](const RhythmPass& each) { return each.stack == s; });
     const auto width = static_cast<std::int32_t>(stack.layers);
-    piece.stacks.push_back({LayerSource::kRhythm,
-                            {"", width, stack.mixers, stack.passes},
-                            next,
-                            stack.layers,
-                            places_[pass->cuts.begin.front()]});
+    part.stacks.push_back({LayerSource::kRhythm,
+                           {"", width, stack.mixers, stack.passes},
+                           next,
+                           stack.layers,
+                           places_[pass->cuts.begin.front()]});
     first.push_back(next);
     next += width;
   }
   for (std::size_t p = 0; p < found.passes.size(); ++p) {
     const RhythmPass* before = p > 0 ? &found.passes[p - 1] : nullptr;
     const RhythmPass* after = p + 1 < found.passes.size() ? &found.passes[p + 1] : nullptr;
-    number_layers(piece.rows, found.passes[p], before, after, first[found.passes[p].stack]);
+    number_layers(part.rows, found.passes[p], before, after, first[found.passes[p].stack]);
   }
 }
 
 // Gives the kernels of a pass their layers. What is between two stacks belongs to neither; what is between two passes
 // over one is tail and head where it is marked which is which.
-void PieceFinder::number_layers(std::span<const std::uint32_t> rows, const RhythmPass& pass, const RhythmPass* before,
-                                const RhythmPass* after, std::int32_t first) {
+void StepLayerFinder::number_layers(std::span<const std::uint32_t> rows, const RhythmPass& pass,
+                                    const RhythmPass* before, const RhythmPass* after, std::int32_t first) {
   const auto place = [&](std::size_t at) { return at < places_.size() ? places_[at] : rows.size(); };
   const bool repeats = before != nullptr && before->stack == pass.stack && pass.marked;
   const bool repeated = after != nullptr && after->stack == pass.stack && after->marked;
@@ -91,12 +91,12 @@ void PieceFinder::number_layers(std::span<const std::uint32_t> rows, const Rhyth
   if (after == nullptr || repeated) fill_to(end, kTail);
 }
 
-void PieceFinder::prepare_traits() {
+void StepLayerFinder::prepare_traits() {
   if (traits_.empty()) traits_ = without_seldom_mixers(names_, all_traits_);
 }
 
 // Rhythm shows on the stream that has the mixers; what runs beside it belongs to the layer that runs meanwhile.
-void PieceFinder::choose_sequence(std::span<const std::uint32_t> rows) {
+void StepLayerFinder::choose_sequence(std::span<const std::uint32_t> rows) {
   const auto stream = events_.kernels.ids("stream_id");
   std::map<std::uint32_t, std::size_t> mixers;  // by stream
   std::size_t all = 0;
@@ -127,7 +127,7 @@ void PieceFinder::choose_sequence(std::span<const std::uint32_t> rows) {
 }
 
 // Steps of one kind have few different sequences.
-const LayerRhythm& PieceFinder::rhythm_of_sequence() {
+const LayerRhythm& StepLayerFinder::rhythm_of_sequence() {
   for (const Known& known : known_) {
     if (known.sequence == sequence_ && known.joints == joints_) return known.rhythm;
   }
@@ -137,7 +137,7 @@ const LayerRhythm& PieceFinder::rhythm_of_sequence() {
   return known_.back().rhythm;
 }
 
-void PieceFinder::keep_stream(std::span<const std::uint32_t> rows, std::uint32_t kept) {
+void StepLayerFinder::keep_stream(std::span<const std::uint32_t> rows, std::uint32_t kept) {
   const auto stream = events_.kernels.ids("stream_id");
   std::size_t count = 0;
   for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -151,10 +151,10 @@ void PieceFinder::keep_stream(std::span<const std::uint32_t> rows, std::uint32_t
 
 // False where too little of the step is in layers of that kind: a replayed graph beside a few launched kernels. What
 // has layers of its own, by its rhythm, does not count in that, and is left in bare_.
-bool PieceFinder::hinted(Piece& piece, const LayerHint& hint, bool rhythm) {
+bool StepLayerFinder::hinted(StepOnDevice& part, const LayerHint& hint, bool rhythm) {
   double inside = 0, total = 0;
   bool any = false;
-  for (const std::uint32_t row : piece.rows) {
+  for (const std::uint32_t row : part.rows) {
     const auto time = static_cast<double>(time_of(dur_[row]));
     total += time;
     if (hint.of(row) < 0) continue;
@@ -162,27 +162,27 @@ bool PieceFinder::hinted(Piece& piece, const LayerHint& hint, bool rhythm) {
     any = true;
   }
   if (!any) return false;
-  const std::vector<Stretch> bare = rhythm ? bare_stretches(piece, hint) : std::vector<Stretch>();
+  const std::vector<Stretch> bare = rhythm ? bare_stretches(part, hint) : std::vector<Stretch>();
   for (const auto& [from, to] : bare) {
-    for (std::size_t i = from; i < to; ++i) total -= static_cast<double>(time_of(dur_[piece.rows[i]]));
+    for (std::size_t i = from; i < to; ++i) total -= static_cast<double>(time_of(dur_[part.rows[i]]));
   }
   constexpr double kLeast = 0.2;
   if (inside < kLeast * total) return false;
   bare_ = bare;
-  for (const std::uint32_t row : piece.rows) of_kernel_[row] = std::max(hint.of(row), kNoLayer);
-  for (const LayerStack& stack : hint.stacks) add_hinted(piece, hint.source, stack);
+  for (const std::uint32_t row : part.rows) of_kernel_[row] = std::max(hint.of(row), kNoLayer);
+  for (const LayerStack& stack : hint.stacks) add_hinted(part, hint.source, stack);
   return true;
 }
 
 // Stretches without the layers of a hint in which there are layers nonetheless.
-std::vector<Stretch> PieceFinder::bare_stretches(const Piece& piece, const LayerHint& hint) {
+std::vector<Stretch> StepLayerFinder::bare_stretches(const StepOnDevice& part, const LayerHint& hint) {
   std::vector<Stretch> out;
-  for (std::size_t i = 0; i < piece.rows.size();) {
+  for (std::size_t i = 0; i < part.rows.size();) {
     std::size_t end = i;
     sequence_.clear();
-    while (end < piece.rows.size() && hint.of(piece.rows[end]) < 0) {
+    while (end < part.rows.size() && hint.of(part.rows[end]) < 0) {
       if (end == i) prepare_traits();
-      sequence_.push_back(traits_of(traits_, names_[piece.rows[end++]]));
+      sequence_.push_back(traits_of(traits_, names_[part.rows[end++]]));
     }
     if (end > i && mixer_runs(sequence_).size() > 1) out.emplace_back(i, end);
     i = std::max(end, i + 1);
@@ -191,13 +191,13 @@ std::vector<Stretch> PieceFinder::bare_stretches(const Piece& piece, const Layer
 }
 
 // A pass begins where the first third of the layers comes after the last one.
-void PieceFinder::add_hinted(Piece& piece, LayerSource source, const LayerStack& stack) {
+void StepLayerFinder::add_hinted(StepOnDevice& part, LayerSource source, const LayerStack& stack) {
   std::vector<bool> seen(static_cast<std::size_t>(stack.count));
   const std::int32_t third = std::max(stack.count / 3, 1);
-  PieceStack out{source, {stack.name, stack.count, 0, 0}, stack.first, 0, 0};
+  StepStack out{source, {stack.name, stack.count, 0, 0}, stack.first, 0, 0};
   bool late = true;
-  for (std::size_t i = 0; i < piece.rows.size(); ++i) {
-    const std::int32_t layer = of_kernel_[piece.rows[i]];
+  for (std::size_t i = 0; i < part.rows.size(); ++i) {
+    const std::int32_t layer = of_kernel_[part.rows[i]];
     if (!stack.has(layer)) continue;
     const std::int32_t index = layer - stack.first;
     if (out.layers == 0) out.begin = i;
@@ -207,15 +207,15 @@ void PieceFinder::add_hinted(Piece& piece, LayerSource source, const LayerStack&
     if (index >= stack.count - third) late = true;
   }
   out.found.passes = std::max<std::size_t>(out.found.passes, 1);
-  if (out.layers > 0) piece.stacks.push_back(std::move(out));
+  if (out.layers > 0) part.stacks.push_back(std::move(out));
 }
 
 // Head and tail of a step with layers by hints: before the first and behind the last of any stack.
-void PieceFinder::mark_ends(const Piece& piece) {
+void StepLayerFinder::mark_ends(const StepOnDevice& part) {
   const auto is_layer = [&](std::uint32_t row) { return of_kernel_[row] >= 0; };
-  const auto first = std::find_if(piece.rows.begin(), piece.rows.end(), is_layer);
-  const auto last = std::find_if(piece.rows.rbegin(), piece.rows.rend(), is_layer).base();
-  for (auto row = piece.rows.begin(); row != piece.rows.end(); ++row) {
+  const auto first = std::find_if(part.rows.begin(), part.rows.end(), is_layer);
+  const auto last = std::find_if(part.rows.rbegin(), part.rows.rend(), is_layer).base();
+  for (auto row = part.rows.begin(); row != part.rows.end(); ++row) {
     std::int32_t& layer = of_kernel_[*row];
     if (layer < 0) layer = row < first ? kHead : row >= last ? kTail : kNoLayer;
   }

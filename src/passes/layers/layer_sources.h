@@ -47,12 +47,12 @@ struct CaptureLayers {
 };
 
 // The hints there are, best first. Each is looked for when it is asked for: operators are not read where modules do.
-class LayerHints {
+class LayerSources {
  public:
   // `captured` may be null. All given must outlive the object.
-  LayerHints(const Index& index, const Launched& launched, const CaptureLayers* captured = nullptr);
-  LayerHints(const LayerHints&) = delete;
-  LayerHints& operator=(const LayerHints&) = delete;
+  LayerSources(const Index& index, const Launched& launched, const CaptureLayers* captured = nullptr);
+  LayerSources(const LayerSources&) = delete;
+  LayerSources& operator=(const LayerSources&) = delete;
 
   [[nodiscard]] const LayerHint* get(std::size_t place);  // null: there are no more
 

@@ -1,4 +1,4 @@
-#include "passes/layers/layer_hints.h"
+#include "passes/layers/layer_sources.h"
 
 #include <algorithm>
 #include <utility>
@@ -50,10 +50,10 @@ std::string_view to_string(LayerSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-LayerHints::LayerHints(const Index& index, const Launched& launched, const CaptureLayers* captured)
+LayerSources::LayerSources(const Index& index, const Launched& launched, const CaptureLayers* captured)
     : index_(index), launched_(launched), captured_(captured) {}
 
-const LayerHint* LayerHints::get(std::size_t place) {
+const LayerHint* LayerSources::get(std::size_t place) {
   constexpr std::size_t kKinds = 3;
   while (place >= found_.size() && looked_ < kKinds) {
     if (looked_ == 0) add_named();
@@ -64,7 +64,7 @@ const LayerHint* LayerHints::get(std::size_t place) {
   return place < found_.size() ? &found_[place] : nullptr;
 }
 
-void LayerHints::add_named() {
+void LayerSources::add_named() {
   ModuleLayers modules;
   if (has_modules(index_)) modules = module_layers(index_, stack_use(index_, launched_));
   if (!modules.stacks.empty()) {
@@ -79,14 +79,14 @@ void LayerHints::add_named() {
                     named_layers_, one_stack(named_layers_)});
 }
 
-void LayerHints::add_operators() {
+void LayerSources::add_operators() {
   operator_layers_ = operator_layers(index_);
   if (operator_layers_.empty()) return;
   found_.push_back({LayerSource::kOperators, "numbered operators", launched_.rows.ids("cpu_op_id"), operator_layers_,
                     one_stack(operator_layers_)});
 }
 
-void LayerHints::add_captured() {
+void LayerSources::add_captured() {
   if (captured_ == nullptr) return;
   const bool any =
       std::any_of(captured_->of_row.begin(), captured_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
