@@ -1,10 +1,10 @@
-#include "passes/classify/letter_pattern.h"
+#include "passes/classify/glob_pattern.h"
 
 #include <algorithm>
 
 namespace tracedb {
 
-LetterPattern::LetterPattern(std::string_view pattern) {
+GlobPattern::GlobPattern(std::string_view pattern) {
   while (true) {
     const std::size_t star = std::min(pattern.find('*'), pattern.size());
     pieces_.emplace_back(pattern.substr(0, star));
@@ -14,7 +14,7 @@ LetterPattern::LetterPattern(std::string_view pattern) {
 }
 
 // The first and last piece have their place; what is between is taken where it comes first, which leaves most room.
-bool LetterPattern::fits(std::string_view text) const {
+bool GlobPattern::fits(std::string_view text) const {
   const std::string& first = pieces_.front();
   const std::string& last = pieces_.back();
   if (pieces_.size() == 1) return text == first;

@@ -8,9 +8,9 @@
 
 namespace tracedb {
 
-class LetterPattern {
+class GlobPattern {
  public:
-  explicit LetterPattern(std::string_view pattern);
+  explicit GlobPattern(std::string_view pattern);
 
   // The whole of `text`. Linear in it, for the short pieces that patterns have.
   [[nodiscard]] bool fits(std::string_view text) const;

@@ -1,4 +1,4 @@
-#include "passes/classify/word_text.h"
+#include "passes/classify/normalized_name.h"
 
 #include <array>
 #include <cstddef>
@@ -62,13 +62,13 @@ constexpr std::array<char, 256> kLetters = [] {
 
 }  // namespace
 
-WordText word_text(std::string_view text) {
-  WordText out;
-  word_text(text, out);
+NormalizedName normalize_name(std::string_view text) {
+  NormalizedName out;
+  normalize_name(text, out);
   return out;
 }
 
-void word_text(std::string_view text, WordText& out) {
+void normalize_name(std::string_view text, NormalizedName& out) {
   out.letters.resize(text.size());
   out.word_starts.resize(text.size() + 1);
   char* letter = out.letters.data();

@@ -1,4 +1,4 @@
-#include "passes/classify/word_text.h"
+#include "passes/classify/normalized_name.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 // "fused add rms norm 2 d": a blank before each word but the first.
 std::string words(std::string_view text) {
-  const WordText parts = word_text(text);
+  const NormalizedName parts = normalize_name(text);
   REQUIRE(parts.word_starts.size() == parts.letters.size() + 1);
   std::string out;
   for (std::size_t i = 0; i < parts.letters.size(); ++i) {

@@ -12,12 +12,12 @@ namespace tracedb {
 
 // Lower-case letters and digits; ':' stands for "::", ',' for other punctuation that separates (arguments, lists).
 // Blanks, underscores and closing parentheses are dropped: they only begin words.
-struct WordText {
+struct NormalizedName {
   std::string letters;
   std::vector<std::uint8_t> word_starts;  // 1: a word begins here; one more than letters, for the end
 };
 
-WordText word_text(std::string_view text);
-void word_text(std::string_view text, WordText& out);  // reuses the memory of `out`
+NormalizedName normalize_name(std::string_view text);
+void normalize_name(std::string_view text, NormalizedName& out);  // reuses the memory of `out`
 
 }  // namespace tracedb

@@ -1,0 +1,125 @@
+#include "passes/classify/compiled_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "passes/classify/normalized_name.h"
+
+namespace tracedb {
+namespace {
+
+bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Scope::kArguments; }
+
+// Letters of a pattern, '*' kept.
+std::string pattern_letters(std::string_view pattern) {
+  std::string out;
+  while (true) {
+    const std::size_t star = std::min(pattern.find('*'), pattern.size());
+    out += normalize_name(pattern.substr(0, star)).letters;
+    if (star == pattern.size()) return out;
+    out += '*';
+    pattern.remove_prefix(star + 1);
+  }
+}
+
+}  // namespace
+
+CompiledRules::CompiledRules(RuleSet rules) : rules_(std::move(rules)), matcher_({}) {
+  reserve();
+  for (const Rule& part : rules_.parts) parts_.push_back(compile_rule(part));
+  for (const Rule& rule : rules_.rules) {
+    compiled_.push_back(compile_rule(rule));
+    for (const std::string& name : rule.parts) {
+      const auto part = std::find_if(rules_.parts.begin(), rules_.parts.end(),
+                                     [&](const Rule& candidate) { return candidate.name == name; });
+      if (part != rules_.parts.end()) {
+        compiled_.back().parts.push_back(static_cast<std::size_t>(part - rules_.parts.begin()));
+      }
+    }
+  }
+  for (const std::string& wrapper : rules_.wrappers) wrappers_.emplace_back(pattern_letters(wrapper));
+  triggers_.resize(words_.size());
+  always_ = BitSet(compiled_.size());
+  for (std::size_t i = 0; i < compiled_.size(); ++i) note_triggers(static_cast<RuleId>(i));
+  matcher_ = WordMatcher(texts_);
+}
+
+void CompiledRules::reserve() {
+  std::size_t words = 0;
+  for (const auto* rules : {&rules_.parts, &rules_.rules}) {
+    for (const Rule& rule : *rules) {
+      for (const Term& term : rule.terms) words += term.words.size();
+    }
+  }
+  compiled_.reserve(rules_.rules.size());
+  parts_.reserve(rules_.parts.size());
+  words_.reserve(words);
+  terms_of_word_.reserve(words);
+  word_ids_.reserve(words);
+  texts_.reserve(words);
+  words_of_text_.reserve(words);
+  text_ids_.reserve(words);
+}
+
+CompiledRules::CompiledRule CompiledRules::compile_rule(const Rule& rule) {
+  CompiledRule compiled;
+  compiled.terms.reserve(rule.terms.size());
+  for (const Term& term : rule.terms) {
+    CompiledTerm& out = compiled.terms.emplace_back();
+    out.term = &term;
+    out.words.reserve(term.words.size());
+    if (term.scope == Scope::kArgument) {
+      for (const std::string& word : term.words) out.patterns.emplace_back(pattern_letters(word));
+    }
+    if (!is_word_scope(term.scope)) continue;
+    out.id = terms_++;
+    for (const std::string& word : term.words) {
+      out.words.push_back(word_id(word, term.scope));
+      terms_of_word_[out.words.back()].push_back(out.id);
+    }
+  }
+  return compiled;
+}
+
+std::uint32_t CompiledRules::word_id(const std::string& written, Scope scope) {
+  const std::string key = std::to_string(static_cast<int>(scope)) + written;
+  if (const auto known = word_ids_.find(key); known != word_ids_.end()) return known->second;
+  Word word;
+  word.scope = scope;
+  std::string_view text = written;
+  for (; text.starts_with('^') || text.starts_with('*'); text.remove_prefix(1)) {
+    (text.front() == '^' ? word.part_begin : word.open_begin) = true;
+  }
+  for (; text.ends_with('$') || text.ends_with('*'); text.remove_suffix(1)) {
+    (text.back() == '$' ? word.part_end : word.open_end) = true;
+  }
+  const std::string letters = normalize_name(text).letters;
+  const auto [entry, fresh] = text_ids_.emplace(letters, static_cast<std::uint32_t>(texts_.size()));
+  if (fresh) {
+    texts_.push_back(letters);
+    words_of_text_.emplace_back();
+  }
+  const auto id = static_cast<std::uint32_t>(words_.size());
+  words_of_text_[entry->second].push_back(id);
+  words_.push_back(word);
+  terms_of_word_.emplace_back();
+  word_ids_.emplace(key, id);
+  return id;
+}
+
+// A rule need only be looked at when one of the words of its first term on the function is there.
+void CompiledRules::note_triggers(RuleId rule) {
+  for (const CompiledTerm& term : compiled_[rule].terms) {
+    if (term.term->negated || !is_function_scope(term.term->scope)) continue;
+    for (const std::uint32_t word : term.words) triggers_[word].push_back(rule);
+    return;
+  }
+  always_.add(rule);
+}
+
+bool CompiledRules::is_wrapper(std::string_view letters) const {
+  return std::any_of(wrappers_.begin(), wrappers_.end(),
+                     [&](const GlobPattern& pattern) { return pattern.fits(letters); });
+}
+
+}  // namespace tracedb
