@@ -21,9 +21,6 @@ namespace tracedb {
 using NameId = std::uint32_t;  // index into KernelNameTable::entries()
 using OpId = std::uint32_t;    // as op_name() takes it
 
-// What of a name does not depend on the build: the symbol in readable form, Inductor's running number cut off.
-std::string normalised_name(std::string_view name);
-
 struct KernelNameEntry {
   std::string name;        // normalised
   std::string short_name;  // of the first spelling met

@@ -32,6 +32,10 @@ class ActiveRules {
 // The vendor of the trace's devices, for rules that ask for the platform; "unknown" if the trace does not say.
 std::string platform_of(const Index& index);
 
+// What of a kernel's name does not depend on the build, so that kernels of two traces can be told to be the same: the
+// symbol in readable form, Inductor's running number cut off.
+std::string normalised_name(std::string_view name);
+
 // By id of table kernel_name. Immutable.
 class KernelClasses {
  public:
