@@ -3,11 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "passes/tables/comm_groups.h"
-#include "passes/tables/kernel_groups.h"
-#include "passes/tables/launch_groups.h"
-#include "passes/tables/memory_groups.h"
-#include "passes/tables/timeline_tables.h"
+#include "passes/tables/pass_tables.h"
 #include "report/cell_text.h"
 #include "sql/scripts.h"
 #include "support/small_index.h"
@@ -20,24 +16,16 @@ struct Fixture {
   TempDirectory folder;
   Index index;
   Database& database;
+  ActiveRules rules;
+  PassOptions options;
+  Workload workload;
   explicit Fixture(SmallIndexContent content = SmallIndexContent::kRows)
-      : index(open_small_index(folder / "small.tracedb", content)), database(index.database()) {}
+      : index(open_small_index(folder / "small.tracedb", content)), database(index.database()), workload(index, rules) {
+    add_pass_tables(workload, options);
+  }
 };
 
-Report kernels(const Fixture& fixture) {
-  make_kernel_group_table(fixture.index, {}, GroupBy::kName);
-  return run_report(fixture.database, "kernels", {});
-}
-
-// What the reports read besides the index.
-void make_tables(const Index& index) {
-  make_kernel_group_table(index, {}, GroupBy::kName);
-  make_timeline_table(index, {}, LaneBy::kDevice, {});
-  make_gap_table(index, {}, LaneBy::kDevice, {}, 0);
-  make_launch_group_table(index, {});
-  make_comm_group_table(index, {});
-  make_memory_group_table(index, {});
-}
+Report kernels(const Fixture& fixture) { return run_report(fixture.database, "kernels", {}); }
 
 Cell at(const Report& report, std::size_t row, const std::string& key) {
   for (std::size_t c = 0; c < report.columns.size(); ++c) {
@@ -105,7 +93,6 @@ TEST_CASE("columns of choice") {
 
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
-  make_tables(fixture.index);
   for (const char* name : {"kernels", "timeline", "gaps", "launches", "comms", "memcpys", "issues"}) {
     CAPTURE(name);
     CHECK(run_report(fixture.database, name, {}).rows.empty());
@@ -115,7 +102,6 @@ TEST_CASE("every report answers on an empty index") {
 
 TEST_CASE("memcpys: bandwidth is bytes over time") {
   Fixture fixture;
-  make_tables(fixture.index);
   const Report report = run_report(fixture.database, "memcpys", {});
   REQUIRE(report.rows.size() == 1);
   CHECK(is(at(report, 0, "operation"), "memcpy HtoD"));
@@ -124,7 +110,6 @@ TEST_CASE("memcpys: bandwidth is bytes over time") {
 
 TEST_CASE("each script's columns match its SELECT") {
   Fixture fixture;
-  make_tables(fixture.index);
   for (const char* name : {"kernels", "ops", "timeline", "gaps", "launches", "comms", "memcpys", "issues", "info"}) {
     CAPTURE(name);
     Statement statement(fixture.database, script("reports/" + std::string(name)));
