@@ -11,6 +11,7 @@ namespace tracedb {
 namespace {
 
 std::optional<std::int64_t> parse_cycles(std::string_view text) {
+  if (const auto plain = parse_int64(text)) return plain;
   if (const auto whole = parse_integral(text)) return whole;
   const auto number = parse_double(text);
   if (!number || !(std::fabs(*number) < static_cast<double>(kTimeLimit))) return std::nullopt;
