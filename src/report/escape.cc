@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "base/utf8.h"
 
@@ -42,6 +43,30 @@ void scan(std::string_view text, Good good, Odd odd, Broken broken) {
     }
     text.remove_prefix(length);
   }
+}
+
+// Of East Asian scripts and pictures, which take two places of a terminal.
+bool is_wide(std::uint32_t point) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
+                             {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  return std::any_of(std::begin(kWide), std::end(kWide),
+                     [&](const Range& range) { return point >= range.first && point <= range.last; });
+}
+
+struct Character {
+  std::string_view bytes;
+  std::size_t width;
+};
+
+// The first one, which is taken off the text.
+Character take_character(std::string_view& valid_text) {
+  const std::size_t length = std::max<std::size_t>(utf8_sequence_length(valid_text), 1);
+  const std::string_view bytes = valid_text.substr(0, length);
+  valid_text.remove_prefix(length);
+  return {bytes, length > 2 && is_wide(decode(bytes)) ? 2U : 1U};
 }
 
 }  // namespace
@@ -107,37 +132,42 @@ std::string escape_markdown(std::string_view text) {
   return out;
 }
 
-std::size_t code_points(std::string_view valid_text) {
-  return static_cast<std::size_t>(
-      std::count_if(valid_text.begin(), valid_text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+std::size_t display_width(std::string_view valid_text) {
+  std::size_t width = 0;
+  while (!valid_text.empty()) width += take_character(valid_text).width;
+  return width;
 }
 
 std::string shorten_middle(const std::string& valid_text, std::size_t width) {
-  const std::size_t length = code_points(valid_text);
-  if (length <= width || width < 3) return valid_text;
-  const std::size_t front = width / 2;
-  const std::size_t tail_from = length - (width - front - 1);
+  if (width < 3 || display_width(valid_text) <= width) return valid_text;
+  std::vector<Character> characters;
+  for (std::string_view rest = valid_text; !rest.empty();) characters.push_back(take_character(rest));
   std::string out;
-  std::size_t seen = 0;  // code points begun so far
-  for (const char c : valid_text) {
-    if ((c & 0xC0) != 0x80 && seen++ == front) out.append("\xE2\x80\xA6");
-    if (seen <= front || seen > tail_from) out.push_back(c);
+  std::size_t used = 1;  // by the ellipsis
+  std::size_t front = 0;
+  for (; used + characters[front].width <= 1 + width / 2; ++front) {
+    used += characters[front].width;
+    out.append(characters[front].bytes);
   }
+  out.append("\xE2\x80\xA6");
+  std::size_t tail = characters.size();
+  while (used + characters[tail - 1].width <= width) used += characters[--tail].width;
+  for (; tail < characters.size(); ++tail) out.append(characters[tail].bytes);
   return out;
 }
 
 std::vector<std::string> wrap_text(std::string_view valid_text, std::size_t width) {
   std::vector<std::string> lines(1);
-  if (code_points(valid_text) <= width) return {std::string(valid_text)};
+  if (display_width(valid_text) <= width) return {std::string(valid_text)};
   while (!valid_text.empty()) {
     const std::size_t end = std::min(valid_text.find(' '), valid_text.size());
     const std::string word = shorten_middle(std::string(valid_text.substr(0, end)), width);
     valid_text.remove_prefix(std::min(end + 1, valid_text.size()));
     std::string& line = lines.back();
-    const std::size_t used = code_points(line);
+    const std::size_t used = display_width(line);
     if (used == 0) {
       line = word;
-    } else if (used + 1 + code_points(word) <= width) {
+    } else if (used + 1 + display_width(word) <= width) {
       line += ' ' + word;
     } else {
       lines.push_back(word);

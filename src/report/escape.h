@@ -22,12 +22,13 @@ std::string escape_json(std::string_view text);
 // escape_text, and Markdown's own marks made literal.
 std::string escape_markdown(std::string_view text);
 
-std::size_t code_points(std::string_view valid_text);
+// Places on a terminal: two for a character of East Asian scripts.
+std::size_t display_width(std::string_view valid_text);
 
-// At most `width` code points, the middle replaced by an ellipsis: both ends of a kernel name tell something.
+// At most `width` places, the middle replaced by an ellipsis: both ends of a kernel name tell something.
 std::string shorten_middle(const std::string& valid_text, std::size_t width);
 
-// Lines of at most `width` code points, broken at spaces; a word that is longer loses its middle. At least one line.
+// Lines of at most `width` places, broken at spaces; a word that is longer loses its middle. At least one line.
 std::vector<std::string> wrap_text(std::string_view valid_text, std::size_t width);
 
 }  // namespace tracedb

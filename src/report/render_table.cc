@@ -34,8 +34,8 @@ class RenderedTable final : public BufferedTable {
   }
 
   static std::size_t natural_width(const Text& text, std::size_t column) {
-    std::size_t width = code_points(text.heads[column]);
-    for (const auto& row : text.rows) width = std::max(width, code_points(row[column]));
+    std::size_t width = display_width(text.heads[column]);
+    for (const auto& row : text.rows) width = std::max(width, display_width(row[column]));
     return width;
   }
 
@@ -162,7 +162,7 @@ class RenderedTable final : public BufferedTable {
     std::string text;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       if (c > 0) text.append(kGap, ' ');
-      const std::size_t length = code_points(cells[c]);
+      const std::size_t length = display_width(cells[c]);
       const std::string padding(widths[c] > length ? widths[c] - length : 0, ' ');
       text += (right_aligned[c] ? padding : "") + colored(cells[c]) + (right_aligned[c] ? "" : padding);
     }

@@ -41,7 +41,7 @@ TEST_CASE("shorten_middle keeps both ends") {
   CHECK(shorten_middle("abcdefghij", 10) == "abcdefghij");
   CHECK(shorten_middle("abcdefghij", 5) == "ab\xE2\x80\xA6ij");
   CHECK(shorten_middle("abcdefghij", 6) == "abc\xE2\x80\xA6ij");
-  CHECK(code_points(shorten_middle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4)) == 4);
+  CHECK(display_width(shorten_middle("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4)) == 4);
 }
 
 TEST_CASE("wrapped text: broken at spaces, words that are longer lose their middle") {
@@ -52,6 +52,15 @@ TEST_CASE("wrapped text: broken at spaces, words that are longer lose their midd
   CHECK(wrap_text("a bc def", 4) == Lines{"a bc", "def"});
   CHECK(wrap_text("über den Fluß", 8) == Lines{"über den", "Fluß"});
   CHECK(wrap_text("a abcdefgh b", 5) == Lines{"a", "ab…gh", "b"});
+}
+
+TEST_CASE("characters that take two places of a terminal") {
+  CHECK(display_width("TC次数") == 6);
+  CHECK(display_width("μs") == 2);
+  CHECK(display_width("模型") == 4);
+  CHECK(shorten_middle("次数次数次数", 7) == "次…次数");
+  CHECK(shorten_middle("模型abcdef模型", 9) == "模型…模型");
+  CHECK(shorten_middle("模型", 4) == "模型");
 }
 
 }  // namespace tracedb
