@@ -284,7 +284,8 @@ CREATE TABLE flow_unmatched (    -- ends of flow arrows without a partner
   thread_id INTEGER
 ) STRICT;
 
-CREATE TABLE event_argument (    -- only with --keep-args: the arguments of events that have a row, in the trace's order
+CREATE TABLE event_argument (    -- arguments of events that have a row, in the trace's order: those with kernel_type, which
+                                 -- is how performance models name the kernels of an operator; with --keep-args all
   event_table TEXT NOT NULL,     -- kernel, cpu_op, ...; a slice given as begin and end may have a row for each
   event_id INTEGER NOT NULL,     -- of a counter event with several series the first row
   args TEXT NOT NULL             -- JSON as in the trace, white space taken out

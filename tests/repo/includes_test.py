@@ -18,10 +18,10 @@ LAYERS = {
     "passes": {"base", "sql", "trace", "index"},
     "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},
-    "ascend": {"base", "sql", "trace", "index"},
+    "ascend": {"base", "sql", "trace", "index", "passes"},
     "aie": {"base", "sql", "trace", "index"},
     "report": {"base", "sql"},
-    "present": {"base", "sql", "compare", "report"},
+    "present": {"base", "sql", "compare", "ascend", "report"},
 }
 # room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front and may
 # use every room; no room uses the front.

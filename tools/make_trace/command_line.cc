@@ -139,7 +139,10 @@ po::options_description describe_options() {
   all.add_options()("layers", po::value<int>()->default_value(24), "layers of the model, or of its first stack");
   all.add_options()("second-layers", po::value<int>()->default_value(0),
                     "layers of the second stack of a model that has two; 0: half as many, as many, or twice as many");
-  all.add_options()("passes", po::value<int>()->default_value(4), "of a diffusion model in one step");
+  all.add_options()("passes", po::value<int>()->default_value(4), "of a diffusion model in one step; with --ascend: of the model in its profile");
+  all.add_options()("ascend", po::value<std::int64_t>(),
+                    "N: instead, into the folder OUTPUT, a performance model of N operators for Ascend NPUs, a profile, "
+                    "their mapping and the truth: model.json, kernel_details.csv, op_mapping.yaml, m6.json, truth.json");
   all.add_options()("steps", po::value<int>()->default_value(12),
                     "steps: calls of execute_model, or ProfilerStep#N of the other models");
   all.add_options()("target-size", po::value<std::string>(), "repeat steps up to this size (200M, 1G), before gzip");
@@ -171,6 +174,14 @@ std::string help_text() {
   text += "\nspellings:";
   for (const std::string_view name : spelling_names()) text.append(" ").append(name);
   return text + "\n";
+}
+
+std::optional<AscendOptions> read_ascend_options(const po::variables_map& values) {
+  if (values.count("ascend") == 0) return std::nullopt;
+  constexpr std::int64_t kMost = 100'000'000;
+  const std::int64_t operators = values["ascend"].as<std::int64_t>();
+  if (operators < 0 || operators > kMost) throw Error(ErrorCode::kUsage, "--ascend: 0 to 100000000");
+  return AscendOptions{values["seed"].as<std::uint64_t>(), operators, in_range(values, "passes", 1, 1000)};
 }
 
 TraceOptions read_options(const po::variables_map& values) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <optional>
 #include <string>
 
+#include "make_trace/ascend.h"
 #include "make_trace/trace_options.h"
 
 namespace tracedb {
@@ -13,6 +15,9 @@ boost::program_options::options_description describe_options();
 
 // What --help prints.
 std::string help_text();
+
+// nullopt: a trace of a GPU is wanted.
+std::optional<AscendOptions> read_ascend_options(const boost::program_options::variables_map& values);
 
 TraceOptions read_options(const boost::program_options::variables_map& values);
 

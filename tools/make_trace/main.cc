@@ -106,7 +106,11 @@ int run_main(int argc, char** argv) {
     return 0;
   }
   if (values.count("output") == 0) throw Error(ErrorCode::kUsage, "no OUTPUT given; see make-trace --help");
-  write_all(values);
+  if (const auto ascend = read_ascend_options(values)) {
+    write_ascend(*ascend, values["output"].as<std::string>());
+  } else {
+    write_all(values);
+  }
   return 0;
 }
 

@@ -23,13 +23,12 @@ std::size_t terminal_width() {
   return kUsualWidth;
 }
 
-// Lines stand on their own: each says which table it is from.
+}  // namespace
+
 void add_section_column(Report& report, const std::string& section) {
   report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
   for (Row& row : report.rows) row.insert(row.begin(), section);
 }
-
-}  // namespace
 
 std::size_t row_limit(const CommandLine& line) {
   if (!line.knows("limit")) return 0;

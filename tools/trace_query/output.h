@@ -23,6 +23,9 @@ struct InputReport {
 // How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
 std::size_t row_limit(const CommandLine& line);
 
+// Lines stand on their own: each says which table it is from.
+void add_section_column(Report& report, const std::string& section);
+
 class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written

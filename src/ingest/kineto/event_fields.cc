@@ -41,6 +41,7 @@ constexpr Key kArgumentKeys[] = {
     {"External id", Field::kExternalId},
     {"external id", Field::kExternalId},
     {"correlation", Field::kCorrelation},
+    {"kernel_type", Field::kKernelType},
     {"Fwd thread id", Field::kForwardThread},
     {"blocks per SM", Field::kBlocksPerSm},
     {"graph node id", Field::kGraphNodeId},

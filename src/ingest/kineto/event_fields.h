@@ -60,6 +60,7 @@ enum class Field : std::uint8_t {
   kLabels,
   kSortIndex,
   kCopyKind,
+  kKernelType,
   kCount
 };
 

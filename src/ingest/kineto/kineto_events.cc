@@ -360,8 +360,10 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
   return static_cast<std::uint32_t>(event.batch.collectives.size());
 }
 
+// Those of a performance model's operators are kept in any case: what they stand for is in them.
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
-  if (options_.arguments == EventArguments::kOmit || !event.fields.has(Field::kArgs)) return 0;
+  const bool kept = options_.arguments == EventArguments::kKeep || event.fields.has(Field::kKernelType);
+  if (!kept || !event.fields.has(Field::kArgs)) return 0;
   const std::string_view text = event[Field::kArgs];
   const std::string_view value = text.substr(0, json_value_length(text));
   if (is_null_token(value)) return 0;

@@ -1,17 +1,298 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "ascend/msmodeling/op_comparison.h"
+#include "ascend/profile_table.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/input_file.h"
+#include "base/small_file.h"
+#include "present/model_tables.h"
+#include "report/cell_text.h"
+#include "report/escape.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/model_scenarios.h"
+#include "trace_query/open.h"
 #include "trace_query/options.h"
+#include "trace_query/output.h"
 
 namespace tracedb {
 namespace {
 
+constexpr const char* kDefaultDuplicates = "window=500ns";
+constexpr const char* kOfOriginal[] = {"trace-dir", "data-dir"};
+constexpr const char* kOfOwn[] = {"scenario",     "scenarios",     "model",     "profile",    "passes",    "op-map",
+                                  "mapping-root", "model-process", "model-pid", "hcom-dedup", "by",        "sort",
+                                  "top",          "limit",         "columns",   "lang",       "max-error", "min-share"};
+
+struct Gate {
+  double percent = 0;
+  double least_share = 0;
+};
+
+struct Request {
+  std::vector<ScenarioRequest> scenarios;
+  OpMapping mapping;
+  ModelSideOptions model;
+  DuplicatePolicy duplicates;
+  ModelBy by = ModelBy::kKernel;
+  Language language = Language::kEnglish;
+  std::optional<Gate> gate;
+};
+
+template <class Value, std::size_t kCount>
+Value choice(const CommandLine& line, const char* option, const std::pair<const char*, Value> (&choices)[kCount]) {
+  const auto text = line.text(option);
+  if (!text) return choices[0].second;
+  std::string known;
+  for (const auto& [name, value] : choices) {
+    if (*text == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, known));
+}
+
+std::optional<double> percent_of(const CommandLine& line, const char* option) {
+  const auto text = line.text(option);
+  if (!text) return std::nullopt;
+  const auto value = parse_double(*text);
+  if (value && *value >= 0) return value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: give percent", option, *text));
+}
+
+OpMapping mapping_of(const CommandLine& line) {
+  const auto path = line.text("op-map");
+  const std::string root = line.text("mapping-root").value_or(std::string(OpMapping::kAuto));
+  if (!path) {
+    if (line.has("mapping-root")) throw Error(ErrorCode::kUsage, "--mapping-root needs --op-map");
+    return {};
+  }
+  return OpMapping::parse(read_small_file(*path), printable_path(*path), root);
+}
+
+Request request_of(const CommandLine& line) {
+  Request out;
+  out.scenarios = requested_scenarios(line);
+  out.mapping = mapping_of(line);
+  constexpr std::pair<const char*, ModelBy> kBy[] = {
+      {"kernel", ModelBy::kKernel}, {"shape", ModelBy::kShape}, {"source", ModelBy::kSource}};
+  constexpr std::pair<const char*, Language> kLanguages[] = {{"en", Language::kEnglish}, {"zh", Language::kChinese}};
+  out.by = choice(line, "by", kBy);
+  out.language = choice(line, "lang", kLanguages);
+  out.model.key = out.by == ModelBy::kShape ? KeyBy::kTypeAndShapes : KeyBy::kType;
+  if (const auto pattern = line.text("model-process")) out.model.process_pattern = *pattern;
+  out.model.pid = line.number("model-pid");
+  const std::string duplicates = line.text("hcom-dedup").value_or(kDefaultDuplicates);
+  const auto policy = duplicate_policy_from(duplicates);
+  if (!policy) {
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("--hcom-dedup {}: there are window=TIME (500ns, 1us), trunc-us, name and none", duplicates));
+  }
+  out.duplicates = *policy;
+  const auto least_share = percent_of(line, "min-share");
+  if (const auto percent = percent_of(line, "max-error")) out.gate = {*percent, least_share.value_or(0)};
+  if (least_share && !out.gate) throw Error(ErrorCode::kUsage, "--min-share needs --max-error");
+  return out;
+}
+
+// What was wrong with a trace, as far as it changes figures.
+void note_issues(const OpenedTrace& trace, const std::string& file, const Output& output) {
+  for (const std::string& note : trace.notes) output.note(fmt::format("{}: {}", file, note));
+  Statement rows(trace.index.database(),
+                 "SELECT kind, count FROM issue WHERE severity <> 'info' ORDER BY severity, kind");
+  while (rows.step()) {
+    output.note(fmt::format("{}: {} ({}); trace-query issues says more", file, rows.text(0), rows.int64(1)));
+  }
+}
+
+void note_doubts(const ModelScenario& scenario, bool mapped, const Output& output) {
+  constexpr double kManyZeros = 0.05;
+  const ModelSide& model = scenario.model_side;
+  const auto say = [&](const std::string& text) { output.note(fmt::format("{}: {}", scenario.name, text)); };
+  if (model.unknown_duration_events > 0) {
+    say(fmt::format("{} events of the model have no duration and count as 0", model.unknown_duration_events));
+  }
+  if (model.unreadable_parts > 0) {
+    say(
+        fmt::format("{} events of the model have sub_kernel_durations that are no list of names and durations: their "
+                    "time is divided equally",
+                    model.unreadable_parts));
+  }
+  if (static_cast<double>(model.zero_duration_events) > kManyZeros * static_cast<double>(model.events)) {
+    say(
+        fmt::format("{} of {} events of the model take 0 us: models write whole microseconds, and short operators are "
+                    "lost",
+                    model.zero_duration_events, model.events));
+  }
+  if (!mapped && scenario.comparison.total.misses > 0) {
+    say(fmt::format("{} operators without a measurement keep their own names; --op-map says which kernels they are",
+                    scenario.comparison.total.misses));
+  }
+  if (scenario.profile_side.kernels == 0) say("the profile has no kernels");
+  if (scenario.profile_side.unknown_durations > 0) {
+    say(fmt::format("{} kernels of the profile have no readable duration and count as 0",
+                    scenario.profile_side.unknown_durations));
+  }
+}
+
+// From its index, or, of a table of kernels, from the table itself.
+ProfileSide profile_of(const std::string& path, const Request& request, const CommandLine& line, const Output& output) {
+  if (file_kind(path) == FileKind::kNotSqlite && is_profile_table(path)) {
+    ProfileTable table = read_profile_table(path, request.model.key, request.duplicates);
+    for (const auto& [problem, count] : table.problems) output.note(fmt::format("{}: {} ({})", path, problem, count));
+    return std::move(table.side);
+  }
+  const OpenedTrace profile = open_trace(path, line);
+  note_issues(profile, path, output);
+  return read_profile_side(profile.index, request.model.key, request.duplicates);
+}
+
+void compare(const ScenarioRequest& wanted, const Request& request, const CommandLine& line, const Output& output,
+             ModelScenario& scenario) {
+  if (!wanted.error.empty()) throw Error(ErrorCode::kUsage, wanted.error);
+  scenario.passes = passes_of(wanted, line);
+  const OpenedTrace model = open_trace(wanted.model, line);
+  note_issues(model, wanted.model, output);
+  scenario.model_side = read_model_side(model.index, request.mapping, request.model);
+  scenario.profile_side = profile_of(wanted.profile, request, line, output);
+  scenario.comparison = compare_model(scenario.model_side, scenario.profile_side, scenario.passes, request.by);
+  note_doubts(scenario, line.has("op-map"), output);
+}
+
+std::vector<ModelScenario> compare_all(const Request& request, const CommandLine& line, const Output& output) {
+  std::vector<ModelScenario> out;
+  for (const ScenarioRequest& wanted : request.scenarios) {
+    ModelScenario& scenario = out.emplace_back();
+    scenario.name = wanted.name;
+    scenario.model = wanted.model;
+    scenario.profile = wanted.profile;
+    const auto error = failure_of([&] { compare(wanted, request, line, output, scenario); });
+    if (!error) continue;
+    if (error->code() == ErrorCode::kInterrupted) throw *error;
+    scenario.error = error->what();
+    std::cerr << "trace-query: " << escape_text(scenario.name + ": " + scenario.error) << '\n';
+  }
+  return out;
+}
+
+double magnitude(const Cell& cell) { return std::abs(number(cell).value_or(0)); }
+
+// The orders that have a name besides those of columns.
+void sort_operators(Report& report, const std::string& order) {
+  const auto by_column = [&](const std::string& column) { sort_rows(report, parse_sort_key(column)); };
+  if (order == "max") return;  // as they come
+  if (order == "model") return by_column("model_time");
+  if (order == "profile") return by_column("profile_time");
+  if (order == "error") return by_column("error_pct");
+  if (order == "name") return by_column(report.columns[report.columns[0].key == "scenario" ? 1 : 0].key + ":asc");
+  if (order != "abs-error") return by_column(order);
+  const auto error = std::find_if(report.columns.begin(), report.columns.end(),
+                                  [](const Column& column) { return column.key == "error_pct"; });
+  const auto place = static_cast<std::size_t>(error - report.columns.begin());
+  std::stable_sort(report.rows.begin(), report.rows.end(),
+                   [&](const Row& a, const Row& b) { return magnitude(a[place]) > magnitude(b[place]); });
+}
+
+// Sorted and cut as the command line says.
+Report arranged(Report report, const CommandLine& line, const Output& output) {
+  sort_operators(report, line.text("sort").value_or("max"));
+  const std::size_t rows = report.rows.size();
+  const auto top = line.number("top");
+  const std::size_t limit = top ? static_cast<std::size_t>(*top) : row_limit(line);
+  limit_rows(report, limit);
+  if (!top && !line.has("limit") && report.rows.size() < rows) {
+    output.note(fmt::format("[others] is {} more rows; --top 0 shows all", rows - limit));
+  }
+  report.rows.insert(report.rows.end(), report.footer.begin(), report.footer.end());
+  report.footer.clear();
+  if (const auto columns = line.text("columns")) choose_columns(report, *columns);
+  return report;
+}
+
+void print_for_people(const std::vector<ModelScenario>& scenarios, const Request& request, const CommandLine& line,
+                      Output& output) {
+  for (const ModelScenario& scenario : scenarios) {
+    if (!scenario.error.empty()) continue;
+    const ReportHead head{"model", {scenario.model, scenario.profile}};
+    output.separate(scenario.name);
+    render(model_facts(scenario, request.language), head, {}, *output.renderer());
+    output.separate("");
+    render(arranged(model_operators(scenario, request.by, request.language), line, output), head, {},
+           *output.renderer());
+  }
+}
+
+void print_for_machines(const std::vector<ModelScenario>& scenarios, const Request& request, const CommandLine& line,
+                        Output& output) {
+  std::vector<std::string> inputs, failures;
+  for (const ModelScenario& scenario : scenarios) {
+    inputs.insert(inputs.end(), {scenario.model, scenario.profile});
+    if (!scenario.error.empty()) failures.push_back(scenario.name + ": " + scenario.error);
+  }
+  const bool document = line.renderer().tables == Tables::kOneDocument;
+  const std::unique_ptr<TableRenderer> whole = document ? output.renderer() : nullptr;
+  const auto print = [&](const char* section, Report report) {
+    const ReportHead head{"model", inputs, section};
+    if (!document) {
+      output.separate(section);
+      return render(report, head, {}, *output.renderer());
+    }
+    if (line.renderer().name == "jsonl") add_section_column(report, section);
+    whole->begin(head, report.columns);
+    for (const Row& row : report.rows) whole->row(row);
+  };
+  print("summary", model_summary(scenarios));
+  print("operators", arranged(model_operators(scenarios, request.by), line, output));
+  if (document) whole->end(failures);
+}
+
+// Whether a row is off by more than --max-error; says which.
+bool is_beyond(const Gate& gate, const ModelScenario& scenario, const Output& output) {
+  const auto rows = rows_beyond(scenario.comparison, gate.percent, gate.least_share);
+  for (const ModelRow* row : rows) {
+    const std::string name = row == &scenario.comparison.total ? "all kernels" : row->key.type;
+    const std::string error = row->error_percent ? fmt::format("{:+.1f} %", *row->error_percent) : "not in the profile";
+    output.note(fmt::format("gate: {}: {}: {}", scenario.name, name, error));
+  }
+  return !rows.empty();
+}
+
+int run_own(const CommandLine& line) {
+  for (const char* option : kOfOriginal) {
+    if (line.has(option))
+      throw Error(ErrorCode::kUsage, fmt::format("--{} goes with --compat msmodeling only", option));
+  }
+  const Request request = request_of(line);
+  Output output(line);
+  const std::vector<ModelScenario> scenarios = compare_all(request, line, output);
+  bool failed = false, beyond = false;
+  for (const ModelScenario& scenario : scenarios) {
+    failed = failed || !scenario.error.empty();
+    if (request.gate && scenario.error.empty()) beyond = is_beyond(*request.gate, scenario, output) || beyond;
+  }
+  if (line.renderer().audience == Audience::kHuman) {
+    print_for_people(scenarios, request, line, output);
+  } else {
+    print_for_machines(scenarios, request, line, output);
+  }
+  output.finish();
+  if (failed) return static_cast<int>(ErrorCode::kInput);
+  return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
 int run_msmodeling(const CommandLine& line) {
+  for (const char* option : kOfOwn) {
+    if (line.has(option))
+      throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --compat msmodeling", option));
+  }
   msmodeling::Options options;
   options.trace_dir = line.text("trace-dir").value_or(options.trace_dir);
   options.data_dir = line.text("data-dir").value_or(options.data_dir);
@@ -24,25 +305,58 @@ int run_msmodeling(const CommandLine& line) {
   return static_cast<int>(error->code());
 }
 
-int run(std::span<const std::string> args) {
-  CommandLine line(kModelCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+void add_options(CommandLine& line) {
+  add_scenario_options(line);
+  line.add("op-map", OptionKind::kValue, "YAML file that says which kernel an operator is, and which cost nothing");
+  line.add("mapping-root", OptionKind::kValue,
+           "where its entries are: auto (default: below operator_mappings if there is such a key), top, or a KEY");
+  line.add("model-process", OptionKind::kValue,
+           "the model's process in its trace, by a REGEX of its name (default: profiling or empirical; else the only "
+           "one)");
+  line.add("model-pid", OptionKind::kValue, "the same by its pid");
+  line.add(
+      "hcom-dedup", OptionKind::kValue,
+      "which collectives (hcom_*) of a profile are one, recorded twice. window=TIME: those that start within it on "
+      "different streams and are not named as different ones (default: window=500ns); name: those of one name that "
+      "overlap; trunc-us: those that start in the same microsecond; none");
+  line.add("by", OptionKind::kValue,
+           "rows: kernel (type, default), shape (type and input shapes) or source (of the model)");
+  line.add("sort", OptionKind::kValue,
+           "max (default: the longer of model and profile), model, profile, abs-error, error, name, or COL[:asc]");
+  line.add("top", OptionKind::kValue, "first N rows, the rest in one [others] row; 0: all. Same as --limit");
+  line.add("limit", OptionKind::kValue, "see --top (default: 30 for a table on standard output, else 0)");
+  line.add("columns", OptionKind::kValue, "only these columns, in this order: kernel_type,model_time,profile_time");
+  line.add("lang", OptionKind::kValue, "words of tables for people: en (default) or zh");
+  line.add("max-error", OptionKind::kValue,
+           "exit 1 if a row, or all together, is off by more than this many percent, or is not in the profile");
+  line.add("min-share", OptionKind::kValue, "of rows that hold at least this many percent of either side's time");
   line.add("compat", OptionKind::kValue,
-           "msmodeling: what generate_op_comparison.py of msmodeling prints and writes, byte for byte, its faults "
-           "included; with its own options:");
+           "msmodeling: prints and writes what its generate_op_comparison.py does, byte for byte, known errors "
+           "included; with the options of that program, --output and:");
   line.add("trace-dir", OptionKind::kValue, "folder of the profiles");
   line.add("data-dir", OptionKind::kValue, "folder of op_mapping.yaml");
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  add_options(line);
   if (!line.parse(args)) return 0;
-  if (const auto compat = line.text("compat")) {
-    if (*compat == "msmodeling") return run_msmodeling(line);
-    throw Error(ErrorCode::kUsage, fmt::format("--compat {}: there is msmodeling", *compat));
-  }
-  return 0;
+  const auto compat = line.text("compat");
+  if (!compat) return run_own(line);
+  if (*compat == "msmodeling") return run_msmodeling(line);
+  throw Error(ErrorCode::kUsage, fmt::format("--compat {}: there is msmodeling", *compat));
 }
 
 }  // namespace
 
-const Command kModelCommand = {"model", "a performance model against a profile: operators modelled, missed, wrong",
-                               "model [options] MODEL PROFILE",
-                               "  trace-query model model.json kernel_details.csv --op-map op_mapping.yaml", run};
+const Command kModelCommand = {
+    "model", "a performance model against a profile: predicted well, badly, or not at all",
+    "model [options] MODEL PROFILE",
+    "  trace-query model model.json kernel_details.csv --op-map op_mapping.yaml\n"
+    "  trace-query model --scenario name=prefill,model=pf.json,profile=pf.csv \\\n"
+    "                    --scenario name=decode,model=dc.json,profile=dc.csv,passes=4 --max-error 20 --min-share 1\n"
+    "  trace-query model --scenarios scenarios.tsv --by shape --json -o model.json\n"
+    "  trace-query model --compat msmodeling --trace-dir traces --data-dir db --output out/op_comparison.json",
+    run};
 
 }  // namespace tracedb

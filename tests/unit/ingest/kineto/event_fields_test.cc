@@ -21,6 +21,7 @@ TEST_CASE("every key of an event and its arguments is known") {
       {"External id", Field::kExternalId},
       {"external id", Field::kExternalId},
       {"correlation", Field::kCorrelation},
+      {"kernel_type", Field::kKernelType},
       {"stream", Field::kStream},
       {"device", Field::kDevice},
       {"grid", Field::kGrid},

@@ -1,0 +1,274 @@
+#include "make_trace/ascend.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "make_trace/random.h"
+#include "make_trace/text_output.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kStart = 1'736'413'971'558'972'912;  // ns since 1970
+constexpr std::int64_t kMicrosecond = 1000;
+constexpr std::string_view kAllReduce = "hcom_allReduce_";
+
+enum class Plan {
+  kHit,         // the model has measured the kernel
+  kMiss,        // the mapping says which kernel it is
+  kUnknown,     // neither says: the model has it under its own name
+  kPartial,     // measured every other time
+  kFree,        // costs nothing
+  kComposite,   // several kernels, whose durations the model gives
+  kEstimated,   // several kernels, and one duration
+  kCollective,  // twice in the profile, around the end of a microsecond
+  kTwins,       // two collectives within a microsecond, each twice in the profile
+  kModelOnly,   // the profile has no such kernel
+  kUnmodelled,  // the model has no such operator
+  kAicpu,       // of the profile alone, to be left out
+};
+
+struct Planted {
+  Plan plan;
+  std::string_view op;
+  std::string_view type;  // for several kernels the first of two
+  std::string_view second = {};
+};
+
+constexpr std::array<Planted, 14> kPlanted = {{
+    {Plan::kHit, "aten.mm.default", "MatMulV2"},
+    {Plan::kHit, "tensor_cast.flash_attention.default", "FusedInferAttentionScore"},
+    {Plan::kMiss, "aten.embedding.default", "GatherV2"},
+    {Plan::kUnknown, "aten.topk.default", "TopKV2"},
+    {Plan::kPartial, "tensor_cast.rms_norm.default", "RmsNorm"},
+    {Plan::kFree, "aten.view.default", ""},
+    {Plan::kComposite, "tensor_cast.multihead_latent_attention.default", "BatchMatMulV2", "TransposeBatchMatMul"},
+    {Plan::kEstimated, "tensor_cast.quantize_linear.default", "DynamicQuant", "QuantBatchMatmulV3"},
+    {Plan::kCollective, "tensor_cast.all_reduce.default", kAllReduce},
+    {Plan::kTwins, "tensor_cast.all_gather.default", "hcom_allGather_"},
+    {Plan::kModelOnly, "tensor_cast.fused_everything.default", "DispatchFFNCombine"},
+    {Plan::kUnmodelled, "", "Transpose"},
+    {Plan::kAicpu, "", "allgatherAicpuKernel"},
+    {Plan::kHit, "aten.add.Tensor", "Add"},
+}};
+
+struct Total {
+  std::int64_t model_ns = 0, model_count = 0, hits = 0, profile_ns = 0, profile_count = 0;
+};
+
+class AscendWriter {
+ public:
+  AscendWriter(const AscendOptions& options, const std::string& folder)
+      : options_(options), model_(folder + "/model.json"), profile_(folder + "/kernel_details.csv") {}
+
+  void write() {
+    model_.text("{\"traceEvents\": [\n"
+                "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"analytic (PID: 0)\"}},\n"
+                "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"profiling (PID: 1)\"}}");
+    profile_.text("Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"
+                  "Duration(us),Wait Time(us),Block Dim,Input Shapes\n");
+    for (std::int64_t i = 0; i < options_.operators; ++i) write_operator(i);
+    model_.text("\n]}\n");
+    model_.close();
+    profile_.close();
+  }
+
+  [[nodiscard]] std::string truth() const {
+    std::string rows;
+    for (const auto& [type, total] : totals_) {
+      rows += fmt::format("{}\n  {{\"kernel_type\": \"{}\", \"status\": \"{}\", \"model_time\": {}, \"model_count\": {}, "
+                          "\"hit_count\": {}, \"profile_time\": {}, \"profile_count\": {}}}",
+                          rows.empty() ? "" : ",", type, status_of(total), total.model_ns, total.model_count, total.hits,
+                          total.profile_ns, total.profile_count);
+    }
+    return fmt::format("{{\"passes\": {}, \"kernels\": {}, \"duplicates\": {}, \"duplicate_time\": {}, \"aicpu\": {}, "
+                       "\"zero_cost_events\": {},\n \"rows\": [{}]}}\n",
+                       options_.passes, kernels_, duplicates_, duplicate_ns_, aicpu_, free_, rows);
+  }
+
+ private:
+  static std::string_view status_of(const Total& total) {
+    if (total.model_count == 0) return "PROFILE_ONLY";
+    if (total.profile_count == 0) return "MODEL_ONLY";
+    if (total.hits == total.model_count) return "HIT";
+    return total.hits == 0 ? "MISS" : "PARTIAL";
+  }
+
+  void write_operator(std::int64_t number) {
+    const std::uint64_t noise = mix64(options_.seed, static_cast<std::uint64_t>(number));
+    const auto& planted = kPlanted[static_cast<std::size_t>(number) % kPlanted.size()];
+    const std::int64_t us = 1 + uniform(noise, 200);
+    write_model(planted, number, us);
+    for (int pass = 0; pass < options_.passes; ++pass) {
+      write_profile(planted, number * options_.passes + pass, us * kMicrosecond + uniform(mix64(noise), 5000));
+    }
+  }
+
+  // ---- the model
+
+  void write_model(const Planted& planted, std::int64_t number, std::int64_t us) {
+    const std::int64_t ns = us * kMicrosecond;
+    const std::string source = number % 3 == 0 ? "INTERPOLATED" : "MEASURED";
+    const std::string type(planted.type);
+    switch (planted.plan) {
+      case Plan::kFree:
+        ++free_;
+        return event(planted.op, us, "");
+      case Plan::kMiss:
+        predict(type, ns, false);
+        return event(planted.op, us, "");
+      case Plan::kUnknown:
+        predict(std::string(planted.op), ns, false);
+        return event(planted.op, us, "");
+      case Plan::kPartial:
+        if (number / static_cast<std::int64_t>(kPlanted.size()) % 2 == 0) break;
+        predict(type, ns, false);
+        return event(planted.op, us, "");
+      case Plan::kComposite:
+        predict(type, ns / 4, true);
+        predict(std::string(planted.second), ns / 2, true);  // a quarter of the operator is no kernel's
+        return event(planted.op, us,
+                     fmt::format("\"kernel_type\": \"{0},{1}\", \"source\": \"{2}\", \"composite\": \"True\", "
+                                 "\"sub_kernel_durations\": \"[('{0}', {3}.{4:03}), ('{1}', {5}.{6:03})]\"",
+                                 type, planted.second, source, ns / 4 / kMicrosecond, ns / 4 % kMicrosecond,
+                                 ns / 2 / kMicrosecond, ns / 2 % kMicrosecond));
+      case Plan::kEstimated:
+        predict(type, (ns + 1) / 2, true);
+        predict(std::string(planted.second), ns / 2, true);
+        return event(planted.op, us, fmt::format("\"kernel_type\": \"{},{}\", \"source\": \"{}\"", type, planted.second, source));
+      case Plan::kTwins:
+        predict(type, ns, true);
+        event(planted.op, us, fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\"", type, source));
+        break;  // and a second one
+      case Plan::kUnmodelled:
+      case Plan::kAicpu:
+        return;
+      default:
+        break;
+    }
+    predict(type, ns, true);
+    event(planted.op, us, fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\", \"simulation_shapes\": \"[[16, 5120]]\"", type, source));
+  }
+
+  void event(std::string_view op, std::int64_t us, const std::string& arguments) {
+    model_.text(fmt::format(",\n{{\"name\": \"{}{}\", \"ph\": \"X\", \"ts\": {}, \"dur\": {}, \"pid\": 1, \"tid\": 0, "
+                            "\"args\": {{{}}}}}",
+                            model_us_ % 2 == 0 ? "torch.ops." : "", op, model_us_, us, arguments));
+    model_us_ += us;
+  }
+
+  void predict(const std::string& type, std::int64_t ns, bool is_hit) {
+    Total& total = totals_[type];
+    total.model_ns += ns;
+    ++total.model_count;
+    total.hits += is_hit ? 1 : 0;
+  }
+
+  // ---- the profile
+
+  void write_profile(const Planted& planted, std::int64_t number, std::int64_t ns) {
+    const std::string type(planted.type);
+    switch (planted.plan) {
+      case Plan::kFree:
+      case Plan::kModelOnly:
+        return;
+      case Plan::kComposite:
+      case Plan::kEstimated:
+        kernel(std::string(planted.second), "AI_CORE", ns);
+        return kernel(type, "AI_CORE", ns / 2);
+      case Plan::kAicpu:
+        ++aicpu_;
+        return row(type, type, "AI_CPU", "7", clock_ns_, ns);
+      case Plan::kCollective:
+        clock_ns_ += kMicrosecond - (clock_ns_ + 50) % kMicrosecond;  // 50 ns before the end of a microsecond
+        collective(type, number, 1, clock_ns_, 100, ns);
+        clock_ns_ += ns + kMicrosecond;
+        return;
+      case Plan::kTwins:
+        clock_ns_ += kMicrosecond - clock_ns_ % kMicrosecond;
+        collective(type, number, 1, clock_ns_, 0, 300);
+        collective(type, number, 2, clock_ns_ + 400, 0, ns);
+        clock_ns_ += ns + kMicrosecond;
+        return;
+      default:
+        return kernel(type, "AI_CORE", ns);
+    }
+  }
+
+  void kernel(const std::string& type, std::string_view core, std::int64_t ns) {
+    measure(type, ns);
+    row("aclnn" + type, type, core, "2", clock_ns_, ns);
+    clock_ns_ += ns + kMicrosecond;
+  }
+
+  // On the host's stream, and a little later on one of the hardware.
+  void collective(const std::string& type, std::int64_t number, int part, std::int64_t start, std::int64_t later,
+                  std::int64_t ns) {
+    const std::string name = fmt::format("{}_586_{}_{}", type, number, part);
+    measure(type, ns);
+    row(name, type, "HCCL", "N/A", start, ns);
+    row(name, type, "HCCL", "46", start + later, ns - later);
+    ++duplicates_;
+    duplicate_ns_ += ns - later;
+  }
+
+  void measure(const std::string& type, std::int64_t ns) {
+    Total& total = totals_[type];
+    total.profile_ns += ns;
+    ++total.profile_count;
+  }
+
+  void row(std::string_view name, std::string_view type, std::string_view core, std::string_view stream,
+           std::int64_t start, std::int64_t ns) {
+    const auto us = [](std::int64_t value) { return fmt::format("{}.{:03}", value / kMicrosecond, value % kMicrosecond); };
+    const bool has_shapes = core == "AI_CORE";
+    profile_.text(fmt::format("1,0,4294967295,{},{},{},{},dynamic,{},\"{}\t\",{},0.5,24,{}\n", kernels_, stream, name, type,
+                              core, us(start), us(ns), has_shapes ? "\"\"\"16,5120\"\"\"" : "N/A"));
+    ++kernels_;
+  }
+
+  AscendOptions options_;
+  TextOutput model_, profile_;
+  std::map<std::string, Total> totals_;  // by kernel type
+  std::int64_t model_us_ = 0;
+  std::int64_t clock_ns_ = kStart;
+  std::int64_t kernels_ = 0, duplicates_ = 0, duplicate_ns_ = 0, aicpu_ = 0, free_ = 0;
+};
+
+std::string mapping() {
+  std::string out = "version: \"1\"\noperator_mappings:\n";
+  for (const Planted& planted : kPlanted) {
+    if (planted.plan == Plan::kFree) out += fmt::format("  {}:\n    zero_cost: true\n", planted.op);
+    if (planted.plan == Plan::kMiss || planted.plan == Plan::kPartial) {
+      out += fmt::format("  \"{}\":\n    kernel_type: {}\n    notes: >\n      folded\n      text\n", planted.op, planted.type);
+    }
+  }
+  return out;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  TextOutput out(path);
+  out.text(text);
+  out.close();
+}
+
+}  // namespace
+
+void write_ascend(const AscendOptions& options, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(ErrorCode::kResource, fmt::format("{}: {}", folder, error.message()));
+  AscendWriter writer(options, folder);
+  writer.write();
+  write_text(folder + "/op_mapping.yaml", mapping());
+  write_text(folder + "/m6.json", fmt::format("{{\"n_forward_passes\": {}}}\n", options.passes));
+  write_text(folder + "/truth.json", writer.truth());
+}
+
+}  // namespace tracedb
