@@ -94,6 +94,21 @@ CREATE TABLE launch_config (     -- distinct kernel launch configurations
   warps_per_sm REAL              -- the same in warps
 ) STRICT;
 
+CREATE TABLE task_info (         -- of launch configurations, what a profiler of tasks says besides: Ascend's; else empty
+  launch_config_id INTEGER PRIMARY KEY,
+  name TEXT,                     -- of the task: "aclnnMatmul_MatMulCommon_MatMulV2", "hcom_allReduce__586_0_1"; the kernel's
+                                 -- name is the type of the operation, "MatMulV2"
+  core TEXT,                     -- what ran it: AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, HCCL, ...
+  state TEXT,                    -- of the operation's compilation: dynamic, static
+  mix_blocks INTEGER,            -- blocks on the other kind of core; launch_config.grid_x has those on this one
+  input_shapes TEXT,             -- "32,3,224,224;64": operands by semicolons, as are the types and formats
+  input_types TEXT,              -- "FLOAT;FLOAT"
+  input_formats TEXT,            -- "NCHW;ND"
+  output_shapes TEXT,            -- of the results, as input_shapes
+  output_types TEXT,             -- as input_types
+  output_formats TEXT            -- as input_formats
+) STRICT;
+
 CREATE TABLE kernel (            -- one row per kernel execution; id = time order
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,

@@ -9,9 +9,11 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/input_file.h"
+#include "ingest/ascend/kernel_csv.h"
 #include "ingest/pipeline.h"
 #include "ingest/read/format_signs.h"
 #include "ingest/read/peeked_source.h"
+#include "ingest/store/row_sink.h"
 
 namespace tracedb {
 namespace {
@@ -20,6 +22,18 @@ using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decl
 
 bool never(std::string_view) { return false; }
 bool always(std::string_view) { return true; }
+
+// Of a format that is a table, read front to back.
+template <void (*read)(ByteSource&, RowSink&, TraceFacts&)>
+void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  RowSink sink(store, [&](std::uint64_t rows) {
+    check_cancelled(options);
+    input.observer.progress({input.source.consumed(), input.file_size, rows, false});
+  });
+  read(input.source, sink, facts);
+  sink.finish();
+  store.finish();
+}
 
 constexpr std::array kXplane = {".xplane.pb"sv};
 constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
@@ -81,6 +95,8 @@ constexpr std::array kFormats = {
                 .advice = "download the file itself",
                 .irreplaceable = false,
                 .certain = false},
+    TraceFormat{
+        .name = "ascend-kernel-csv", .sniff = begins_as_ascend_kernel_csv, .read = read_rows<read_ascend_kernel_csv>},
     TraceFormat{.name = "a CSV table",
                 .sniff = begins_as_kernel_table,
                 .advice = "give the trace it was made from",

@@ -68,7 +68,9 @@ struct Rank {
   std::string source;
 };
 
-std::optional<Rank> rank_of(const TraceHeader& header, const fs::path& trace) {
+std::optional<Rank> rank_of(const TraceFacts& facts, const fs::path& trace) {
+  if (facts.rank) return Rank{*facts.rank, facts.rank_source};
+  const TraceHeader& header = facts.header;
   if (const HeaderMember* info = find_header(header, "distributedInfo")) {
     for (const JsonMember& member : json_members(info->text)) {
       if (member.key != "rank") continue;
@@ -176,8 +178,8 @@ class Ingest {
 
   void write_rest(IndexWriter& writer) {
     const TraceHeader& header = facts_.header;
-    const std::vector<DeviceRow> devices = devices_of(store_, header);
-    const std::optional<Rank> rank = rank_of(header, trace_);
+    const std::vector<DeviceRow> devices = devices_of(store_, facts_);
+    const std::optional<Rank> rank = rank_of(facts_, trace_);
     for (const DeviceRow& device : devices) {
       if (device.used && device.properties.empty() && device.model.empty())
         store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
@@ -205,7 +207,7 @@ class Ingest {
     writer.meta("ingest_options", options_text(options_));
     write_source_meta(writer);
     writer.meta("format", opened_.format.name);
-    writer.meta("vendor", vendor_of(store_, header));
+    writer.meta("vendor", vendor_of(store_, facts_));
     if (!facts_.time_unit.empty()) writer.meta("time_unit", facts_.time_unit);
     if (rank) writer.meta("rank", rank->value);
     if (rank) writer.meta("rank_source", rank->source);
@@ -247,6 +249,10 @@ class Ingest {
   // Absolute time of ts 0: new traces count from a base the header names, old ones from the epoch. Without a usable
   // base, as the trace counts.
   std::int64_t base_time(const TraceHeader& header) {
+    if (facts_.time_zero_ns) {
+      std::int64_t time = 0;
+      return __builtin_add_overflow(store_.first_ts, *facts_.time_zero_ns, &time) ? store_.first_ts : time;
+    }
     const HeaderMember* member = find_header(header, "baseTimeNanoseconds");
     if (member == nullptr) return store_.first_ts;
     const std::optional<std::int64_t> base = parse_integral(number_text(member->text));

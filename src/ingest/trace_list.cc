@@ -123,7 +123,8 @@ class FolderSearch {
 }  // namespace
 
 const std::vector<std::string>& default_globs() {
-  static const std::vector<std::string> kGlobs = {"*.json", "*.json.gz", "*.json.zst"};
+  static const std::vector<std::string> kGlobs = {"*.json", "*.json.gz", "*.json.zst", "kernel_details*.csv",
+                                                  "op_summary*.csv"};
   return kGlobs;
 }
 

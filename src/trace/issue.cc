@@ -75,6 +75,15 @@ constexpr IssueDescription kDescriptions[] = {
      "a kernel or copy whose flow begins elsewhere than in the call that has its correlation"},
     {IssueKind::kKernelWithoutStep, "kernel_without_step", Severity::kInfo,
      "a kernel outside every step of a trace that has steps"},
+    {IssueKind::kMalformedRow, "malformed_row", Severity::kDataLoss, "a row of a table that cannot be read, skipped"},
+    {IssueKind::kRaggedRow, "ragged_row", Severity::kWarning,
+     "a row with more or fewer cells than the head of its table: what is missing is NULL"},
+    {IssueKind::kDamagedTable, "damaged_table", Severity::kDataLoss,
+     "a table of a damaged database that could not be read to its end"},
+    {IssueKind::kUnreadableTable, "unreadable_table", Severity::kDataLoss,
+     "what has the name of a profiler's table, but is none, or lacks columns it must have: not read"},
+    {IssueKind::kMissingColumn, "missing_column", Severity::kInfo,
+     "a column that the profiler's tables usually have is not there: NULL"},
 };
 
 }  // namespace

@@ -11,7 +11,6 @@ REASONS = {
     ("counter", "category_id"): "counters have none here",
     **{("event_argument", column): "only with --keep-args" for column in ("event_table", "event_id", "args")},
     ("collective", "comms_id"): "of collectives on a thread only, in these traces",
-    ("collective", "sequence"): "newer profilers write it",
     ("kernel", "graph_id"): "no profiler of these traces writes it",
     ("kernel", "graph_node_id"): "no profiler of these traces writes it",
 }
@@ -26,7 +25,8 @@ def columns(database):
 
 
 def traces():
-    return kineto_traces() + sorted((TRACES / "damaged").glob("cut*")) + sorted((TRACES / "ascend").glob("*.json"))
+    return (kineto_traces() + sorted((TRACES / "damaged").glob("cut*")) + sorted((TRACES / "ascend").glob("*.json"))
+            + sorted((TRACES / "ascend").glob("*kernel_details.csv")))
 
 
 def never_filled():

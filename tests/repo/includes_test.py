@@ -29,6 +29,7 @@ ROOMS = {
     "ingest/read": set(),
     "ingest/store": set(),
     "ingest/kineto": {"read", "store"},
+    "ingest/ascend": {"read", "store"},
     "ingest/link": {"read", "store"},
     "ingest/write": {"read", "store", "link"},
     "passes/columns": set(),

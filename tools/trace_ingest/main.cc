@@ -43,7 +43,8 @@ po::options_description visible_options() {
   add("files-from", po::value<std::string>()->value_name("LIST"),
       "read more trace names from LIST, one per line, or separated by NUL ('-': standard input)");
   add("include", po::value<std::vector<std::string>>()->value_name("GLOB"),
-      "which files to ingest from folders, may be repeated (default *.json *.json.gz *.json.zst)");
+      "which files to ingest from folders, may be repeated (default *.json *.json.gz *.json.zst kernel_details*.csv "
+      "op_summary*.csv)");
   add("jobs,j", po::value<std::string>()->value_name("N"), "number of traces to ingest at once (default: cores)");
   add("keep-going", "continue with the other traces after a failure (default)");
   add("fail-fast", "start no other trace after a failure");

@@ -87,7 +87,9 @@ std::string_view only_model(const std::vector<std::string_view>& devices) {
 
 }  // namespace
 
-std::string vendor_of(const TraceStore& store, const TraceHeader& header) {
+std::string vendor_of(const TraceStore& store, const TraceFacts& facts) {
+  if (!facts.vendor.empty()) return facts.vendor;
+  const TraceHeader& header = facts.header;
   for (const VendorWord& entry : kHeaderWords) {
     for (const HeaderMember& member : header) {
       if (member.key.starts_with(entry.word)) return std::string(entry.vendor);
@@ -101,8 +103,9 @@ std::string vendor_of(const TraceStore& store, const TraceHeader& header) {
   return vendor.empty() ? "unknown" : std::string(vendor);
 }
 
-std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& header) {
-  const std::string trace_vendor = vendor_of(store, header);
+std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceFacts& facts) {
+  const TraceHeader& header = facts.header;
+  const std::string trace_vendor = vendor_of(store, facts);
   std::vector<DeviceRow> rows;
   std::unordered_map<std::int64_t, std::size_t> known;  // position by number
   for (const TrackKey& key : store.devices) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/read/trace_header.h"
+#include "ingest/read/trace_facts.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {
@@ -19,9 +19,10 @@ struct DeviceRow {
 };
 
 // The used devices come first, in the order of TraceStore::devices, so that their position + 1 is their id.
-std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceHeader& header);
+std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceFacts& facts);
 
-// nvidia, amd, intel, ascend or unknown: by the header's versions and device names, else by the names of runtime calls.
-std::string vendor_of(const TraceStore& store, const TraceHeader& header);
+// nvidia, amd, intel, ascend or unknown: by the format, by the header's versions and device names, else by the names of
+// runtime calls.
+std::string vendor_of(const TraceStore& store, const TraceFacts& facts);
 
 }  // namespace tracedb

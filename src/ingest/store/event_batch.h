@@ -30,10 +30,21 @@ struct StreamDefinition {
   TrackDefinition stream, drawn_on;
 };
 
+// What profilers of tasks (Ascend) say of a kernel beyond its name, as ids of texts; 0: they do not say.
+struct TaskInfo {
+  std::uint32_t name = 0, core = 0, state = 0;
+  std::uint32_t input_shapes = 0, input_types = 0, input_formats = 0;
+  std::uint32_t output_shapes = 0, output_types = 0, output_formats = 0;
+  std::uint32_t mix_blocks = 0;  // decimal
+  friend bool operator==(const TaskInfo&, const TaskInfo&) = default;
+};
+
 struct LaunchConfig {
   std::int64_t values[8];  // grid xyz, block xyz, registers, shared memory; kUnset: unknown
   double rates[4];         // achieved and theoretical occupancy %, blocks per SM, warps per SM; NaN: unknown
+  TaskInfo task = {};
 };
+static_assert(sizeof(LaunchConfig) == 12 * 8 + 10 * 4);  // compared by its bytes
 
 struct ShapeDefinition {
   std::string dims, types, strides, concrete_inputs;  // JSON text; empty: absent

@@ -67,7 +67,15 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
     ids.streams.push_back(stream_id(stream.owner, stream.track));
     stream_tracks.try_emplace(track_text(drawn_on.owner, drawn_on.track), ids.streams.back());
   }
-  for (const LaunchConfig& config : batch.configs) ids.configs.push_back(config_id(config));
+  for (LaunchConfig config : batch.configs) {
+    TaskInfo& task = config.task;
+    for (std::uint32_t* text :
+         {&task.name, &task.core, &task.state, &task.input_shapes, &task.input_types, &task.input_formats,
+          &task.output_shapes, &task.output_types, &task.output_formats, &task.mix_blocks}) {
+      *text = global(ids.strings, *text);
+    }
+    ids.configs.push_back(config_id(config));
+  }
   for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
 }
 

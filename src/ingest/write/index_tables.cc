@@ -122,6 +122,7 @@ void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, con
     for (int i = 0; i < 4; ++i) bind_rate(config, i + 9, row.rates[i]);
     config.run();
   }
+  write_task_info(store);
   Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?)");
   for (const ShapeDefinition& row : store.shapes) {
     bind_text(shape, 1, row.dims);
@@ -129,6 +130,29 @@ void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, con
     bind_text(shape, 3, row.strides);
     bind_text(shape, 4, row.concrete_inputs);
     shape.run();
+  }
+}
+
+void IndexWriter::write_task_info(const TraceStore& store) {
+  Statement insert(*database_, "INSERT INTO task_info VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  std::int64_t id = 0;
+  for (const LaunchConfig& row : store.configs) {
+    ++id;
+    const TaskInfo& task = row.task;
+    if (task == TaskInfo{}) continue;
+    insert.bind(1, id);
+    int index = 2;
+    const auto bind_next = [&](std::uint32_t text) {
+      bind_text(insert, index++, text == 0 ? std::string_view{} : store.strings.text(text));
+    };
+    for (const std::uint32_t text : {task.name, task.core, task.state}) bind_next(text);
+    const auto mix_blocks = task.mix_blocks == 0 ? std::nullopt : parse_int64(store.strings.text(task.mix_blocks));
+    bind_number(insert, index++, mix_blocks.value_or(kUnset));
+    for (const std::uint32_t text : {task.input_shapes, task.input_types, task.input_formats, task.output_shapes,
+                                     task.output_types, task.output_formats}) {
+      bind_next(text);
+    }
+    insert.run();
   }
 }
 

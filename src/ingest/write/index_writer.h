@@ -44,6 +44,7 @@ class IndexWriter {
   void add_counters(TraceStore& store, ArgumentSorter& arguments);
 
   void write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
+  void write_task_info(const TraceStore& store);
   void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
   void write_steps(const CpuLinks& cpu);
   void write_module_calls(const TraceStore& store, const CpuLinks& cpu);

@@ -1,0 +1,318 @@
+#include "ingest/ascend/kernel_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/csv_reader.h"
+#include "base/decimal.h"
+#include "ingest/ascend/hcom_name.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;  // 146 years in ns; see kineto/raw_event.h
+constexpr std::int64_t kNoModel = std::numeric_limits<std::uint32_t>::max();
+
+// What the profilers write where there is nothing to say.
+bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
+
+// Shapes stand in quotes of their own, behind those of the file.
+std::string_view without_quotes(std::string_view cell) {
+  const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+  return quoted ? cell.substr(1, cell.size() - 2) : cell;
+}
+
+// Where the columns are; nullopt: there is none.
+struct Columns {
+  explicit Columns(const CsvHeader& header)
+      : start(header.find({"Start Time(us)", "Task Start Time(us)", "Task Start Time"})),
+        duration(header.find({"Duration(us)", "Task Duration(us)"})),
+        type(header.find({"Type", "OP Type", "Op Type"})),
+        name(header.find({"Name", "Op Name", "OP Name"})),
+        step(header.find({"Step Id"})),
+        device(header.find({"Device_id", "Device ID", "Device Id"})),
+        stream(header.find({"Stream ID", "Stream Id"})),
+        model(header.find({"Model ID", "Model Id"})),
+        blocks(header.find({"Block Dim", "Block Num"})),
+        task{header.find({"Name", "Op Name", "OP Name"}),
+             header.find({"Accelerator Core", "Task Type"}),
+             header.find({"OP State"}),
+             header.find({"Mix Block Dim", "Mix Block Num"}),
+             header.find({"Input Shapes"}),
+             header.find({"Input Data Types"}),
+             header.find({"Input Formats"}),
+             header.find({"Output Shapes"}),
+             header.find({"Output Data Types"}),
+             header.find({"Output Formats"})},
+        size(header.names().size()) {}
+
+  [[nodiscard]] bool are_of_kernels() const { return start && duration && (type || name); }
+
+  std::optional<std::size_t> start, duration, type, name, step, device, stream, model, blocks;
+  std::array<std::optional<std::size_t>, 10> task;  // in the order of make_task()
+  std::size_t size;
+};
+
+// Passes the bytes on, and remembers the last one: a file that is cut off does not end with a line's end.
+class EndingSource : public ByteSource {
+ public:
+  explicit EndingSource(ByteSource& source) : source_(source) {}
+
+  std::size_t read(char* destination, std::size_t capacity) override {
+    const std::size_t got = source_.read(destination, capacity);
+    if (got > 0) last_ = destination[got - 1];
+    delivered_ += got;
+    return got;
+  }
+  [[nodiscard]] std::uint64_t consumed() const override { return source_.consumed(); }
+  [[nodiscard]] ContentHash hash() const override { return source_.hash(); }
+  void drain() override { source_.drain(); }
+  [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
+  [[nodiscard]] bool ends_a_line() const { return last_ == '\n' || last_ == '\r'; }
+
+ private:
+  ByteSource& source_;
+  std::uint64_t delivered_ = 0;
+  char last_ = '\n';
+};
+
+TrackKey track_of(std::string_view cell) {
+  if (is_absent(cell)) return {};
+  const auto number = parse_int64(cell);
+  return number ? TrackKey{*number, {}} : TrackKey{kUnset, std::string(cell)};
+}
+
+class KernelCsv {
+ public:
+  KernelCsv(ByteSource& source, RowSink& sink) : source_(source), sink_(sink) {}
+
+  void run(TraceFacts& facts) {
+    const auto note_bytes = [&](EndingSource* source) { facts.bytes = source->delivered(); };
+    const std::unique_ptr<EndingSource, decltype(note_bytes)> note(&source_, note_bytes);  // also where reading fails
+    CsvReader reader(source_);
+    CsvRecord record;
+    while (reader.next(record) && record.fields.empty()) {
+    }
+    const Columns columns{CsvHeader(record.fields)};
+    columns_ = &columns;
+    rows_ = sink_.kind("kernel");
+    while (reader.next(record)) {
+      take_odd_row();
+      if (record.fields.empty() && !record.broken) continue;  // an empty line
+      sink_.read(rows_);
+      if (record.broken || record.fields.size() != columns.size) {
+        keep_odd_row(record);
+      } else {
+        add(record.fields, static_cast<std::int64_t>(record.offset));
+      }
+    }
+    if (odd_ && !source_.ends_a_line()) {
+      cut_off();
+    } else {
+      take_odd_row();
+    }
+    add_steps();
+    facts.complete = complete_;
+    facts.vendor = "ascend";
+  }
+
+ private:
+  using Cells = std::span<const std::string_view>;
+
+  // A row that has not the columns of the head: whether the file is cut off there shows when the next one is read.
+  struct OddRow {
+    std::vector<std::string> cells;
+    std::int64_t offset;
+    bool broken;
+  };
+  struct Interval {
+    std::int64_t begin, end;
+  };
+
+  static std::string_view cell(Cells cells, const std::optional<std::size_t>& column) {
+    return column && *column < cells.size() ? trim_space(cells[*column]) : std::string_view();
+  }
+  static std::string_view known(std::string_view cell) { return is_absent(cell) ? std::string_view() : cell; }
+
+  void keep_odd_row(const CsvRecord& record) {
+    odd_ =
+        OddRow{{record.fields.begin(), record.fields.end()}, static_cast<std::int64_t>(record.offset), record.broken};
+  }
+
+  void take_odd_row() {
+    if (!odd_) return;
+    const OddRow row = *std::exchange(odd_, std::nullopt);
+    if (row.broken) return skip(IssueKind::kMalformedRow, row.offset, row.cells.empty() ? "" : row.cells.front());
+    sink_.issue(IssueKind::kRaggedRow, row.offset, row.cells.front());
+    const std::vector<std::string_view> cells(row.cells.begin(), row.cells.end());
+    add(cells, row.offset);
+  }
+
+  void cut_off() {
+    complete_ = false;
+    skip(IssueKind::kTruncated, odd_->offset, odd_->cells.empty() ? "" : odd_->cells.front());
+  }
+
+  void skip(IssueKind issue, std::int64_t offset, std::string_view sample, SkipReason reason = SkipReason::kMalformed) {
+    sink_.issue(issue, offset, sample);
+    sink_.skip(rows_, reason);
+  }
+
+  void add(Cells cells, std::int64_t offset) {
+    const std::string_view start = cell(cells, columns_->start);
+    const auto ts = time_in(start);
+    if (!ts) {
+      return skip(is_absent(start) ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp, offset, start,
+                  SkipReason::kNoTimestamp);
+    }
+    const std::string_view name = known(cell(cells, columns_->name));
+    std::string_view type = known(cell(cells, columns_->type));
+    if (type.empty()) type = name;
+    if (type.empty()) sink_.issue(IssueKind::kMissingName, offset, cells.front());
+    DeviceRecord record{};
+    record.ts = *ts;
+    record.dur = duration(cell(cells, columns_->duration), offset);
+    record.correlation = record.external_id = record.graph_node_id_or_bandwidth = kUnset;
+    record.graph_id_or_bytes = model(cell(cells, columns_->model), offset);
+    record.name = sink_.text(type, offset);
+    record.stream = stream(cell(cells, columns_->device), cell(cells, columns_->stream));
+    record.config = config(cells, offset);
+    record.collective = collective(type, name, offset);
+    record.type = DeviceEventType::kKernel;
+    sink_.add(record);
+    note_step(cell(cells, columns_->step), record);
+  }
+
+  static std::optional<std::int64_t> time_in(std::string_view cell) {
+    const auto time = parse_microseconds(cell);
+    return time && *time > -kTimeLimit && *time < kTimeLimit ? time : std::nullopt;
+  }
+
+  std::int64_t duration(std::string_view cell, std::int64_t offset) {
+    const auto dur = time_in(cell);
+    if (dur && *dur >= 0) return *dur;
+    sink_.issue(dur               ? IssueKind::kNegativeDuration
+                : is_absent(cell) ? IssueKind::kMissingDuration
+                                  : IssueKind::kBadDuration,
+                offset, cell);
+    return kUnset;
+  }
+
+  std::int64_t number(std::string_view cell, std::int64_t offset) {
+    if (is_absent(cell)) return kUnset;
+    const auto value = parse_integral(cell);
+    if (value && *value >= kLeastNumber) return *value;
+    sink_.issue(IssueKind::kBadNumber, offset, cell);
+    return kUnset;
+  }
+
+  // The model of a kernel that none launched by itself.
+  std::int64_t model(std::string_view cell, std::int64_t offset) {
+    const std::int64_t id = number(cell, offset);
+    return id == kNoModel ? kUnset : id;
+  }
+
+  std::uint32_t stream(std::string_view device, std::string_view number) {
+    if (last_stream_ == 0 || device != last_device_ || number != last_number_) {
+      last_device_ = device;
+      last_number_ = number;
+      last_stream_ = sink_.stream(track_of(device), track_of(number));
+    }
+    return last_stream_;
+  }
+
+  // The same cells make the same configuration.
+  std::uint32_t config(Cells cells, std::int64_t offset) {
+    key_.assign(cell(cells, columns_->blocks));
+    for (const auto& column : columns_->task) key_.append("\n").append(cell(cells, column));
+    return sink_.config(key_, [&] {
+      LaunchConfig made{{kUnset, kUnset, kUnset, kUnset, kUnset, kUnset, kUnset, kUnset}, {}, {}};
+      std::fill(std::begin(made.rates), std::end(made.rates), std::numeric_limits<double>::quiet_NaN());
+      made.values[0] = number(cell(cells, columns_->blocks), offset);
+      TaskInfo& task = made.task;
+      const std::array<std::uint32_t*, 10> texts = {
+          &task.name,        &task.core,          &task.state,         &task.mix_blocks,   &task.input_shapes,
+          &task.input_types, &task.input_formats, &task.output_shapes, &task.output_types, &task.output_formats};
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string_view text = without_quotes(known(cell(cells, columns_->task[i])));
+        if (!text.empty()) *texts[i] = sink_.text(text, offset);
+      }
+      return made;
+    });
+  }
+
+  std::uint32_t collective(std::string_view type, std::string_view name, std::int64_t offset) {
+    if (!is_hcom(type)) return 0;
+    CollectiveRecord record{};
+    record.group_size = record.in_elements = record.out_elements = record.sequence = kUnset;
+    if (const auto parts = parse_hcom_name(name)) {
+      record.name = sink_.text(parts->operation, offset);
+      record.group_name = sink_.text(parts->group, offset);
+      record.sequence = parts->sequence;
+    }
+    return sink_.collective(record);
+  }
+
+  void note_step(std::string_view cell, const DeviceRecord& record) {
+    if (is_absent(cell)) return;
+    if (last_step_ == nullptr || cell != last_step_text_ || record.stream != last_step_stream_) {
+      const auto id = parse_int64(cell);
+      if (!id || *id < 0) return;  // no step that a profiler would number
+      last_step_text_ = cell;
+      last_step_stream_ = record.stream;
+      last_step_ = &steps_.try_emplace({*id, record.stream}, Interval{record.ts, record.ts}).first->second;
+    }
+    last_step_->begin = std::min(last_step_->begin, record.ts);
+    last_step_->end = std::max(last_step_->end, end_of(record.ts, record.dur));
+  }
+
+  void add_steps() {
+    if (steps_.empty()) return;
+    const RowSink::Kind kind = sink_.kind("step");
+    for (const auto& [key, interval] : steps_) {
+      AnnotationRecord record{};
+      record.ts = interval.begin;
+      record.dur = interval.end - interval.begin;
+      record.external_id = key.first;
+      record.name = sink_.text(fmt::format("ProfilerStep#{}", key.first));
+      record.track = key.second;
+      record.on_device = 1;
+      sink_.read(kind);
+      sink_.add(record);
+    }
+  }
+
+  EndingSource source_;
+  RowSink& sink_;
+  const Columns* columns_ = nullptr;
+  RowSink::Kind rows_ = 0;
+  bool complete_ = true;
+  std::optional<OddRow> odd_;
+  std::string key_;  // scratch
+  std::string last_device_, last_number_, last_step_text_;
+  std::uint32_t last_stream_ = 0, last_step_stream_ = 0;
+  std::map<std::pair<std::int64_t, std::uint32_t>, Interval> steps_;  // by number and stream
+  Interval* last_step_ = nullptr;
+};
+
+}  // namespace
+
+bool begins_as_ascend_kernel_csv(std::string_view head) {
+  const std::unique_ptr<ByteSource> source = memory_byte_source(head);
+  CsvReader reader(*source);
+  CsvRecord record;
+  return reader.next(record) && Columns(CsvHeader(record.fields)).are_of_kernels();
+}
+
+void read_ascend_kernel_csv(ByteSource& source, RowSink& sink, TraceFacts& facts) {
+  KernelCsv(source, sink).run(facts);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,130 @@
+#include "ingest/store/row_sink.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace tracedb {
+namespace {
+
+void append_key(std::string& out, const TrackKey& key) {
+  if (key.number != kUnset) {
+    fmt::format_to(std::back_inserter(out), "n{}\n", key.number);
+  } else {
+    fmt::format_to(std::back_inserter(out), "t{}\n{}", key.text.size(), key.text);
+  }
+}
+
+}  // namespace
+
+RowSink::RowSink(TraceStore& store, std::function<void(std::uint64_t)> on_batch)
+    : store_(store), on_batch_(std::move(on_batch)) {}
+
+RowSink::Kind RowSink::kind(std::string_view table) {
+  KindCount& count = kinds_.emplace_back();
+  count.category = text(table);
+  return kinds_.size() - 1;
+}
+
+void RowSink::read(Kind kind, std::uint64_t rows) {
+  kinds_[kind].read += rows;
+  rows_ += rows;
+}
+
+void RowSink::skip(Kind kind, SkipReason reason, std::uint64_t rows) {
+  kinds_[kind].skipped[static_cast<std::size_t>(reason)] += rows;
+}
+
+std::string RowSink::storable(std::string_view text, std::int64_t offset) {
+  ValidText valid = valid_utf8(text);
+  std::size_t replaced = valid.replaced;
+  for (std::size_t at = valid.text.find('\0'); at != std::string::npos; at = valid.text.find('\0', at)) {
+    valid.text.replace(at, 1, "\xEF\xBF\xBD");
+    ++replaced;
+  }
+  if (replaced > 0) issue(IssueKind::kReplacedCharacter, offset, text);
+  return std::move(valid.text);
+}
+
+std::uint32_t RowSink::text(std::string_view text, std::int64_t offset) {
+  const Interner::Entry entry = texts_.intern(text);
+  if (entry.is_new) {
+    std::string stored = storable(text, offset);
+    replaced_.push_back(stored != text);
+    batch_.strings.push_back(std::move(stored));
+  } else if (replaced_[entry.id - 1]) {
+    issue(IssueKind::kReplacedCharacter, offset, text);
+  }
+  return entry.id;
+}
+
+std::uint32_t RowSink::thread(const TrackKey& pid, const TrackKey& tid) {
+  key_.clear();
+  append_key(key_, pid);
+  append_key(key_, tid);
+  const Interner::Entry entry = threads_.intern(key_);
+  if (entry.is_new) batch_.threads.push_back({pid, tid});
+  return entry.id;
+}
+
+std::uint32_t RowSink::stream(const TrackKey& device, const TrackKey& number) {
+  key_.clear();
+  append_key(key_, device);
+  append_key(key_, number);
+  const Interner::Entry entry = streams_.intern(key_);
+  if (entry.is_new) batch_.streams.push_back({{device, number}, {device, number}});
+  return entry.id;
+}
+
+std::uint32_t RowSink::config(const LaunchConfig& config) {
+  return this->config({reinterpret_cast<const char*>(&config), sizeof(config)}, [&] { return config; });
+}
+
+std::uint32_t RowSink::shape(const ShapeDefinition& shape) {
+  key_.assign(shape.dims).append("\n").append(shape.types).append("\n").append(shape.strides).append("\n");
+  const Interner::Entry entry = shapes_.intern(key_.append(shape.concrete_inputs));
+  if (entry.is_new) batch_.shapes.push_back(shape);
+  return entry.id;
+}
+
+std::uint32_t RowSink::collective(const CollectiveRecord& record) {
+  batch_.collectives.push_back(record);
+  return static_cast<std::uint32_t>(batch_.collectives.size());
+}
+
+void RowSink::name_process(const TrackKey& pid, std::string_view name) {
+  MetadataRecord& record = batch_.metadata.emplace_back();
+  record.kind = MetadataKind::kProcessName;
+  record.pid = pid;
+  record.text = storable(name, -1);
+}
+
+void RowSink::name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name) {
+  MetadataRecord& record = batch_.metadata.emplace_back();
+  record.kind = MetadataKind::kThreadName;
+  record.pid = pid;
+  record.tid = tid;
+  record.text = storable(name, -1);
+}
+
+void RowSink::flush() {
+  for (KindCount& count : kinds_) {
+    if (count.read > 0) batch_.kinds.push_back(count);
+    const std::uint32_t category = count.category;
+    count = {};
+    count.category = category;
+  }
+  store_.add(batch_);
+  batch_.clear();
+  records_ = 0;
+  on_batch_(rows_);
+}
+
+std::int64_t duration_between(std::int64_t start, std::int64_t end) {
+  std::int64_t dur = 0;
+  return __builtin_sub_overflow(end, start, &dur) || dur < 0 ? kUnset : dur;
+}
+
+}  // namespace tracedb

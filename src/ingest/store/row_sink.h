@@ -1,0 +1,96 @@
+// What readers of tables (CSV files, databases) hand their rows to: gives texts, tracks and configurations their
+// numbers, counts what was read and skipped, and passes batches on to the TraceStore. Formats of events in JSON have
+// KinetoEvents for this.
+//
+// Every row that is read is counted under its table's name (Kind) and then either added as one record or skipped with a
+// reason, so that read = stored + skipped. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/store/event_batch.h"
+#include "ingest/store/interner.h"
+#include "ingest/store/trace_store.h"
+
+namespace tracedb {
+
+class RowSink {
+ public:
+  using Kind = std::size_t;
+
+  // `on_batch` is called with the number of rows read so far, now and then; it may throw to end the reading.
+  RowSink(TraceStore& store, std::function<void(std::uint64_t)> on_batch);
+
+  // Rows of one table; the name becomes event_count.category.
+  Kind kind(std::string_view table);
+  void read(Kind kind, std::uint64_t rows = 1);
+  void skip(Kind kind, SkipReason reason, std::uint64_t rows = 1);
+  // `offset`: of the row in the trace; -1 where it has none.
+  void issue(IssueKind kind, std::int64_t offset, std::string_view sample) { batch_.issues.add(kind, offset, sample); }
+
+  // Numbers of this sink, from 1. Text that is no UTF-8 or holds NUL is made storable, with an issue each time.
+  std::uint32_t text(std::string_view text, std::int64_t offset = -1);
+  std::uint32_t thread(const TrackKey& pid, const TrackKey& tid);
+  // A stream is drawn on a track of its own: flows may end there.
+  std::uint32_t stream(const TrackKey& device, const TrackKey& number);
+  // `key`: bytes that are equal exactly for equal configurations; `make` is asked for those that are new.
+  template <class Make>
+  std::uint32_t config(std::string_view key, Make make) {
+    const Interner::Entry entry = configs_.intern(key);
+    if (entry.is_new) batch_.configs.push_back(make());
+    return entry.id;
+  }
+  std::uint32_t config(const LaunchConfig& config);
+  std::uint32_t shape(const ShapeDefinition& shape);
+  // For DeviceRecord::collective of the next record.
+  std::uint32_t collective(const CollectiveRecord& record);
+
+  // ts and dur as in records.h; ids are those of this sink.
+  void add(const DeviceRecord& record) { push(batch_.device_events, record); }
+  void add(const CallRecord& record) { push(batch_.calls, record); }
+  void add(const OperatorRecord& record) { push(batch_.operators, record); }
+  void add(const PythonRecord& record) { push(batch_.python, record); }
+  void add(const AnnotationRecord& record) { push(batch_.annotations, record); }
+  void add(const SliceRecord& record) { push(batch_.slices, record); }
+  void add(const InstantRecord& record) { push(batch_.instants, record); }
+  void add(const CounterRecord& record) { push(batch_.counters, record); }
+  void add(const FlowRecord& record) { push(batch_.flows, record); }
+  void name_process(const TrackKey& pid, std::string_view name);
+  void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
+
+  // After the last row: hands over what is left.
+  void finish() { flush(); }
+
+ private:
+  static constexpr std::size_t kBatchRecords = 4096;
+
+  template <class Record>
+  void push(std::vector<Record>& records, const Record& record) {
+    if (batch_.first_ts == kUnset || record.ts < batch_.first_ts) batch_.first_ts = record.ts;
+    records.push_back(record);
+    if (++records_ == kBatchRecords) flush();
+  }
+  std::string storable(std::string_view text, std::int64_t offset);
+  void flush();
+
+  TraceStore& store_;
+  std::function<void(std::uint64_t)> on_batch_;
+  EventBatch batch_;
+  std::size_t records_ = 0;  // in batch_
+  std::uint64_t rows_ = 0;   // read
+  std::vector<KindCount> kinds_;
+  Interner texts_, threads_, streams_, configs_, shapes_;
+  std::vector<bool> replaced_;  // by text: it was not storable as it is
+  std::string key_;             // scratch
+};
+
+// Of ts and dur from a start and an end in ns: an end before the start is an issue, and the length then unknown.
+std::int64_t duration_between(std::int64_t start, std::int64_t end);
+
+}  // namespace tracedb
