@@ -4,33 +4,82 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/input_file.h"
+#include "ingest/ascend/database.h"
 #include "ingest/ascend/kernel_csv.h"
+#include "ingest/nsys/database.h"
 #include "ingest/pipeline.h"
 #include "ingest/read/format_signs.h"
 #include "ingest/read/peeked_source.h"
-#include "ingest/store/row_sink.h"
+#include "ingest/rocm/rpd_database.h"
+#include "ingest/rows/row_sink.h"
+#include "sql/source_database.h"
 
 namespace tracedb {
+
+class FileHead {
+ public:
+  FileHead(std::string_view bytes, const std::filesystem::path& file) : bytes_(bytes), file_(file) {}
+
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::string_view name() const { return file_.native(); }
+  // Empty where the file is no database that can be opened; a compressed one is none.
+  [[nodiscard]] const std::vector<std::string>& tables() const {
+    if (!tables_) tables_ = begins_as_sqlite(bytes_) ? table_names(file_) : std::vector<std::string>();
+    return *tables_;
+  }
+
+ private:
+  std::string_view bytes_;
+  const std::filesystem::path& file_;
+  mutable std::optional<std::vector<std::string>> tables_;
+};
+
 namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
 
-bool never(std::string_view) { return false; }
-bool always(std::string_view) { return true; }
+using Sniff = bool (*)(const FileHead& head);
+bool never(const FileHead&) { return false; }
+bool always(const FileHead&) { return true; }
+template <bool (*sign)(std::string_view)>
+bool by_bytes(const FileHead& head) {
+  return sign(head.bytes());
+}
+template <bool (*sign)(const std::vector<std::string>&)>
+bool by_tables(const FileHead& head) {
+  return sign(head.tables());
+}
+
+RowSink row_sink(const TraceInput& input, const IngestOptions& options, TraceStore& store) {
+  const StackCalls stacks =
+      options.events.python_calls == PythonCalls::kKeep ? StackCalls::kKeep : StackCalls::kLeaveOut;
+  return {store, stacks, [&](std::uint64_t rows) {
+            check_cancelled(options);
+            input.observer.progress({input.source.consumed(), input.file_size, rows, false});
+          }};
+}
 
 // Of a format that is a table, read front to back.
 template <void (*read)(ByteSource&, RowSink&, TraceFacts&)>
 void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
-  RowSink sink(store, [&](std::uint64_t rows) {
-    check_cancelled(options);
-    input.observer.progress({input.source.consumed(), input.file_size, rows, false});
-  });
+  RowSink sink = row_sink(input, options, store);
   read(input.source, sink, facts);
+  sink.finish();
+  store.finish();
+}
+
+// Of a format that is a database: read in any order, from the file itself.
+template <void (*read)(const std::filesystem::path&, const std::atomic<bool>*, RowSink&, TraceFacts&)>
+void read_database(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  facts.bytes = input.file_size;
+  RowSink sink = row_sink(input, options, store);
+  read(input.file, options.cancel, sink, facts);
   sink.finish();
   store.finish();
 }
@@ -40,10 +89,12 @@ constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
 constexpr std::array kNcu = {".ncu-rep"sv};
 
 constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
+constexpr std::string_view kDatabase =
+    "compressed, cut off or from a pipe it cannot be read; give the database as the profiler wrote it";
 constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
 
 // A recording, or an archive that may hold one.
-constexpr TraceFormat recording(std::string_view name, bool (*sniff)(std::string_view), std::string_view advice) {
+constexpr TraceFormat recording(std::string_view name, Sniff sniff, std::string_view advice) {
   return {.name = name, .sniff = sniff, .advice = advice};
 }
 // Told by the end of its name.
@@ -53,56 +104,60 @@ constexpr TraceFormat named(std::string_view name, std::span<const std::string_v
 }
 
 constexpr std::array kFormats = {
-    recording("an RPD database of rocmProfileData", begins_as_rpd,
-              "sqlite3 and rocmProfileData's own tools read it; record with the PyTorch profiler for reports here"),
-    recording("an Nsight Systems SQLite export", begins_as_nsys_sqlite,
-              "'nsys stats' reads it; record with the PyTorch profiler for reports here"),
-    recording("a database of Ascend's profiler", begins_as_ascend_database,
-              "MindStudio Insight reads it; trace_view.json of the same run can be read here"),
-    recording("an SQLite database that is no index of ours", begins_as_sqlite,
+    TraceFormat{
+        .name = "ascend-db", .sniff = by_tables<is_ascend_database>, .read = read_database<read_ascend_database>},
+    TraceFormat{.name = "nsys-sqlite", .sniff = by_tables<is_nsys_database>, .read = read_database<read_nsys_database>},
+    TraceFormat{.name = "rpd", .sniff = by_tables<is_rpd_database>, .read = read_database<read_rpd_database>},
+    recording("an RPD database of rocmProfileData", by_bytes<begins_as_rpd>, kDatabase),
+    recording("an Nsight Systems SQLite export", by_bytes<begins_as_nsys_sqlite>, kDatabase),
+    recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
+    recording("an SQLite database that is no index of ours", by_bytes<begins_as_sqlite>,
               "give the trace itself, or the index that trace-ingest made of it"),
     named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane,
           "TensorBoard's profile plugin reads it; the trace.json.gz beside it can be read here"),
     named("an Nsight Systems report", kNsys,
-          "'nsys stats' reads it; record with the PyTorch profiler for reports here"),
+          "'nsys export --type sqlite' makes a database of it, which can be read here"),
     named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
-    recording("JSON of rocprofv3", begins_as_rocprof_json,
+    recording("JSON of rocprofv3", by_bytes<begins_as_rocprof_json>,
               "ui.perfetto.dev reads rocprofv3's --output-format pftrace; record with the PyTorch profiler for "
               "reports here"),
-    recording("a list of captured graphs (execution_details.json)", begins_as_capture_list,
+    recording("a list of captured graphs (execution_details.json)", by_bytes<begins_as_capture_list>,
               "give the trace it lies beside, and with --capture the trace that it names"),
-    recording("a zip archive", begins_as_zip, kUnpack),
-    recording("a 7-Zip archive", begins_as_7zip, kUnpack),
-    recording("a tar archive", begins_as_tar, kUnpack),
-    recording("compressed by xz", begins_as_xz, kDecompress),
-    recording("compressed by bzip2", begins_as_bzip2, kDecompress),
-    recording("compressed by lz4", begins_as_lz4, kDecompress),
-    recording("compressed twice", begins_as_compressed, "decompress it once"),
+    recording("a zip archive", by_bytes<begins_as_zip>, kUnpack),
+    recording("a 7-Zip archive", by_bytes<begins_as_7zip>, kUnpack),
+    recording("a tar archive", by_bytes<begins_as_tar>, kUnpack),
+    recording("compressed by xz", by_bytes<begins_as_xz>, kDecompress),
+    recording("compressed by bzip2", by_bytes<begins_as_bzip2>, kDecompress),
+    recording("compressed by lz4", by_bytes<begins_as_lz4>, kDecompress),
+    recording("compressed twice", by_bytes<begins_as_compressed>, "decompress it once"),
     TraceFormat{.name = "a Python pickle",
-                .sniff = begins_as_pickle,
+                .sniff = by_bytes<begins_as_pickle>,
                 .advice = "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here",
                 .certain = false},
     TraceFormat{.name = "a Perfetto trace (protobuf)",
-                .sniff = begins_as_perfetto,
+                .sniff = by_bytes<begins_as_perfetto>,
                 .advice = "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it",
                 .certain = false},
     TraceFormat{.name = "a git-lfs pointer, not the file itself",
-                .sniff = begins_as_git_lfs,
+                .sniff = by_bytes<begins_as_git_lfs>,
                 .advice = "run 'git lfs pull'",
                 .irreplaceable = false},
     TraceFormat{.name = "an HTML or XML page, not a trace",
-                .sniff = begins_as_markup,
+                .sniff = by_bytes<begins_as_markup>,
                 .advice = "download the file itself",
                 .irreplaceable = false,
                 .certain = false},
-    TraceFormat{
-        .name = "ascend-kernel-csv", .sniff = begins_as_ascend_kernel_csv, .read = read_rows<read_ascend_kernel_csv>},
+    TraceFormat{.name = "ascend-kernel-csv",
+                .sniff = by_bytes<begins_as_ascend_kernel_csv>,
+                .read = read_rows<read_ascend_kernel_csv>},
     TraceFormat{.name = "a CSV table",
-                .sniff = begins_as_kernel_table,
+                .sniff = by_bytes<begins_as_kernel_table>,
                 .advice = "give the trace it was made from",
                 .irreplaceable = false,
                 .certain = false},
-    TraceFormat{.name = "aie", .sniff = begins_as_aie_trace, .read = read_aie},
+    TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
+    // Told from the next line by the names of its processes, which stand anywhere in it.
+    TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},
     TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
 };
 
@@ -131,10 +186,17 @@ std::string refusal(const TraceFormat& format) { return fmt::format("{}: {}", fo
 
 std::span<const TraceFormat> trace_formats() { return kFormats; }
 
-const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& name) {
-  const std::string& file = name.native();
-  return *std::find_if(kFormats.begin(), kFormats.end(),
-                       [&](const TraceFormat& format) { return has_extension(format, file) || format.sniff(head); });
+const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& file) {
+  const FileHead begin(head, file);
+  return *std::find_if(kFormats.begin(), kFormats.end(), [&](const TraceFormat& format) {
+    return has_extension(format, begin.name()) || format.sniff(begin);
+  });
+}
+
+bool is_readable_trace(const std::filesystem::path& file) {
+  bool readable = false;
+  static_cast<void>(failure_of([&] { readable = trace_format(read_head(file), file).read != nullptr; }));
+  return readable;
 }
 
 OpenedFormat open_format(const std::filesystem::path& file, const std::atomic<bool>* cancel) {

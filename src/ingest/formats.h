@@ -33,9 +33,11 @@ struct TraceInput {
 // Error{kInput} for a file in which there is nothing of the format, Error{kInterrupted}.
 using ReadTrace = void (*)(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
+class FileHead;  // how a file begins, and the tables in it where it is a database
+
 struct TraceFormat {
   std::string_view name;  // meta.format of what is read; else what it is: "a zip archive"
-  bool (*sniff)(std::string_view head);
+  bool (*sniff)(const FileHead& head);
   ReadTrace read = nullptr;      // null: recognised, but not read
   std::string_view advice = {};  // without `read`: what reads it, or what to do
   bool irreplaceable = true;     // a recording, or an archive that may hold one: no output replaces it
@@ -48,9 +50,12 @@ struct TraceFormat {
 std::span<const TraceFormat> trace_formats();
 
 // `head`: how the content begins, decompressed if it is gzip or zstd; kFormatHead bytes where there are as many.
-// `name`: of the file.
 inline constexpr std::size_t kFormatHead = std::size_t{1} << 20U;
-const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& name);
+// `file`: its name also tells, and where it is a database its tables do.
+const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& file);
+
+// Whether the file is of a format that is read, told by its beginning.
+bool is_readable_trace(const std::filesystem::path& file);
 
 // How to read a file: by which format, and from where.
 struct OpenedFormat {

@@ -206,7 +206,7 @@ class Ingest {
     writer.meta("schema_version", kSchemaVersion);
     writer.meta("ingest_options", options_text(options_));
     write_source_meta(writer);
-    writer.meta("format", opened_.format.name);
+    writer.meta("format", facts_.format.empty() ? opened_.format.name : facts_.format);
     writer.meta("vendor", vendor_of(store_, facts_));
     if (!facts_.time_unit.empty()) writer.meta("time_unit", facts_.time_unit);
     if (rank) writer.meta("rank", rank->value);

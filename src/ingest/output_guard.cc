@@ -77,8 +77,9 @@ std::string recording_in(const fs::path& file) {
   const std::optional<Error> failure = failure_of([&] {
     const std::string head = read_head(file);
     const TraceFormat& format = trace_format(head, file);
-    if (format.irreplaceable && format.read == nullptr) found = format.name;
-    if ((format.read != nullptr || !format.certain) && begins_as_trace(head)) found = "a trace";
+    const bool any_file = &format == &trace_formats().back();
+    if (format.irreplaceable && !any_file) found = format.read == nullptr ? format.name : "a trace";
+    if ((any_file || !format.certain) && begins_as_trace(head)) found = "a trace";
   });
   if (failure && failure->code() == ErrorCode::kResource) throw Error(*failure);  // it may hold a trace all the same
   return found;

@@ -13,6 +13,7 @@
 #include "base/input_file.h"
 #include "base/ordered_queue.h"
 #include "base/parallel.h"
+#include "ingest/ascend/task_tracks.h"
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/read/json_chunks.h"
 
@@ -152,6 +153,10 @@ void read_kineto(const TraceInput& input, const IngestOptions& options, TraceSto
                                                                note_bytes);  // also of what was read before a failure
   read_events(chunks, input, options, store);
   require_trace(chunks, store, input.file);
+  if (place_tasks(store)) {
+    facts.format = "ascend-trace-view";
+    facts.vendor = "ascend";
+  }
   facts.header = chunks.header();
   facts.complete = chunks.complete();
 }

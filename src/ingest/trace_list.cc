@@ -123,8 +123,9 @@ class FolderSearch {
 }  // namespace
 
 const std::vector<std::string>& default_globs() {
-  static const std::vector<std::string> kGlobs = {"*.json", "*.json.gz", "*.json.zst", "kernel_details*.csv",
-                                                  "op_summary*.csv"};
+  static const std::vector<std::string> kGlobs = {
+      "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
+      "msprof_*.db", "*.sqlite",  "*.rpd"};
   return kGlobs;
 }
 

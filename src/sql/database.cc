@@ -26,6 +26,7 @@ int open_flags(Database::Mode mode) {
     case Database::Mode::kCreate:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kReadOnly:
+    case Database::Mode::kSource:
       return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     case Database::Mode::kReadWrite:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -108,7 +109,7 @@ std::string database_name(const std::filesystem::path& path) {
 }
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
-  if (mode != Mode::kReadOnly) {
+  if (mode != Mode::kReadOnly && mode != Mode::kSource) {
     open(mode == Mode::kMemory ? path.string() : database_name(path));
     return;
   }
@@ -136,7 +137,8 @@ void Database::open(const std::string& name) {
                                                    : sqlite3_errstr(code);
   close();
   throw Error(is_being_built() ? ErrorCode::kResource : error_code(code),
-              fmt::format("{}: cannot open the index: {}", path_.string(), message));
+              fmt::format("{}: cannot open the {}: {}", path_.string(), mode_ == Mode::kSource ? "database" : "index",
+                          message));
 }
 
 void Database::close() {
@@ -182,6 +184,10 @@ void Database::fail(int sqlite_code, std::string_view doing) {
   if (corrupt && is_being_built()) {
     throw Error(ErrorCode::kResource, fmt::format("{}: the new index cannot be read back ({}): check the disk",
                                                   path_.string(), message_of(handle_)));
+  }
+  if (mode_ == Mode::kSource && (corrupt || kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: a damaged database ({}): copy it anew, or export it again",
+                                               printable_path(path_), message_of(handle_)));
   }
   if (corrupt) fail_as_damaged(path_, message_of(handle_));
   const bool wrong_statement = kind == SQLITE_TOOBIG || error_code(kind) == ErrorCode::kUsage;

@@ -87,6 +87,7 @@ class Database {
     kCreate,     // a new file that nobody else sees yet; fails if it exists
     kReadOnly,   // a file that nobody changes in place, but others may replace by rename at any time: no locks are
                  // taken, journals are not looked at
+    kSource,     // the same of a file that another program wrote: what is wrong with it is no fault of an index
     kReadWrite,  // an existing file
     kMemory,
   };

@@ -44,9 +44,7 @@ REFUSED = [
 DATABASES = [("trace.rpd", "rocpd_op", "RPD"), ("report.sqlite", "CUPTI_ACTIVITY_KIND_KERNEL", "Nsight Systems"),
              ("ascend_pytorch_profiler_0.db", "CANN_API", "Ascend"), ("mine.db", "whatever", "SQLite")]
 # Files of other producers among the real ones.
-OTHER_FILES = ["other/rpd_matmul.rpd", "other/nsys_2gpu_after.sqlite", "other/rocprofv3_908_results.json.gz",
-               "ascend/ascend_pytorch_profiler_0.db", "ascend/level2_kernel_details.csv",
-               "kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
+OTHER_FILES = ["other/rocprofv3_908_results.json.gz", "kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
 
 WITHOUT_EVENTS = [
     ("no_events.json", b'{"schemaVersion": 1, "traceEvents": []}'),

@@ -73,7 +73,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
   const FileKind kind = file_kind(given);
-  if (kind == FileKind::kNotSqlite && given.extension() != kIndexSuffix) {
+  const bool is_database = kind == FileKind::kOtherSqlite && is_readable_trace(given);
+  if ((kind == FileKind::kNotSqlite || is_database) && given.extension() != kIndexSuffix) {
     if (auto found = find_valid(given)) return std::move(*found);
     return build(given, line);
   }

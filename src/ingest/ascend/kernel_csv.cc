@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,12 +12,12 @@
 #include "base/csv_reader.h"
 #include "base/decimal.h"
 #include "ingest/ascend/hcom_name.h"
+#include "ingest/ascend/task_kind.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;  // 146 years in ns; see kineto/raw_event.h
-constexpr std::int64_t kNoModel = std::numeric_limits<std::uint32_t>::max();
 
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
@@ -233,8 +232,7 @@ class KernelCsv {
     key_.assign(cell(cells, columns_->blocks));
     for (const auto& column : columns_->task) key_.append("\n").append(cell(cells, column));
     return sink_.config(key_, [&] {
-      LaunchConfig made{{kUnset, kUnset, kUnset, kUnset, kUnset, kUnset, kUnset, kUnset}, {}, {}};
-      std::fill(std::begin(made.rates), std::end(made.rates), std::numeric_limits<double>::quiet_NaN());
+      LaunchConfig made = unknown_launch_config();
       made.values[0] = number(cell(cells, columns_->blocks), offset);
       TaskInfo& task = made.task;
       const std::array<std::uint32_t*, 10> texts = {

@@ -12,7 +12,7 @@
 
 #include "base/byte_source.h"
 #include "ingest/read/trace_facts.h"
-#include "ingest/store/row_sink.h"
+#include "ingest/rows/row_sink.h"
 
 namespace tracedb {
 

@@ -61,6 +61,11 @@ enum class Field : std::uint8_t {
   kSortIndex,
   kCopyKind,
   kKernelType,
+  kConnection,
+  kTaskType,
+  kModel,
+  kElements,
+  kDataType,
   kCount
 };
 

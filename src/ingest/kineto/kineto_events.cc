@@ -222,7 +222,24 @@ void KinetoEvents::add_gpu_annotation(Event& event) {
   event.batch.annotations.push_back(record);
 }
 
+void KinetoEvents::add_task(Event& event) {
+  TaskRecord record{};
+  record.ts = event.ts;
+  record.dur = event.duration();
+  record.connection = ids_.integer(event, Field::kConnection);
+  if (record.connection < 0 && !is_wide(record.connection)) record.connection = kUnset;
+  record.model = ids_.integer(event, Field::kModel);
+  record.elements = ids_.integer(event, Field::kElements);
+  record.name = name_id(event);
+  record.track = ids_.thread(event);
+  record.type = text_id(Field::kTaskType, event);
+  record.data_type = text_id(Field::kDataType, event);
+  record.args = args_index(event);
+  event.batch.tasks.push_back(record);
+}
+
 void KinetoEvents::add_other(Event& event) {
+  if (event.category == 0 && (event.gives(Field::kConnection) || event.gives(Field::kTaskType))) return add_task(event);
   SliceRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();

@@ -50,6 +50,7 @@ class KinetoEvents {
   void add_annotation(Event& event, std::uint32_t name);
   void add_gpu_annotation(Event& event);
   void add_other(Event& event);
+  void add_task(Event& event);
   void add_edge(Event& event);
   void add_instant(Event& event);
   void add_counter(Event& event);

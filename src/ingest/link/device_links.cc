@@ -35,9 +35,11 @@ class Join {
     if (const std::optional<LaunchRecord> launch = launch_of(event)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
       if (flow_table_.size() > 0) check(event, *launch);
-      return launch->origin;
+      return store_.operators_by_flow ? with_operator_of_flow(event, launch->origin) : launch->origin;
     }
-    Origin origin = origin_by_flow(event);
+    const Origin* flow = origin_by_flow(event);
+    Origin origin = flow == nullptr ? Origin{} : *flow;
+    checked_.linked += flow == nullptr ? 0 : 1;
     if (origin.call == 0) store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
     if (origin.call == 0 && origin.cpu_op == 0) origin.cpu_op = operator_by_external_id(event);
     if (origin.call == 0 && origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
@@ -169,8 +171,8 @@ class Join {
   }
 
   // What is open where a flow starts that ends at the event. Events come in time order.
-  Origin origin_by_flow(const DeviceRecord& event) {
-    if (!flows_.needed) return {};
+  const Origin* origin_by_flow(const DeviceRecord& event) {
+    if (!flows_.needed) return nullptr;
     if (!ending_.empty() && ending_.front().end_ts != event.ts) ending_.clear();
     for (const FlowOrigin* flow = flows_.origins.peek(); flow != nullptr && flow->end_ts <= event.ts;
          flow = flows_.origins.peek()) {
@@ -179,9 +181,25 @@ class Join {
     }
     const auto flow = std::lower_bound(ending_.begin(), ending_.end(), event.stream,
                                        [](const FlowOrigin& a, std::uint32_t stream) { return a.stream < stream; });
-    if (flow == ending_.end() || flow->stream != event.stream) return {};
-    ++checked_.linked;
-    return flow->origin;
+    if (flow == ending_.end() || flow->stream != event.stream) return nullptr;
+    if (!store_.operators_by_flow) return &flow->origin;
+    // Several flows may end there: from the call that launches, and from the operator that asked for it.
+    const auto asked = std::find_if(flow, ending_.end(), [&](const FlowOrigin& other) {
+      return other.stream == event.stream && other.origin.cpu_op != 0;
+    });
+    return asked == ending_.end() ? &flow->origin : &asked->origin;
+  }
+
+  // Of a launch that a queue's thread makes for an operator on another one.
+  Origin with_operator_of_flow(const DeviceRecord& event, Origin origin) {
+    const Origin* asked = origin_by_flow(event);
+    if (asked == nullptr || origin.cpu_op != 0) return origin;
+    origin.cpu_op = asked->cpu_op;
+    origin.pass = asked->pass;
+    if (origin.stack == 0) origin.stack = asked->stack;
+    if (origin.annotation == 0) origin.annotation = asked->annotation;
+    if (origin.step == 0) origin.step = asked->step;
+    return origin;
   }
 
   // Where External ids of device events name operators that start behind them, they are of another numbering, and those

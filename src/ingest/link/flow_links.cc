@@ -33,7 +33,7 @@ FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t st
 
 FlowLinks::FlowLinks(const TraceStore& store)
     : by_id(store.spool(4)),
-      needed(store.uncorrelated > 0 || store.calls.size() == 0),
+      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow),
       by_start(store.spool(4)),
       origins(store.spool(4)),
       stream_of_thread_(streams_of_threads(store)) {}

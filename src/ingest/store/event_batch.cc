@@ -17,6 +17,7 @@ void EventBatch::clear() {
   collectives.clear();
   annotations.clear();
   slices.clear();
+  tasks.clear();
   instants.clear();
   counters.clear();
   flows.clear();

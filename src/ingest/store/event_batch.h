@@ -111,6 +111,7 @@ struct EventBatch {
   std::vector<CollectiveRecord> collectives;  // DeviceRecord::collective counts from 1 within the batch
   std::vector<AnnotationRecord> annotations;
   std::vector<SliceRecord> slices;
+  std::vector<TaskRecord> tasks;
   std::vector<InstantRecord> instants;
   std::vector<CounterRecord> counters;
   std::vector<FlowRecord> flows;

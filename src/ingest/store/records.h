@@ -62,6 +62,14 @@ struct SliceRecord {
   std::uint32_t end_args, unused;  // of the end, where it is an event of its own
 };
 
+// An event with a duration and no category whose arguments are those of a task or of its launch, as Ascend's profilers
+// write them: what it is follows from the name of its process, known when all is read (ascend/task_tracks.h).
+struct TaskRecord {
+  std::int64_t ts, dur, connection, model, elements;
+  std::uint32_t name, track, args;
+  std::uint32_t type, data_type, unused;  // string ids; 0: none
+};
+
 struct InstantRecord {
   std::int64_t ts, bytes;
   std::uint32_t category, name, track, args;

@@ -35,6 +35,7 @@ TraceStore::TraceStore(const StoreOptions& options)
       device_events(spool_share(options, 16)),
       annotations(spool_share(options, 2)),
       slices(spool_share(options, 2)),
+      tasks(spool_share(options, 2)),
       edges(spool_share(options, 2)),
       instants(spool_share(options, 2)),
       counters(spool_share(options, 2)),
@@ -105,6 +106,9 @@ void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::
     }
   }
   for (AnnotationRecord& record : batch.annotations) rewrite(record.external_id);
+  for (TaskRecord& record : batch.tasks) {
+    for (std::int64_t* number : {&record.connection, &record.model, &record.elements}) rewrite(*number);
+  }
   for (InstantRecord& record : batch.instants) rewrite(record.bytes);
 }
 
@@ -174,6 +178,14 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
   for (SliceRecord& record : batch.slices) {
     common(record);
     slices.push(record);
+  }
+  for (TaskRecord& record : batch.tasks) {
+    record.name = global(ids.strings, record.name);
+    record.type = global(ids.strings, record.type);
+    record.data_type = global(ids.strings, record.data_type);
+    record.track = global(ids.threads, record.track);
+    if (record.args != 0) record.args += base;
+    tasks.push(record);
   }
   for (InstantRecord& record : batch.instants) {
     common(record);

@@ -87,11 +87,14 @@ class TraceStore {
   ExternalSorter<DeviceRecord, ByTimestamp> device_events;
   ExternalSorter<AnnotationRecord, ByTime> annotations;
   ExternalSorter<SliceRecord, ByTime> slices;
+  ExternalSorter<TaskRecord, ByTime> tasks;  // until they are placed
   ExternalSorter<EdgeRecord, ByPair> edges;  // until finish()
   ExternalSorter<InstantRecord, ByTimestamp> instants;
   ExternalSorter<CounterRecord, ByTimestamp> counters;
   ExternalSorter<FlowRecord, ByFlow> flows;
   std::vector<FlowEnd> backward_flow_ends;  // of category `fwdbwd`: from a forward operator to its backward one
+
+  bool operators_by_flow = false;  // a launch's own thread has no operators: flows to device events tell them
 
   Kinds kinds;
   std::int64_t first_ts = kUnset;
@@ -103,6 +106,7 @@ class TraceStore {
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
   KindCount& kind(std::uint32_t category, std::string_view ph);
   std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
+  std::uint32_t config_id(const LaunchConfig& config);
   [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
 
  private:
@@ -122,7 +126,6 @@ class TraceStore {
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);
   std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
-  std::uint32_t config_id(const LaunchConfig& config);
   std::uint32_t shape_id(const ShapeDefinition& shape);
 
   StoreOptions options_;

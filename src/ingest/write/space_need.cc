@@ -21,8 +21,8 @@ constexpr double kShape = 108;  // of the arguments of operators
 double index_bytes_of(const TraceStore& store) {
   const auto rows = [](const auto& sorter) { return static_cast<double>(sorter.size()); };
   return kPythonCall * rows(store.python) + kOperator * rows(store.operators) + kCall * rows(store.calls) +
-         kDeviceEvent * rows(store.device_events) + kString * static_cast<double>(store.strings.size()) +
-         kShape * static_cast<double>(store.shapes.size()) +
+         kDeviceEvent * (rows(store.device_events) + rows(store.tasks)) +
+         kString * static_cast<double>(store.strings.size()) + kShape * static_cast<double>(store.shapes.size()) +
          kOther * (rows(store.annotations) + rows(store.slices) + rows(store.instants) + rows(store.counters));
 }
 

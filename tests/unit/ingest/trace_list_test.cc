@@ -39,10 +39,13 @@ class Tree {
 
 TEST_CASE("folders are searched with all below them, in the order of the paths") {
   Tree tree;
-  for (const char* name : {"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl",
-                           "a/kernel_details_0.csv", "a/op_statistic.csv", "op_summary_0_1.csv"})
+  for (const char* name :
+       {"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl", "a/kernel_details_0.csv",
+        "a/op_statistic.csv", "op_summary_0_1.csv", "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"})
     tree.file(name);
-  CHECK(tree.found() == "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json b.json op_summary_0_1.csv");
+  CHECK(tree.found() ==
+        "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json ascend_pytorch_profiler_0.db b.json "
+        "op_summary_0_1.csv run.sqlite");
 }
 
 TEST_CASE("our own files are never taken for traces") {

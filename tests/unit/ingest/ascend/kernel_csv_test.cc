@@ -38,11 +38,11 @@ TEST_CASE("a table of Ascend kernels is told by its columns") {
 
 TEST_CASE("rows of a kernel table become kernels, exact to the nanosecond") {
   Ingested index(kHead +
-                       "7,0,2,aclnnMatmul_MatMulCommon_MatMulV2,MatMulV2,AI_CORE,\"1736408883704643.212\t\",53.741,24,"
-                       "\"\"\"64,128;128,32\"\"\"\r\n"
-                       "7,0,N/A,hcom_allReduce__586_3_1,hcom_allReduce_,HCCL,1736408883704700.5,2,0,N/A\r\n"
-                       "\r\n"
-                       "8,0,2,Add12,N/A,AI_VECTOR_CORE,1736408883704800,1.2604,1,\"\"\"4\"\"\"\r\n");
+                 "7,0,2,aclnnMatmul_MatMulCommon_MatMulV2,MatMulV2,AI_CORE,\"1736408883704643.212\t\",53.741,24,"
+                 "\"\"\"64,128;128,32\"\"\"\r\n"
+                 "7,0,N/A,hcom_allReduce__586_3_1,hcom_allReduce_,HCCL,1736408883704700.5,2,0,N/A\r\n"
+                 "\r\n"
+                 "8,0,2,Add12,N/A,AI_VECTOR_CORE,1736408883704800,1.2604,1,\"\"\"4\"\"\"\r\n");
   CHECK(kernels(index) == "MatMulV2 0 53741; hcom_allReduce_ 57288 2000; Add12 156788 1260");
   CHECK(index.meta("format") == "ascend-kernel-csv");
   CHECK(index.meta("vendor") == "ascend");

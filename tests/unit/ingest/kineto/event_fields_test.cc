@@ -60,6 +60,13 @@ TEST_CASE("every key of an event and its arguments is known") {
       {"labels", Field::kLabels},
       {"sort_index", Field::kSortIndex},
       {"kind", Field::kCopyKind},
+      {"connection_id", Field::kConnection},
+      {"Task Type", Field::kTaskType},
+      {"task type", Field::kTaskType},
+      {"Model Id", Field::kModel},
+      {"model id", Field::kModel},
+      {"count", Field::kElements},
+      {"data_type", Field::kDataType},
   };
   std::set<Field> seen;
   for (const auto& entry : argument_keys) {  // no bindings: clang cannot capture them

@@ -20,19 +20,24 @@
 
 namespace tracedb {
 
+enum class StackCalls { kKeep, kLeaveOut };  // calls of Python functions
+
 class RowSink {
  public:
   using Kind = std::size_t;
 
   // `on_batch` is called with the number of rows read so far, now and then; it may throw to end the reading.
-  RowSink(TraceStore& store, std::function<void(std::uint64_t)> on_batch);
+  RowSink(TraceStore& store, StackCalls stacks, std::function<void(std::uint64_t)> on_batch);
 
   // Rows of one table; the name becomes event_count.category.
-  Kind kind(std::string_view table);
+  // `ph`: the Chrome phase letter where it matters: C of counters, s and f of flows.
+  Kind kind(std::string_view table, std::string_view ph = {});
   void read(Kind kind, std::uint64_t rows = 1);
   void skip(Kind kind, SkipReason reason, std::uint64_t rows = 1);
   // `offset`: of the row in the trace; -1 where it has none.
-  void issue(IssueKind kind, std::int64_t offset, std::string_view sample) { batch_.issues.add(kind, offset, sample); }
+  void issue(IssueKind kind, std::int64_t offset, std::string_view sample, std::uint64_t count = 1) {
+    batch_.issues.add(kind, offset, sample, count);
+  }
 
   // Numbers of this sink, from 1. Text that is no UTF-8 or holds NUL is made storable, with an issue each time.
   std::uint32_t text(std::string_view text, std::int64_t offset = -1);
@@ -48,6 +53,7 @@ class RowSink {
   }
   std::uint32_t config(const LaunchConfig& config);
   std::uint32_t shape(const ShapeDefinition& shape);
+  [[nodiscard]] bool keeps_stacks() const { return stacks_ == StackCalls::kKeep; }
   // For DeviceRecord::collective of the next record.
   std::uint32_t collective(const CollectiveRecord& record);
 
@@ -61,6 +67,7 @@ class RowSink {
   void add(const InstantRecord& record) { push(batch_.instants, record); }
   void add(const CounterRecord& record) { push(batch_.counters, record); }
   void add(const FlowRecord& record) { push(batch_.flows, record); }
+  void find_operators_by_flow() { store_.operators_by_flow = true; }  // see TraceStore
   void name_process(const TrackKey& pid, std::string_view name);
   void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
 
@@ -80,6 +87,7 @@ class RowSink {
   void flush();
 
   TraceStore& store_;
+  StackCalls stacks_;
   std::function<void(std::uint64_t)> on_batch_;
   EventBatch batch_;
   std::size_t records_ = 0;  // in batch_
@@ -90,7 +98,7 @@ class RowSink {
   std::string key_;             // scratch
 };
 
-// Of ts and dur from a start and an end in ns: an end before the start is an issue, and the length then unknown.
-std::int64_t duration_between(std::int64_t start, std::int64_t end);
+// One of which nothing is known yet.
+LaunchConfig unknown_launch_config();
 
 }  // namespace tracedb

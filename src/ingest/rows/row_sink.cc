@@ -1,7 +1,9 @@
-#include "ingest/store/row_sink.h"
+#include "ingest/rows/row_sink.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/utf8.h"
@@ -19,12 +21,13 @@ void append_key(std::string& out, const TrackKey& key) {
 
 }  // namespace
 
-RowSink::RowSink(TraceStore& store, std::function<void(std::uint64_t)> on_batch)
-    : store_(store), on_batch_(std::move(on_batch)) {}
+RowSink::RowSink(TraceStore& store, StackCalls stacks, std::function<void(std::uint64_t)> on_batch)
+    : store_(store), stacks_(stacks), on_batch_(std::move(on_batch)) {}
 
-RowSink::Kind RowSink::kind(std::string_view table) {
+RowSink::Kind RowSink::kind(std::string_view table, std::string_view ph) {
   KindCount& count = kinds_.emplace_back();
   count.category = text(table);
+  count.ph = ph;
   return kinds_.size() - 1;
 }
 
@@ -112,9 +115,8 @@ void RowSink::name_thread(const TrackKey& pid, const TrackKey& tid, std::string_
 void RowSink::flush() {
   for (KindCount& count : kinds_) {
     if (count.read > 0) batch_.kinds.push_back(count);
-    const std::uint32_t category = count.category;
-    count = {};
-    count.category = category;
+    count.read = 0;
+    std::fill(std::begin(count.skipped), std::end(count.skipped), 0);
   }
   store_.add(batch_);
   batch_.clear();
@@ -122,9 +124,11 @@ void RowSink::flush() {
   on_batch_(rows_);
 }
 
-std::int64_t duration_between(std::int64_t start, std::int64_t end) {
-  std::int64_t dur = 0;
-  return __builtin_sub_overflow(end, start, &dur) || dur < 0 ? kUnset : dur;
+LaunchConfig unknown_launch_config() {
+  LaunchConfig config{};
+  std::fill(std::begin(config.values), std::end(config.values), kUnset);
+  std::fill(std::begin(config.rates), std::end(config.rates), std::numeric_limits<double>::quiet_NaN());
+  return config;
 }
 
 }  // namespace tracedb

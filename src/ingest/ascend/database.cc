@@ -1,0 +1,396 @@
+#include "ingest/ascend/database.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingest/ascend/hcom_name.h"
+#include "ingest/ascend/run_facts.h"
+#include "ingest/ascend/task_kind.h"
+#include "ingest/rows/source_rows.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+namespace {
+
+using Columns = SourceDatabase::Columns;
+using Texts = std::unordered_map<std::int64_t, std::string>;
+
+// A thread as the profiler writes it: the process in the upper half.
+struct GlobalThread {
+  explicit GlobalThread(std::int64_t id)
+      : pid{id == kUnset ? kUnset : id >> 32U, {}}, tid{id == kUnset ? kUnset : id & 0xffffffff, {}} {}
+  TrackKey pid, tid;
+};
+
+class AscendDatabase {
+ public:
+  AscendDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
+      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+
+  void run() {
+    strings_ = tables_.texts("STRING_IDS", "id", "value");
+    data_types_ = tables_.texts("ENUM_HCCL_DATA_TYPE", "id", "name");
+    api_types_ = tables_.texts("ENUM_API_TYPE", "id", "name");
+    describe_ascend_run(tables_, facts_);
+    read_connections();
+    read_torch_calls();
+    read_compute_info();
+    read_communication_info();
+    read_copies();
+    read_tasks();
+    read_collectives();
+    read_calls();
+    read_marks();
+    read_steps();
+    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    facts_.vendor = "ascend";
+    sink_.find_operators_by_flow();
+  }
+
+ private:
+  struct Compute {
+    std::uint32_t name, config;
+    bool has_times;  // a row of TASK
+  };
+
+  [[nodiscard]] std::string_view string(std::int64_t id) const {
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
+  }
+  // Of what the profiler writes where there is nothing to say, too: 0.
+  std::uint32_t known_text(std::string_view text) {
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    return text.empty() || text == "N/A" ? 0 : sink_.text(text);
+  }
+
+  // Which connections of tasks belong to a torch call.
+  void read_connections() {
+    tables_.look_up("CONNECTION_IDS", {{"id", "connectionId"}, {}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnset && row.id(1) != kUnset) connections_[row.id(0)].push_back(row.id(1));
+    });
+  }
+
+  void read_torch_calls() {
+    const RowSink::Kind kind = sink_.kind("PYTORCH_API");
+    tables_.read("PYTORCH_API", kind,
+                 {{"startNs", "endNs", "globalTid", "name"},
+                  {"connectionId", "sequenceNumber", "fwdThreadId", "inputDtypes", "inputShapes", "type"}},
+                 [&](const SourceRow& row) {
+                   if (const auto span = tables_.span(row, 0, 1, kind)) add_torch_call(row, *span, kind);
+                 });
+  }
+
+  void add_torch_call(const SourceRow& row, const TimeSpan& span, RowSink::Kind kind) {
+    const GlobalThread global(row.integer(2));
+    const std::uint32_t thread = sink_.thread(global.pid, global.tid);
+    const std::string_view name = string(row.id(3));
+    const auto found = api_types_.find(row.id(9));
+    const std::string_view type = found == api_types_.end() ? "op" : std::string_view(found->second);
+    if (type == "trace") return add_python_call(span, name, thread, kind);
+    if (type == "queue") return add_slice("queue", span, name, thread);
+    if (type == "mstx" || is_mark_among_operators(name)) return add_annotation(span, name, thread);
+    OperatorRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.external_id = kUnset;
+    record.sequence_number = row.integer(5) == -1 ? kUnset : row.integer(5);
+    record.name = sink_.text(name);
+    record.track = thread;
+    record.is_forward = row.id(6) == 0 ? 1 : 0;
+    record.shape = shape(string(row.id(8)), string(row.id(7)));
+    sink_.add(record);
+    const auto connected = connections_.find(row.id(4));
+    if (connected == connections_.end()) return;
+    for (const std::int64_t connection : connected->second) add_flow(connection, span.ts, thread, 's');
+  }
+
+  std::uint32_t shape(std::string_view dims, std::string_view types) {
+    if (dims.empty() && types.empty()) return 0;
+    return sink_.shape({dims.empty() ? "" : quote_json(dims), types.empty() ? "" : quote_json(types), {}, {}});
+  }
+
+  void add_python_call(const TimeSpan& span, std::string_view name, std::uint32_t thread, RowSink::Kind kind) {
+    if (!sink_.keeps_stacks()) return sink_.skip(kind, SkipReason::kOption);
+    PythonRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.python_id = record.parent_id = kNoPythonId;
+    record.name = sink_.text(name);
+    record.track = thread;
+    sink_.add(record);
+  }
+
+  void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t thread) {
+    SliceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.category = sink_.text(category);
+    record.name = sink_.text(name);
+    record.track = thread;
+    sink_.add(record);
+  }
+
+  void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t thread) {
+    AnnotationRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.external_id = kUnset;
+    record.name = sink_.text(name);
+    record.track = thread;
+    sink_.add(record);
+    has_steps_ = has_steps_ || name.starts_with("ProfilerStep");
+  }
+
+  // As trace_view.json draws it from a torch operator to its task.
+  void add_flow(std::int64_t connection, std::int64_t ts, std::uint32_t track, char ph) {
+    FlowRecord record{};
+    record.id = {static_cast<std::uint64_t>(connection), EventIdType::kHex};  // no number of a launch
+    record.ts = ts;
+    record.category = sink_.text("async_npu");
+    record.name = sink_.text("torch_to_npu");
+    record.track = track;
+    record.ph = ph;
+    if (ph == 's') torch_connections_.insert(connection);
+    sink_.read(ph == 's' ? flow_starts_ : flow_ends_);
+    sink_.add(record);
+  }
+
+  void read_compute_info() {
+    constexpr std::string_view kTables[] = {"COMPUTE_TASK_INFO", "COMMUNICATION_SCHEDULE_TASK_INFO"};
+    for (const std::string_view table : kTables) {
+      tables_.look_up(table,
+                      {{"globalTaskId", "name", "opType"},
+                       {"taskType", "blockNum|blockDim", "mixBlockNum|mixBlockDim", "inputShapes", "inputDataTypes",
+                        "inputFormats", "outputShapes", "outputDataTypes", "outputFormats", "opState"}},
+                      [&](const SourceRow& row) { note_compute(row); });
+    }
+  }
+
+  void note_compute(const SourceRow& row) {
+    const std::int64_t id = row.id(0);
+    if (id == kUnset) return;
+    const std::string_view name = string(row.id(1));
+    const std::string_view type = string(row.id(2));
+    LaunchConfig config = unknown_launch_config();
+    config.values[0] = row.integer(4);
+    TaskInfo& task = config.task;
+    task.name = known_text(name);
+    task.core = known_text(string(row.id(3)));
+    if (row.integer(5) != kUnset) task.mix_blocks = sink_.text(std::to_string(row.integer(5)));
+    const std::array<std::uint32_t*, 7> texts = {&task.input_shapes,  &task.input_types,  &task.input_formats,
+                                                 &task.output_shapes, &task.output_types, &task.output_formats,
+                                                 &task.state};
+    for (std::size_t i = 0; i < texts.size(); ++i) *texts[i] = known_text(string(row.id(6 + i)));
+    const bool has_type = !type.empty() && type != "N/A";
+    compute_.try_emplace(id, Compute{sink_.text(has_type ? type : name), sink_.config(config), false});
+  }
+
+  void read_communication_info() {
+    tables_.look_up("COMMUNICATION_TASK_INFO", {{"globalTaskId"}, {"taskType"}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnset) communication_.try_emplace(row.id(0), row.id(1));
+    });
+  }
+
+  void read_copies() {
+    tables_.look_up("MEMCPY_INFO", {{"globalTaskId", "size"}, {}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnset) copied_bytes_.try_emplace(row.id(0), row.integer(1));
+    });
+  }
+
+  void read_tasks() {
+    const RowSink::Kind kind = sink_.kind("TASK");
+    tables_.read(
+        "TASK", kind,
+        {{"startNs", "endNs", "globalTaskId", "streamId"}, {"deviceId", "connectionId", "taskType", "modelId"}},
+        [&](const SourceRow& row) {
+          if (const auto span = tables_.span(row, 0, 1, kind)) add_task(row, *span);
+        });
+    const auto timeless = static_cast<std::uint64_t>(
+        std::count_if(compute_.begin(), compute_.end(), [](const auto& task) { return !task.second.has_times; }));
+    if (timeless == 0) return;
+    const RowSink::Kind without = sink_.kind("COMPUTE_TASK_INFO");
+    sink_.read(without, timeless);
+    sink_.skip(without, SkipReason::kNoTimestamp, timeless);
+    sink_.issue(IssueKind::kMissingTimestamp, -1, "COMPUTE_TASK_INFO without TASK", timeless);
+  }
+
+  void add_task(const SourceRow& row, const TimeSpan& span) {
+    const std::int64_t id = row.id(2);
+    const TrackKey device{row.integer(4), {}};
+    const TrackKey stream{row.integer(3), {}};
+    if (device.number != kUnset) devices_.insert(device.number);
+    const auto compute = compute_.find(id);
+    const std::string_view type = string(row.id(6));
+    if (compute == compute_.end() && (communication_.contains(id) || !is_memory_task(type))) {
+      const auto communicates = communication_.find(id);
+      const std::string_view name = communicates == communication_.end() ? type : string(communicates->second);
+      return add_slice(communicates == communication_.end() ? "task" : "communication task", span, name,
+                       sink_.thread(device, stream));
+    }
+    DeviceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.correlation = row.integer(5);
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.stream = sink_.stream(device, stream);
+    if (compute == compute_.end()) {
+      const auto bytes = copied_bytes_.find(id);
+      record.type = is_memset_task(type) ? DeviceEventType::kMemset : DeviceEventType::kMemcpy;
+      record.name = sink_.text(type);
+      if (bytes != copied_bytes_.end()) record.graph_id_or_bytes = bytes->second;
+    } else {
+      record.type = DeviceEventType::kKernel;
+      compute->second.has_times = true;
+      record.name = compute->second.name;
+      record.config = compute->second.config;
+      streams_.insert(record.stream);
+      if (row.integer(7) != kNoModel) record.graph_id_or_bytes = row.integer(7);
+    }
+    sink_.add(record);
+    if (torch_connections_.contains(record.correlation)) {
+      add_flow(record.correlation, span.ts, sink_.thread(device, stream), 'f');
+    }
+  }
+
+  void read_collectives() {
+    const RowSink::Kind kind = sink_.kind("COMMUNICATION_OP");
+    tables_.read(
+        "COMMUNICATION_OP", kind,
+        {{"startNs", "endNs", "opName", "opType"}, {"connectionId", "groupName", "dataType", "count", "deviceId"}},
+        [&](const SourceRow& row) {
+          if (const auto span = tables_.span(row, 0, 1, kind)) add_collective(row, *span);
+        });
+  }
+
+  // The profiler gives a collective no stream: its tasks have one each.
+  void add_collective(const SourceRow& row, const TimeSpan& span) {
+    const std::string_view name = string(row.id(2));
+    const std::string_view type = string(row.id(3));
+    TrackKey device{row.integer(8), {}};
+    if (device.number == kUnset && devices_.size() == 1) device.number = *devices_.begin();
+    DeviceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.correlation = row.integer(4);
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.type = DeviceEventType::kKernel;
+    record.name = sink_.text(type.empty() ? name : type);
+    record.stream = sink_.stream(device, {});
+    streams_.insert(record.stream);
+    LaunchConfig config = unknown_launch_config();
+    config.task.name = known_text(name);
+    record.config = sink_.config(config);
+    CollectiveRecord collective{};
+    collective.group_size = collective.out_elements = collective.sequence = kUnset;
+    collective.in_elements = row.integer(7);
+    collective.group_name = known_text(string(row.id(5)));
+    const auto data_type = data_types_.find(row.id(6));
+    if (data_type != data_types_.end()) collective.dtype = known_text(data_type->second);
+    if (const auto parts = parse_hcom_name(name)) {
+      collective.name = sink_.text(parts->operation);
+      collective.sequence = parts->sequence;
+    }
+    record.collective = sink_.collective(collective);
+    sink_.add(record);
+    if (torch_connections_.contains(record.correlation)) {
+      add_flow(record.correlation, span.ts, sink_.thread(device, {}), 'f');
+    }
+  }
+
+  void read_calls() {
+    const RowSink::Kind kind = sink_.kind("CANN_API");
+    tables_.read("CANN_API", kind, {{"startNs", "endNs", "globalTid", "name"}, {"type", "connectionId"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   const GlobalThread global(row.integer(2));
+                   const auto level = api_types_.find(row.id(4));
+                   CallRecord record{};
+                   record.ts = span->ts;
+                   record.dur = span->dur;
+                   record.correlation = row.integer(5);
+                   record.external_id = kUnset;
+                   record.name = sink_.text(cann_call_name(
+                       level == api_types_.end() ? "" : std::string_view(level->second), string(row.id(3))));
+                   record.track = sink_.thread(global.pid, global.tid);
+                   sink_.add(record);
+                 });
+  }
+
+  void read_marks() {
+    const RowSink::Kind kind = sink_.kind("MSTX_EVENTS");
+    tables_.read("MSTX_EVENTS", kind, {{"startNs", "endNs", "message", "globalTid"}, {"eventType"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   const GlobalThread global(row.integer(3));
+                   const std::uint32_t thread = sink_.thread(global.pid, global.tid);
+                   constexpr std::int64_t kMarker = 0;  // of ENUM_MSTX_EVENT_TYPE
+                   if (row.id(4) != kMarker) return add_annotation(*span, string(row.id(2)), thread);
+                   InstantRecord record{};
+                   record.ts = span->ts;
+                   record.bytes = kUnset;
+                   record.category = sink_.text("mstx");
+                   record.name = sink_.text(string(row.id(2)));
+                   record.track = thread;
+                   sink_.add(record);
+                 });
+  }
+
+  // On every stream, by time: without the framework's marks no thread is known to make steps.
+  void read_steps() {
+    const RowSink::Kind kind = sink_.kind("STEP_TIME");
+    tables_.look_up("STEP_TIME", {{"startNs", "endNs", "id"}, {}}, [&](const SourceRow& row) {
+      if (has_steps_) return;
+      sink_.read(kind);
+      const auto span = tables_.span(row, 0, 1, kind);
+      if (!span) return;
+      if (streams_.empty()) return sink_.skip(kind, SkipReason::kMetadata);
+      sink_.read(kind, streams_.size() - 1);
+      for (const std::uint32_t stream : streams_) {
+        AnnotationRecord record{};
+        record.ts = span->ts;
+        record.dur = span->dur;
+        record.external_id = row.integer(2);
+        record.name = sink_.text(fmt::format("ProfilerStep#{}", row.id(2)));
+        record.track = stream;
+        record.on_device = 1;
+        sink_.add(record);
+      }
+    });
+  }
+
+  RowSink& sink_;
+  TraceFacts& facts_;
+  SourceTables tables_;
+  Texts strings_, data_types_, api_types_;
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> connections_;
+  std::unordered_set<std::int64_t> torch_connections_;
+  std::unordered_map<std::int64_t, Compute> compute_;             // by globalTaskId
+  std::unordered_map<std::int64_t, std::int64_t> communication_;  // the same; string id of what the task does
+  std::unordered_map<std::int64_t, std::int64_t> copied_bytes_;
+  std::set<std::int64_t> devices_;
+  std::set<std::uint32_t> streams_;  // with kernels
+  bool has_steps_ = false;
+  RowSink::Kind flow_starts_ = sink_.kind("async_npu", "s"), flow_ends_ = sink_.kind("async_npu", "f");
+};
+
+}  // namespace
+
+bool is_ascend_database(const std::vector<std::string>& tables) {
+  const auto has = [&](std::string_view name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
+  return has("STRING_IDS") && (has("TASK") || has("CANN_API") || has("PYTORCH_API"));
+}
+
+void read_ascend_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                          TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  AscendDatabase(database, sink, facts).run();
+}
+
+}  // namespace tracedb

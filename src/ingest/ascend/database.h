@@ -1,0 +1,34 @@
+// The SQLite files of Ascend's profilers: ascend_pytorch_profiler_*.db of the framework profiler and msprof_*.db of
+// msprof. Their tables, by name; times are integer nanoseconds since 1970, and nearly every text is an id of
+// STRING_IDS.
+//
+//   COMPUTE_TASK_INFO, COMMUNICATION_SCHEDULE_TASK_INFO with TASK    kernels, named by the type of the operation
+//   COMMUNICATION_OP                                                 kernels too, one for each collective
+//   other rows of TASK                                               memory operations and slices
+//   CANN_API                                                         runtime calls, tied to tasks by connectionId
+//   PYTORCH_API                                                      operators, python calls, annotations, slices
+//   MSTX_EVENTS                                                      annotations and instants
+//   STEP_TIME                                                        steps, where PYTORCH_API has no ProfilerStep
+//
+// The names of the other tables are kept (meta, trace.tables_not_read). A torch operator launches from a queue that
+// another thread empties; CONNECTION_IDS ties it to its tasks, which becomes a flow, as in trace_view.json.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "ingest/read/trace_facts.h"
+#include "ingest/rows/row_sink.h"
+
+namespace tracedb {
+
+// Whether a database with these tables is one.
+bool is_ascend_database(const std::vector<std::string>& tables);
+
+// Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
+void read_ascend_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                          TraceFacts& facts);
+
+}  // namespace tracedb

@@ -1,0 +1,11 @@
+// What a database of Ascend's profilers says of the run as a whole: its metadata, devices and rank.
+#pragma once
+
+#include "ingest/read/trace_facts.h"
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+
+void describe_ascend_run(SourceTables& tables, TraceFacts& facts);
+
+}  // namespace tracedb

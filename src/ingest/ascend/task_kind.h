@@ -1,0 +1,28 @@
+// What the names of Ascend's device tasks and host calls say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+// As the profiler numbers the model of a task that belongs to none.
+inline constexpr std::int64_t kNoModel = 0xffffffff;
+
+// Copies and fills by the device's own engines: "MEMCPY_ASYNC", "MEMSET_ASYNC".
+inline bool is_memset_task(std::string_view name) { return name.starts_with("MEMSET"); }
+inline bool is_memory_task(std::string_view name) { return name.starts_with("MEMCPY") || is_memset_task(name); }
+
+// Whether a task of the device's track computes, by the type that its arguments give and by its name: what only orders,
+// waits, signals or moves data is none.
+bool is_compute_task(std::string_view task_type, std::string_view name);
+
+// The type of the operation where the name of its task tells it ("aclnnMul_MulAiCore_Mul" and "trans_TransData_12");
+// else the name itself ("Conv2D1").
+std::string_view operation_type(std::string_view task_name);
+
+// The name of a host call as trace_view.json has it: "Node@launch" for call "launch" of level "node".
+std::string cann_call_name(std::string_view level, std::string_view call);
+
+}  // namespace tracedb

@@ -1,0 +1,160 @@
+#include "ingest/ascend/task_tracks.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/ascend/hcom_name.h"
+#include "ingest/ascend/task_kind.h"
+
+namespace tracedb {
+namespace {
+
+enum class Track : std::uint8_t { kOther, kHardware, kCollectives, kHost };
+
+Track track_of(std::string_view process) {
+  if (process == "Ascend Hardware") return Track::kHardware;
+  if (process == "HCCL" || process == "Communication" || process == "COMMUNICATION") return Track::kCollectives;
+  return process == "CANN" ? Track::kHost : Track::kOther;
+}
+
+class TaskPlacer {
+ public:
+  explicit TaskPlacer(TraceStore& store) : store_(store) {
+    for (const ProcessInfo& process : store.processes) tracks_.push_back(track_of(process.name));
+  }
+
+  bool run() {
+    store_.tasks.start();
+    for (; const TaskRecord* task = store_.tasks.peek(); store_.tasks.pop()) place(*task);
+    store_.tasks.release();
+    store_.operators_by_flow = store_.operators_by_flow || any_;
+    return any_;
+  }
+
+ private:
+  [[nodiscard]] std::string_view text(std::uint32_t id) const {
+    return id == 0 ? std::string_view() : store_.strings.text(id);
+  }
+
+  void place(const TaskRecord& task) {
+    const Track track = tracks_[store_.threads[task.track - 1].process - 1];
+    any_ = any_ || track != Track::kOther;
+    const std::string_view name = text(task.name);
+    if (track == Track::kHost) return add_call(task);
+    if (track == Track::kCollectives && is_hcom(name)) return add_collective(task, name);
+    if (track == Track::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
+    if (track == Track::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
+    add_slice(task);
+  }
+
+  void add_call(const TaskRecord& task) {
+    CallRecord record{};
+    record.ts = task.ts;
+    record.dur = task.dur;
+    record.correlation = task.connection;
+    record.external_id = kUnset;
+    record.name = task.name;
+    record.track = task.track;
+    record.args = task.args;
+    store_.calls.push(record);
+  }
+
+  void add_slice(const TaskRecord& task) {
+    SliceRecord record{};
+    record.ts = task.ts;
+    record.dur = task.dur;
+    record.name = task.name;
+    record.track = task.track;
+    record.args = task.args;
+    store_.slices.push(record);
+  }
+
+  DeviceRecord device_record(const TaskRecord& task, DeviceEventType type, std::uint32_t stream) {
+    DeviceRecord record{};
+    record.ts = task.ts;
+    record.dur = task.dur;
+    record.correlation = task.connection;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.name = task.name;
+    record.stream = stream;
+    record.args = task.args;
+    record.type = type;
+    if (record.correlation == kUnset || record.correlation == 0) ++store_.uncorrelated;
+    return record;
+  }
+
+  void add_memory_operation(const TaskRecord& task, std::string_view name) {
+    const auto type = is_memset_task(name) ? DeviceEventType::kMemset : DeviceEventType::kMemcpy;
+    store_.device_events.push(device_record(task, type, stream_of(task, HasNumber::kYes)));
+  }
+
+  void add_kernel(const TaskRecord& task, std::string_view name) {
+    DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kYes));
+    if (task.model != kUnset && task.model != kNoModel) record.graph_id_or_bytes = task.model;
+    record.config = config_of(task);
+    record.name = store_.string_id(std::string(operation_type(name)));
+    store_.device_events.push(record);
+  }
+
+  void add_collective(const TaskRecord& task, std::string_view name) {
+    DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kNo));
+    record.config = config_of(task);
+    CollectiveRecord collective{};
+    collective.group_size = collective.out_elements = collective.sequence = kUnset;
+    collective.in_elements = task.elements;
+    collective.dtype = task.data_type;
+    if (const auto parts = parse_hcom_name(name)) {
+      const std::string operation(parts->operation);
+      const std::string group(parts->group);
+      const std::string type(parts->type);
+      collective.sequence = parts->sequence;
+      collective.name = store_.string_id(operation);
+      collective.group_name = store_.string_id(group);
+      record.name = store_.string_id(type);
+    }
+    store_.collectives.push_back(collective);
+    record.collective = static_cast<std::uint32_t>(store_.collectives.size());
+    store_.device_events.push(record);
+  }
+
+  std::uint32_t config_of(const TaskRecord& task) {
+    LaunchConfig config{};
+    std::fill(std::begin(config.values), std::end(config.values), kUnset);
+    std::fill(std::begin(config.rates), std::end(config.rates), std::numeric_limits<double>::quiet_NaN());
+    config.task.name = task.name;
+    config.task.core = task.type;
+    return store_.config_id(config);
+  }
+
+  enum class HasNumber : std::uint8_t { kNo, kYes };  // the track's number is that of a stream
+
+  // The profiler packs its process, a layer and the device into the pid: process << 10 | layer << 5 | device.
+  std::uint32_t stream_of(const TaskRecord& task, HasNumber has_number) {
+    if (streams_.size() < task.track) streams_.resize(task.track);
+    std::uint32_t& stream = streams_[task.track - 1];
+    if (stream != 0) return stream;
+    constexpr std::int64_t kDeviceBits = 31;
+    const ThreadInfo& thread = store_.threads[task.track - 1];
+    const TrackKey& pid = store_.processes[thread.process - 1].pid;
+    const TrackKey device = pid.number == kUnset ? pid : TrackKey{pid.number & kDeviceBits, {}};
+    stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{});
+    store_.stream_tracks.try_emplace(track_text(pid, thread.tid), stream);
+    return stream;
+  }
+
+  TraceStore& store_;
+  std::vector<Track> tracks_;           // by process - 1
+  std::vector<std::uint32_t> streams_;  // by thread - 1
+  bool any_ = false;
+};
+
+}  // namespace
+
+bool place_tasks(TraceStore& store) { return TaskPlacer(store).run(); }
+
+}  // namespace tracedb

@@ -1,0 +1,344 @@
+#include "ingest/nsys/database.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <unordered_map>
+
+#include "ingest/nsys/nvtx_name.h"
+#include "ingest/rows/source_rows.h"
+#include "trace/step_grammar.h"
+
+namespace tracedb {
+namespace {
+
+using Texts = std::unordered_map<std::int64_t, std::string>;
+
+// A thread as Nsight Systems writes it: 24 bits each of process and thread, below those of host and machine.
+struct GlobalThread {
+  explicit GlobalThread(std::int64_t id) {
+    if (id == kUnset) return;
+    pid.number = id >> 24U & 0xffffff;
+    tid.number = id & 0xffffff;
+  }
+  TrackKey pid, tid;
+};
+
+// As the PyTorch profiler writes them; the numbers are CUPTI's.
+std::string_view direction(std::int64_t kind) {
+  constexpr std::array<std::string_view, 11> kNames = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                                       "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+  return kind > 0 && kind < std::ssize(kNames) ? kNames[static_cast<std::size_t>(kind)] : kNames[0];
+}
+std::string_view memory_kind(std::int64_t kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"Pageable", "Pinned", "Device", "Array", "Managed"};
+  return kind >= 0 && kind < std::ssize(kNames) ? kNames[static_cast<std::size_t>(kind)] : "Unknown";
+}
+
+class NsysDatabase {
+ public:
+  NsysDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
+      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+
+  void run() {
+    strings_ = tables_.texts("StringIds", "id", "value");
+    describe();
+    name_tracks();
+    read_kernels();
+    read_graphs();
+    read_copies();
+    read_fills();
+    read_calls();
+    read_ranges();
+    read_waits();
+    read_os_calls();
+    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    facts_.vendor = "nvidia";
+  }
+
+ private:
+  [[nodiscard]] std::string_view string(std::int64_t id) const {
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
+  }
+
+  void describe() {
+    tables_.look_up("TARGET_INFO_SESSION_START_TIME", {{"utcEpochNs"}, {"systemClockNs"}}, [&](const SourceRow& row) {
+      const auto utc = row[0].integer();
+      const std::int64_t clock = row[1].integer().value_or(0);
+      std::int64_t zero = 0;
+      if (utc && !__builtin_sub_overflow(*utc, clock, &zero)) facts_.time_zero_ns = zero;
+    });
+    tables_.look_up("META_DATA_EXPORT", {{"name", "value"}, {}}, [&](const SourceRow& row) {
+      if (row[0].text().starts_with("EXPORT_")) {
+        facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
+      }
+    });
+    std::string devices;
+    tables_.look_up(
+        "TARGET_INFO_GPU",
+        {{"cuDevice|id", "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
+        [&](const SourceRow& row) { append_device(row, devices); });
+    if (!devices.empty()) facts_.header.push_back({"deviceProperties", "[" + devices + "]", -1});
+  }
+
+  static void append_device(const SourceRow& row, std::string& devices) {
+    if (!row[0].integer()) return;
+    devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", *row[0].integer(),
+                           quote_json(row[1].text()));
+    constexpr std::array<std::string_view, 5> kKeys = {"totalGlobalMem", "numSms", "warpSize", "computeMajor",
+                                                       "computeMinor"};
+    for (std::size_t i = 0; i < kKeys.size(); ++i) {
+      if (const auto value = row[i + 2].integer()) devices += fmt::format(R"(, "{}": {})", kKeys[i], *value);
+    }
+    devices += '}';
+  }
+
+  void name_tracks() {
+    tables_.look_up("PROCESSES", {{"globalPid", "name"}, {}}, [&](const SourceRow& row) {
+      if (const GlobalThread global(row.id(0)); global.pid.number != kUnset)
+        process_names_[global.pid.number] = row[1].text();
+    });
+    tables_.look_up("ThreadNames", {{"globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnset) thread_names_[row.id(0)] = row.id(1);
+    });
+  }
+
+  // Only threads with events are named: the export knows every thread of the machine.
+  std::uint32_t thread(std::int64_t global_id) {
+    const auto [entry, is_new] = threads_.try_emplace(global_id, 0);
+    if (!is_new) return entry->second;
+    const GlobalThread global(global_id);
+    entry->second = sink_.thread(global.pid, global.tid);
+    const auto process = process_names_.find(global.pid.number);
+    if (process != process_names_.end()) sink_.name_process(global.pid, process->second);
+    const auto name = thread_names_.find(global_id);
+    if (name != thread_names_.end()) sink_.name_thread(global.pid, global.tid, string(name->second));
+    return entry->second;
+  }
+
+  std::uint32_t stream(std::int64_t device, std::int64_t number) { return sink_.stream({device, {}}, {number, {}}); }
+
+  static DeviceRecord device_record(const TimeSpan& span, DeviceEventType type) {
+    DeviceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.type = type;
+    return record;
+  }
+
+  void read_kernels() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_KERNEL");
+    tables_.read("CUPTI_ACTIVITY_KIND_KERNEL", kind,
+                 {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
+                  {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+                   "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
+                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.name = sink_.text(string(row.id(4)));
+                   record.correlation = row.integer(5);
+                   record.graph_id_or_bytes = row.integer(6);
+                   record.graph_node_id_or_bandwidth = row.integer(7);
+                   record.config = config(row);
+                   sink_.add(record);
+                 });
+  }
+
+  std::uint32_t config(const SourceRow& row) {
+    LaunchConfig config = unknown_launch_config();
+    for (std::size_t i = 0; i < 7; ++i) config.values[i] = row.integer(8 + i);
+    const std::int64_t fixed = row.integer(15);
+    const std::int64_t dynamic = row.integer(16);
+    std::int64_t& shared = config.values[7];
+    if (fixed == kUnset || dynamic == kUnset || __builtin_add_overflow(fixed, dynamic, &shared)) shared = kUnset;
+    return sink_.config(config);
+  }
+
+  // Where whole graphs were traced, there are no rows of their kernels.
+  void read_graphs() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+    tables_.read("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", kind,
+                 {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId"}}, [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
+                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.name = sink_.text("CUDA graph");
+                   record.correlation = row.integer(4);
+                   record.graph_id_or_bytes = row.integer(5);
+                   sink_.add(record);
+                 });
+  }
+
+  void read_copies() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMCPY");
+    tables_.read(
+        "CUPTI_ACTIVITY_KIND_MEMCPY", kind,
+        {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"}, {"correlationId", "srcKind", "dstKind"}},
+        [&](const SourceRow& row) {
+          const auto span = tables_.span(row, 0, 1, kind);
+          if (!span) return;
+          DeviceRecord record = device_record(*span, DeviceEventType::kMemcpy);
+          record.stream = stream(row.integer(2), row.integer(3));
+          record.graph_id_or_bytes = row.integer(4);
+          record.correlation = row.integer(6);
+          record.name = sink_.text(fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)), memory_kind(row.id(7)),
+                                               memory_kind(row.id(8))));
+          sink_.add(record);
+        });
+  }
+
+  void read_fills() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMSET");
+    tables_.read("CUPTI_ACTIVITY_KIND_MEMSET", kind,
+                 {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   DeviceRecord record = device_record(*span, DeviceEventType::kMemset);
+                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.graph_id_or_bytes = row.integer(4);
+                   record.correlation = row.integer(5);
+                   record.name = sink_.text(fmt::format("Memset ({})", memory_kind(row.id(6))));
+                   sink_.add(record);
+                 });
+  }
+
+  void read_calls() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_RUNTIME");
+    tables_.read("CUPTI_ACTIVITY_KIND_RUNTIME", kind, {{"start", "end", "globalTid", "nameId"}, {"correlationId"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   CallRecord record{};
+                   record.ts = span->ts;
+                   record.dur = span->dur;
+                   record.correlation = row.integer(4);
+                   record.external_id = kUnset;
+                   record.name = sink_.text(without_api_version(string(row.id(3))));
+                   record.track = thread(row.integer(2));
+                   sink_.add(record);
+                 });
+  }
+
+  void read_ranges() {
+    const RowSink::Kind kind = sink_.kind("NVTX_EVENTS");
+    tables_.read("NVTX_EVENTS", kind, {{"start", "end", "eventType", "globalTid"}, {"text", "textId"}},
+                 [&](const SourceRow& row) {
+                   // Of ENUM_NSYS_EVENT_TYPE: marks, and ranges pushed or started, each also of the text format.
+                   constexpr std::array<std::int64_t, 2> kMarks = {34, 65};
+                   constexpr std::array<std::int64_t, 4> kRanges = {59, 60, 70, 71};
+                   const auto is_one_of = [type = row.id(2)](const auto& types) {
+                     return std::find(types.begin(), types.end(), type) != types.end();
+                   };
+                   const std::string_view text = row[4].is_null() ? string(row.id(5)) : row[4].text();
+                   if (is_one_of(kMarks)) {
+                     add_mark(row, text, kind);
+                   } else if (is_one_of(kRanges)) {
+                     if (const auto span = tables_.span(row, 0, 1, kind))
+                       add_range(*span, text, thread(row.integer(3)));
+                   } else {
+                     sink_.skip(kind, SkipReason::kMetadata);  // names of categories, domains and threads
+                   }
+                 });
+  }
+
+  void add_range(const TimeSpan& span, std::string_view text, std::uint32_t track) {
+    const auto op = parse_nvtx_operator(text);
+    if (!op || is_mark_among_operators(op->name)) {
+      AnnotationRecord record{};
+      record.ts = span.ts;
+      record.dur = span.dur;
+      record.external_id = kUnset;
+      record.name = sink_.text(op ? op->name : text);
+      record.track = track;
+      return sink_.add(record);
+    }
+    OperatorRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.external_id = kUnset;
+    record.sequence_number = op->sequence_number.value_or(kUnset);
+    record.name = sink_.text(op->name);
+    record.track = track;
+    if (!op->sizes.empty()) record.shape = sink_.shape({std::string(op->sizes), {}, {}, {}});
+    sink_.add(record);
+  }
+
+  void add_mark(const SourceRow& row, std::string_view text, RowSink::Kind kind) {
+    const auto ts = tables_.time(row, 0, kind);
+    if (!ts) return;
+    InstantRecord record{};
+    record.ts = *ts;
+    record.bytes = kUnset;
+    record.category = sink_.text("nvtx");
+    record.name = sink_.text(text);
+    record.track = thread(row.integer(3));
+    sink_.add(record);
+  }
+
+  void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track) {
+    SliceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.category = sink_.text(category);
+    record.name = sink_.text(name);
+    record.track = track;
+    sink_.add(record);
+  }
+
+  void read_waits() {
+    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+    tables_.read("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", kind, {{"start", "end", "deviceId", "streamId"}, {"syncType"}},
+                 [&](const SourceRow& row) {
+                   constexpr std::array<std::string_view, 5> kNames = {"Unknown", "Event Sync", "Stream Wait Event",
+                                                                       "Stream Sync", "Context Sync"};
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   const std::int64_t type = row.id(4);
+                   const bool known = type > 0 && type < std::ssize(kNames);
+                   add_slice("cuda_sync", *span, kNames[known ? static_cast<std::size_t>(type) : 0],
+                             sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
+                 });
+  }
+
+  void read_os_calls() {
+    const RowSink::Kind kind = sink_.kind("OSRT_API");
+    tables_.read("OSRT_API", kind, {{"start", "end", "globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
+      if (const auto span = tables_.span(row, 0, 1, kind)) {
+        add_slice("osrt", *span, string(row.id(3)), thread(row.integer(2)));
+      }
+    });
+  }
+
+  RowSink& sink_;
+  TraceFacts& facts_;
+  SourceTables tables_;
+  Texts strings_;
+  std::unordered_map<std::int64_t, std::string> process_names_;  // by pid
+  std::unordered_map<std::int64_t, std::int64_t> thread_names_;  // by globalTid: string id
+  std::unordered_map<std::int64_t, std::uint32_t> threads_;      // the same: number in the sink
+};
+
+}  // namespace
+
+bool is_nsys_database(const std::vector<std::string>& tables) {
+  const bool has_texts = std::find(tables.begin(), tables.end(), "StringIds") != tables.end();
+  return has_texts && std::any_of(tables.begin(), tables.end(), [](const std::string& name) {
+           return name.starts_with("CUPTI_ACTIVITY_KIND_") || name.starts_with("TARGET_INFO_") || name == "NVTX_EVENTS";
+         });
+}
+
+void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                        TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  NsysDatabase(database, sink, facts).run();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,172 @@
+#include "ingest/rocm/rpd_database.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "base/decimal.h"
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+namespace {
+
+class RpdDatabase {
+ public:
+  RpdDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
+      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+
+  void run() {
+    strings_ = tables_.texts("rocpd_string", "id", "string");
+    tables_.look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) {
+      facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
+    });
+    read_launches();
+    read_operations();
+    read_calls();
+    read_monitor();
+    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    facts_.vendor = "amd";
+  }
+
+ private:
+  [[nodiscard]] std::string_view string(std::int64_t id) const {
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
+  }
+
+  // What is told of a call: the operation it makes has it through rocpd_api_ops.
+  void read_launches() {
+    tables_.look_up("rocpd_api_ops", {{"api_id", "op_id"}, {}}, [&](const SourceRow& row) {
+      if (row.id(1) != kUnset) call_of_.try_emplace(row.id(1), row.id(0));
+    });
+    tables_.look_up(
+        "rocpd_kernelapi",
+        {{"api_ptr_id"}, {"gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize"}},
+        [&](const SourceRow& row) {
+          LaunchConfig config = unknown_launch_config();
+          for (std::size_t i = 0; i < 6; ++i) config.values[i] = row.id(1 + i);
+          config.values[7] = row.id(7);
+          if (row.id(0) != kUnset) config_of_.try_emplace(row.id(0), sink_.config(config));
+        });
+    tables_.look_up("rocpd_copyapi", {{"api_ptr_id", "size"}, {}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnset) bytes_of_.try_emplace(row.id(0), row.id(1));
+    });
+  }
+
+  void read_operations() {
+    const RowSink::Kind kind = sink_.kind("rocpd_op");
+    tables_.read("rocpd_op", kind, {{"id", "start", "end", "gpuId", "queueId", "description_id", "opType_id"}, {}},
+                 [&](const SourceRow& row) {
+                   if (const auto span = tables_.span(row, 1, 2, kind)) add_operation(row, *span);
+                 });
+  }
+
+  void add_operation(const SourceRow& row, const TimeSpan& span) {
+    const TrackKey device{row.integer(3), {}};
+    const TrackKey queue{row.integer(4), {}};
+    const std::string_view type = string(row.id(6));
+    const std::string_view described = string(row.id(5));
+    const std::string_view name = described.empty() ? type : described;
+    if (type.starts_with("Barrier")) return add_slice(span, type, sink_.thread(device, queue));
+    DeviceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    const auto call = call_of_.find(row.id(0));
+    record.correlation = call == call_of_.end() ? kUnset : call->second;
+    record.stream = sink_.stream(device, queue);
+    record.name = sink_.text(name);
+    record.type = type.starts_with("Copy")   ? DeviceEventType::kMemcpy
+                  : type.starts_with("Fill") ? DeviceEventType::kMemset
+                                             : DeviceEventType::kKernel;
+    if (record.type == DeviceEventType::kKernel) {
+      const auto config = config_of_.find(record.correlation);
+      if (config != config_of_.end()) record.config = config->second;
+    } else {
+      const auto bytes = bytes_of_.find(record.correlation);
+      if (bytes != bytes_of_.end()) record.graph_id_or_bytes = bytes->second;
+      record.config = sink_.text(type);  // tells the direction
+    }
+    sink_.add(record);
+  }
+
+  void add_slice(const TimeSpan& span, std::string_view name, std::uint32_t track) {
+    SliceRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.category = sink_.text("rocpd_op");
+    record.name = sink_.text(name);
+    record.track = track;
+    sink_.add(record);
+  }
+
+  void read_calls() {
+    const RowSink::Kind kind = sink_.kind("rocpd_api");
+    tables_.read("rocpd_api", kind, {{"id", "pid", "tid", "start", "end", "apiName_id"}, {"args_id"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 3, 4, kind);
+                   if (!span) return;
+                   const std::uint32_t thread = sink_.thread({row.integer(1), {}}, {row.integer(2), {}});
+                   const std::string_view name = string(row.id(5));
+                   if (name == "UserMarker") return add_marker(*span, string(row.id(6)), thread);
+                   CallRecord record{};
+                   record.ts = span->ts;
+                   record.dur = span->dur;
+                   record.correlation = row.integer(0);
+                   record.external_id = kUnset;
+                   record.name = sink_.text(name);
+                   record.track = thread;
+                   sink_.add(record);
+                 });
+  }
+
+  void add_marker(const TimeSpan& span, std::string_view text, std::uint32_t thread) {
+    AnnotationRecord record{};
+    record.ts = span.ts;
+    record.dur = span.dur;
+    record.external_id = kUnset;
+    record.name = sink_.text(text);
+    record.track = thread;
+    sink_.add(record);
+  }
+
+  void read_monitor() {
+    const RowSink::Kind kind = sink_.kind("rocpd_monitor", "C");
+    tables_.read("rocpd_monitor", kind, {{"start", "deviceId", "monitorType", "value"}, {"deviceType"}},
+                 [&](const SourceRow& row) {
+                   const auto ts = tables_.time(row, 0, kind);
+                   if (!ts) return;
+                   CounterRecord record{};
+                   record.ts = *ts;
+                   record.value = parse_double(row[3].text()).value_or(std::numeric_limits<double>::quiet_NaN());
+                   record.category = sink_.text("rocpd_monitor");
+                   record.name = sink_.text(row[2].text());
+                   record.track = sink_.thread({row.integer(1), {}}, {});
+                   record.series = sink_.text(row[4].text());
+                   sink_.add(record);
+                 });
+  }
+
+  RowSink& sink_;
+  TraceFacts& facts_;
+  SourceTables tables_;
+  std::unordered_map<std::int64_t, std::string> strings_;
+  std::unordered_map<std::int64_t, std::int64_t> call_of_;     // by operation
+  std::unordered_map<std::int64_t, std::uint32_t> config_of_;  // by call
+  std::unordered_map<std::int64_t, std::int64_t> bytes_of_;    // by call
+};
+
+}  // namespace
+
+bool is_rpd_database(const std::vector<std::string>& tables) {
+  const auto has = [&](std::string_view name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
+  return has("rocpd_string") && (has("rocpd_op") || has("rocpd_api"));
+}
+
+void read_rpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                       TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  RpdDatabase(database, sink, facts).run();
+}
+
+}  // namespace tracedb

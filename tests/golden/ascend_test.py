@@ -1,0 +1,139 @@
+"""Ascend's own files: what their kernel tables, databases and traces become, from files made here and from real ones.
+
+The real level 1 files come with op_statistic.csv, the profiler's own sums by operation type: kernels must say the same.
+"""
+import csv
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from ascend_files import Run, write_csv, write_database, write_trace_view  # noqa: E402
+from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, require, run, scratch_folder,  # noqa: E402
+                         skip_without_traces)
+
+ASCEND = TRACES / "ascend"
+SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
+
+
+def sums(index):
+    return {name: numbers for name, *numbers in open_index(index).execute(SUMS)}
+
+
+def verify(index, trace):
+    result = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)
+    failed = [row for row in result["rows"] if "FAILED" in str(row)]
+    equal(failed, [], f"verify of {Path(trace).name}")
+
+
+def statistics(rank):
+    """Counts and extremes are equal; sums differ by at most what the rows of the table were rounded by, each 0.5 ns."""
+    with scratch_folder() as folder:
+        for kind in ("kernel_details.csv", "trace_view.json"):
+            trace = ASCEND / f"level1_rank{rank}_{kind}"
+            index = ingest(trace, folder / f"{kind}.tracedb")
+            verify(index, trace)
+            found = sums(index)
+            for row in csv.DictReader((ASCEND / f"level1_rank{rank}_op_statistic.csv").open()):
+                if kind == "trace_view.json" and row["OP Type"] not in found:
+                    continue  # old names of tasks do not tell the type: "Conv2D1"
+                n, total, least, most = found[row["OP Type"]]
+                if kind == "kernel_details.csv":
+                    equal((n, least, most), (int(row["Count"]), nanoseconds(row["Min Time(us)"]),
+                                             nanoseconds(row["Max Time(us)"])), row["OP Type"])
+                    require(abs(total - nanoseconds(row["Total Time(us)"])) <= n, f"{row['OP Type']}: {total} ns")
+            table = list(csv.DictReader((ASCEND / f"level1_rank{rank}_kernel_details.csv").open()))
+            equal(sum(numbers[0] for numbers in found.values()), len(table), f"kernels of {kind}")
+
+
+def every_row(name):
+    """Any version of the table: a kernel for each row, named by its type, with the row's time."""
+    with scratch_folder() as folder:
+        index = ingest(ASCEND / name, folder / "index.tracedb")
+        verify(index, name)
+        rows = list(csv.DictReader((ASCEND / name).open()))
+        wanted = sorted((row["Type"], nanoseconds(row["Start Time(us)"].strip()), nanoseconds(row["Duration(us)"]))
+                        for row in rows)
+        base = int(open_index(index).execute("SELECT value FROM meta WHERE key = 'base_time_ns'").fetchone()[0])
+        found = sorted((kernel, ts + base, dur) for kernel, ts, dur in open_index(index).execute(
+            "SELECT n.name, k.ts, k.dur FROM kernel k JOIN kernel_name n ON n.id = k.name_id"))
+        equal(found, wanted, "kernels")
+
+
+def real_database():
+    with scratch_folder() as folder:
+        path = ASCEND / "ascend_pytorch_profiler_0.db"
+        index = ingest(path, folder / "index.tracedb")
+        verify(index, path)
+        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        wanted = dict(database.execute("""
+            SELECT s.value, count(*) FROM COMPUTE_TASK_INFO c JOIN TASK t USING (globalTaskId)
+            JOIN STRING_IDS s ON s.id = c.opType GROUP BY 1 UNION ALL
+            SELECT s.value, count(*) FROM COMMUNICATION_OP c JOIN STRING_IDS s ON s.id = c.opType GROUP BY 1"""))
+        equal({name: numbers[0] for name, numbers in sums(index).items()}, wanted, "kernels by type")
+        found = open_index(index).execute("SELECT (SELECT count(*) FROM runtime_call), (SELECT count(*) FROM kernel "
+                                          "WHERE cpu_op_id IS NULL), (SELECT count(*) FROM kernel WHERE launch_id IS NULL), "
+                                          "(SELECT group_concat(name) FROM steps)").fetchone()
+        equal(found, (710, 0, 0, "ProfilerStep#50"), "calls, kernels without operator and without launch, steps")
+
+
+def one_run():
+    """One made run in all three forms: the same kernels, times, collectives and steps."""
+    made = Run(seed=7)
+    with scratch_folder() as folder:
+        files = {"kernel_details.csv": write_csv, "ascend_pytorch_profiler_3.db": write_database,
+                 "trace_view.json": write_trace_view}
+        found = {}
+        for name, write in files.items():
+            write(made, folder / name)
+            index = ingest(folder / name, folder / f"{name}.tracedb")
+            verify(index, name)
+            found[name] = open_index(index).execute(
+                "SELECT n.name, k.ts, k.dur, k.kind, t.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
+                "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id ORDER BY k.ts, k.dur").fetchall()
+        base = min(kernel.start for kernel in made.kernels)
+        equal(found["kernel_details.csv"], made.expected(base), "kernels of the table")
+        for name in list(files)[1:]:
+            first = found[name][0][1]
+            equal([(n, ts - first, *rest) for n, ts, *rest in found[name]], found["kernel_details.csv"], f"kernels of {name}")
+        linked = open_index(folder / "ascend_pytorch_profiler_3.db.tracedb").execute(
+            "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
+        equal(linked, (len(made.kernels),) * 4, "kernels, with launch, operator and step, of the database")
+        view = open_index(folder / "trace_view.json.tracedb").execute(
+            "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
+        equal(view, linked, "the same of trace_view.json")
+        rank = run("trace-query", "sql", "--csv", folder / "ascend_pytorch_profiler_3.db.tracedb",
+                   "SELECT value FROM meta WHERE key = 'rank'").stdout.split()[1]
+        equal(rank, "3", "rank")
+        compared = run("trace-query", "compare", "--section", "kernels", "--csv", folder / "kernel_details.csv",
+                       folder / "trace_view.json").stdout
+        require("MatMulV2" in compared, "compare of table and trace names no kernel")
+
+
+def no_file_beside():
+    """A database is read where it is, and nothing is written beside it but the index."""
+    with scratch_folder() as folder:
+        path = folder / "msprof_1.db"
+        write_database(Run(seed=1), path)
+        before = path.read_bytes()
+        (folder / "out").mkdir()
+        ingest(path, folder / "out/index.tracedb")
+        equal((path.read_bytes(), sorted(file.name for file in folder.iterdir())), (before, ["msprof_1.db", "out"]), "the folder")
+
+
+def main():
+    cases = Cases()
+    cases.run("one run in three forms", one_run)
+    cases.run("nothing beside a database", no_file_beside)
+    if not skip_without_traces(cases, ASCEND):
+        for rank in (0, 1):
+            cases.run(f"op_statistic of rank {rank}", statistics, rank)
+        for name in ("advisor_kernel_details.csv", "level1_rank0_kernel_details.csv", "level2_kernel_details.csv"):
+            cases.run(name, every_row, name)
+        cases.run("real database", real_database)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Databases of Nsight Systems and rocmProfileData, made here and real ones, and hostile ones of any profiler: every row is
+stored or counted, and whatever is wrong with a database is an issue or one line, never a crash."""
+import json
+import random
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from ascend_files import Run, write_database  # noqa: E402
+from trace_cases import (Cases, TRACES, equal, ingest, open_index, require, run, scratch_folder,  # noqa: E402
+                         skip_without_traces)
+
+OTHER = TRACES / "other"
+ZERO = 1_000_000
+
+
+def source(path):
+    return sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def verify(index):
+    rows = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)["rows"]
+    equal([row for row in rows if "FAILED" in str(row)], [], "verify")
+
+
+def issues(index):
+    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
+
+
+def make_nsys(path):
+    database = sqlite3.connect(path)
+    database.executescript(f"""
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO StringIds VALUES (1, 'void gemm<float>(float*)'), (2, 'cudaLaunchKernel_v7000'), (3, 'worker'),
+                                     (4, 'cudaMemcpyAsync_v3020');
+        CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);
+        INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);
+        CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER);
+        INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100', 132);
+        CREATE TABLE ThreadNames (nameId INTEGER, globalTid INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+            correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER, registersPerThread INTEGER,
+            gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER,
+            staticSharedMemory INTEGER, dynamicSharedMemory INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+            correlationId INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER,
+            nameId INTEGER);
+        CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, textId INTEGER);
+        CREATE TABLE SCHED_EVENTS (start INTEGER); INSERT INTO SCHED_EVENTS VALUES (1);""")
+    thread = (1 << 48) | (77 << 24) | 78
+    database.execute("INSERT INTO ThreadNames VALUES (3, ?)", (thread,))
+    for step in range(3):
+        at = ZERO + step * 100_000
+        database.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, NULL)", (at, at + 90_000, f"ProfilerStep#{step}", thread))
+        for place in range(5):
+            start, correlation = at + 10_000 * place, 1 + step * 10 + place
+            database.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, NULL)",
+                             (start, start + 3_000, f"aten::mm, seq = {place}, op_id = {correlation}, sizes = [[2, 3], []]", thread))
+            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 2)",
+                             (start + 500, start + 1_500, thread, correlation))
+            database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 7, ?, 0, 1, 1, 32, 4, 2, 1, 128, 1, 1, 100, 28)",
+                             (start + 4_000, start + 4_000 + 100 * place, correlation))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 4)", (at + 60_000, at + 61_000, thread, 1000 + step))
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?, ?, 0, 7, ?, 4096, 1, 1, 2)",
+                         (at + 62_000, at + 63_000, 1000 + step))
+    database.execute("INSERT INTO NVTX_EVENTS VALUES (?, NULL, 34, 'a mark', ?, NULL)", (ZERO, thread))
+    database.execute("INSERT INTO NVTX_EVENTS VALUES (?, NULL, 75, 'a domain', ?, NULL)", (ZERO, thread))
+    database.commit()
+    database.close()
+
+
+def made_nsys():
+    with scratch_folder() as folder:
+        make_nsys(folder / "run.sqlite")
+        index = ingest(folder / "run.sqlite", folder / "run.tracedb")
+        verify(index)
+        database = open_index(index)
+        kernel = database.execute(
+            "SELECT name, dur, grid, block, registers, shared_memory, cpu_op, stream, device FROM kernels WHERE id = 2").fetchone()
+        equal(kernel, ("void gemm<float>(float*)", 100, "4,2,1", "128,1,1", 32, 128, "aten::mm", 7, 0), "a kernel")
+        counts = database.execute(
+            "SELECT (SELECT count(*) FROM kernel WHERE launch_id IS NOT NULL AND step_id IS NOT NULL),"
+            "(SELECT count(*) FROM memcpys WHERE direction = 'HtoD' AND bytes = 4096 AND name = 'Memcpy HtoD (Pinned -> Device)'),"
+            "(SELECT group_concat(kernels) FROM steps), (SELECT count(*) FROM cpu_op), (SELECT count(*) FROM instant),"
+            "(SELECT name FROM thread LIMIT 1), (SELECT dims FROM op_shape), (SELECT name FROM device)").fetchone()
+        equal(counts, (15, 3, "5,5,5", 15, 1, "worker", "[[2, 3], []]", "NVIDIA H100"), "links, copies, steps, operators, marks")
+        meta = dict(database.execute("SELECT key, value FROM meta"))
+        equal((meta["format"], meta["vendor"], meta["base_time_ns"], meta["trace.tables_not_read"]),
+              ("nsys-sqlite", "nvidia", str(1_700_000_000_000_000_000 + ZERO), '["SCHED_EVENTS"]'), "meta")
+        # The same run as the PyTorch profiler would have it: one side of a comparison each.
+        events = [{"ph": "X", "cat": "kernel", "name": "void gemm<float>(float*)", "pid": 0, "tid": 7, "dur": 0.1 * place,
+                   "ts": 1000 + 100 * step + 10 * place + 4, "args": {"device": 0, "stream": 7, "correlation": step * 10 + place}}
+                  for step in range(3) for place in range(5)]
+        (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+        rows = json.loads(run("trace-query", "compare", "--section", "kernels", "--json", folder / "run.sqlite",
+                              folder / "trace.json").stdout)
+        require("gemm" in json.dumps(rows), "compare pairs no kernel of the two formats")
+
+
+def real_nsys(name):
+    with scratch_folder() as folder:
+        index = ingest(OTHER / name, folder / "index.tracedb")
+        verify(index)
+        wanted = source(OTHER / name).execute(
+            "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+            "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
+        found = open_index(index).execute(
+            "SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id "
+            "ORDER BY 1").fetchall()
+        equal(found, wanted, "kernel sums")
+        linked, kernels, operators = open_index(index).execute(
+            "SELECT count(launch_id), count(*), count(cpu_op_id) FROM kernel").fetchone()
+        require(linked > 0.98 * kernels and operators > 0.9 * kernels, f"{linked} of {kernels} linked, {operators} with operator")
+
+
+def real_rpd():
+    with scratch_folder() as folder:
+        index = ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb")
+        verify(index)
+        found = open_index(index).execute(
+            "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
+            "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "
+            "(SELECT group_concat(DISTINCT direction) FROM memory_op)").fetchone()
+        wanted = source(OTHER / "rpd_matmul.rpd").execute(
+            "SELECT (SELECT count(*) FROM op WHERE opType = 'KernelExecution'), (SELECT count(*) FROM op WHERE opType LIKE 'Copy%' OR opType LIKE 'Fill%'),"
+            "(SELECT count(*) FROM rocpd_api), 0, (SELECT sum(end - start) FROM op WHERE opType = 'KernelExecution')").fetchone()
+        equal(found[:5], wanted, "kernels, copies, calls")
+        equal(set(found[5].split(",")), {"HtoD", "DtoH"}, "directions")
+
+
+def refused(path, *words):
+    result = run("trace-ingest", "-q", "-o", f"{path}.tracedb", path, check=False)
+    require(result.returncode == 3, f"exit {result.returncode}: {result.stderr}")
+    lines = result.stderr.strip().splitlines()
+    require(len(lines) <= 2 and all(word in lines[0] for word in words), f"says {lines}")
+
+
+def hostile_tables():
+    """Views, virtual tables, generated columns, wrong types, missing columns and tables in place of the profiler's own."""
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS startNs, i AS endNs, i AS id FROM n"
+    changes = {
+        "view": ("DROP TABLE TASK", f"CREATE VIEW TASK AS {endless}"),
+        "endless steps": (f"CREATE VIEW STEP_TIME AS {endless}",),
+        "virtual": ("DROP TABLE TASK", "CREATE VIRTUAL TABLE TASK USING fts4(startNs, endNs, globalTaskId, streamId)"),
+        "columns": ("DROP TABLE TASK", "CREATE TABLE TASK (startNs INTEGER)", "INSERT INTO TASK VALUES (1)"),
+        "generated": ("ALTER TABLE TASK RENAME TO OLD", "CREATE TABLE TASK (startNs, endNs, deviceId, connectionId, "
+                      "globalTaskId AS (length(hex(zeroblob(100000000)))), streamId)", "INSERT INTO TASK SELECT startNs, endNs, "
+                      "deviceId, connectionId, streamId FROM OLD"),
+        "no strings": ("DROP TABLE STRING_IDS", "CREATE TABLE STRING_IDS (id TEXT, value BLOB)"),
+        "types": ("UPDATE TASK SET startNs = 'soon', streamId = x'00ff', deviceId = 1e300 WHERE taskId % 3 = 0",
+                  "UPDATE TASK SET endNs = startNs - 1 WHERE taskId % 3 = 1", "UPDATE TASK SET endNs = NULL WHERE taskId % 3 = 2"),
+        "numbers": ("UPDATE TASK SET startNs = 9223372036854775807", "UPDATE COMMUNICATION_OP SET startNs = -9223372036854775808",
+                    "UPDATE CANN_API SET globalTid = -1, connectionId = 9223372036854775807"),
+        "texts": ("UPDATE STRING_IDS SET value = 'a' || char(0) || 'b' WHERE id % 2", "UPDATE STRING_IDS SET value = CAST(x'ff' AS TEXT) WHERE id % 3 = 0"),
+        "no times": ("DELETE FROM TASK",),
+    }
+    with scratch_folder() as folder:
+        for name, statements in changes.items():
+            path = folder / f"{name.replace(' ', '_')}_profiler.db"
+            write_database(Run(seed=3), path)
+            database = sqlite3.connect(path)
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+            database.close()
+            result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path, check=False)
+            require(result.returncode in (0, 3), f"{name}: exit {result.returncode}: {result.stderr}")
+            require(result.returncode == 0, f"{name}: {result.stderr}")
+            verify(folder / "index.tracedb")
+            found = issues(folder / "index.tracedb")
+            if name in ("view", "virtual", "columns", "generated", "endless steps"):
+                require("unreadable_table" in found, f"{name}: {found}")
+            if name == "types":
+                require(found.get("bad_timestamp") and found.get("negative_duration") and found.get("missing_duration"), f"{found}")
+            if name == "texts":
+                require(found.get("replaced_character"), f"{found}")
+            if name == "no times":
+                require(found.get("missing_timestamp"), f"{found}")
+
+
+def damaged():
+    """Cut and overwritten anywhere: an index that adds up, or one line."""
+    chance = random.Random(11)
+    with scratch_folder() as folder:
+        whole = folder / "run_profiler.db"
+        write_database(Run(seed=5), whole)
+        data = whole.read_bytes()
+        salvaged = 0
+        for turn in range(60):
+            broken = bytearray(data)
+            at = chance.randrange(len(data))
+            if turn % 2:
+                del broken[at:]
+            else:
+                size = chance.choice((1, 16, 512, 4096))
+                broken[at:at + size] = chance.randbytes(len(broken[at:at + size]))
+            path = folder / "broken_profiler.db"
+            path.write_bytes(broken)
+            result = run("trace-ingest", "-q", "--force", "-o", folder / "index.tracedb", path, check=False)
+            require(result.returncode in (0, 3), f"turn {turn}: exit {result.returncode}: {result.stderr}")
+            require(result.returncode == 0 or len(result.stderr.strip().splitlines()) <= 2, result.stderr)
+            if result.returncode == 0:
+                verify(folder / "index.tracedb")
+                salvaged += 1
+        require(salvaged > 0, "nothing was salvaged")
+
+
+def journals_and_pipes():
+    with scratch_folder() as folder:
+        path = folder / "run_profiler.db"
+        write_database(Run(seed=2), path)
+        (folder / "run_profiler.db-wal").write_bytes(b"x" * 100)
+        refused(path, "-wal", "checkpoint")
+        (folder / "run_profiler.db-wal").unlink()
+        result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "-", check=False, stdin=path.open("rb"))
+        require(result.returncode == 3 and "database" in result.stderr, f"a pipe: {result.stderr}")
+        (folder / "other.db").write_bytes(b"")
+        database = sqlite3.connect(folder / "foreign.db")
+        database.execute("CREATE TABLE t (a)")
+        database.commit()
+        database.close()
+        refused(folder / "foreign.db", "SQLite database", "no index of ours")
+
+
+def query_builds():
+    """trace-query takes a database as it takes any trace."""
+    with scratch_folder() as folder:
+        make_nsys(folder / "run.sqlite")
+        table = run("trace-query", "kernels", "--csv", folder / "run.sqlite").stdout
+        require("gemm" in table and (folder / "run.sqlite.tracedb").exists(), "kernels of a database")
+        found = sorted(path.name for path in folder.iterdir())
+        equal(found, ["run.sqlite", "run.sqlite.tracedb"], "files beside the database")
+
+
+def main():
+    cases = Cases()
+    cases.run("made nsys export", made_nsys)
+    cases.run("trace-query of a database", query_builds)
+    cases.run("hostile tables", hostile_tables)
+    cases.run("damaged databases", damaged)
+    cases.run("journals, pipes and foreign databases", journals_and_pipes)
+    if not skip_without_traces(cases, OTHER):
+        for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
+            cases.run(name, real_nsys, name)
+        cases.run("rpd_matmul.rpd", real_rpd)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
