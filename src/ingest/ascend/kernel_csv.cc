@@ -99,14 +99,13 @@ class KernelCsv {
     CsvRecord record;
     while (reader.next(record) && record.fields.empty()) {
     }
-    const Columns columns{CsvHeader(record.fields)};
-    columns_ = &columns;
+    columns_.emplace(CsvHeader(record.fields));
     rows_ = sink_.kind("kernel");
     while (reader.next(record)) {
       take_odd_row();
       if (record.fields.empty() && !record.broken) continue;  // an empty line
       sink_.read(rows_);
-      if (record.broken || record.fields.size() != columns.size) {
+      if (record.broken || record.fields.size() != columns_->size) {
         keep_odd_row(record);
       } else {
         add(record.fields, static_cast<std::int64_t>(record.offset));
@@ -289,7 +288,7 @@ class KernelCsv {
 
   EndingSource source_;
   RowSink& sink_;
-  const Columns* columns_ = nullptr;
+  std::optional<Columns> columns_;
   RowSink::Kind rows_ = 0;
   bool complete_ = true;
   std::optional<OddRow> odd_;
