@@ -9,7 +9,8 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 12;   // no text is shortened below this
+constexpr std::size_t kNarrowest = 12;   // before a text gets narrower than this, numbers are left out
+constexpr std::size_t kLeast = 10;       // no text is shortened below this: other columns are left out
 constexpr std::size_t kReadable = 32;    // before a text gets narrower than this, figures are left out
 constexpr std::size_t kKeptColumns = 3;  // but not these: share, total, count; where no column says that it is kept
 
@@ -30,7 +31,10 @@ class RenderedTable final : public BufferedTable {
     for (const std::size_t width : widths) rules.emplace_back(width, '-');
     line(rules, widths, text);
     for (const auto& row : text.rows) line(row, widths, text);
-    if (!left_out.empty()) out_ << "(no room for " << left_out << "; --wide shows all)\n";
+    if (left_out.empty()) return;
+    for (const std::string& note : wrap_text("(no room for " + left_out + "; --wide shows all)", options_.width)) {
+      out_ << note << '\n';
+    }
   }
 
   static std::size_t natural_width(const Text& text, std::size_t column) {
@@ -68,8 +72,8 @@ class RenderedTable final : public BufferedTable {
     return line_width(widths);
   }
 
-  // On a terminal so narrow that names would be unreadable, columns go: those that say nothing, then figures, the last
-  // first, then numbers of things. Returns their heads, in the order of the table.
+  // On a terminal so narrow that names would be unreadable, columns are left out: those that say nothing, then figures,
+  // the last first, then numbers of things, at last whatever is last. Returns their heads, in the order of the table.
   [[nodiscard]] std::string make_room(Text& text) const {
     if (options_.width == 0 || text.rows.empty()) return {};
     const std::vector<std::string> heads = text.heads;
@@ -81,6 +85,8 @@ class RenderedTable final : public BufferedTable {
     if (marked) leave_out(text, kReadable, number);
     leave_out(text, kReadable, [&](std::size_t c) { return text.optional[c] && c >= kKeptColumns; });
     leave_out(text, kNarrowest, number);
+    leave_out(text, kLeast, [&](std::size_t c) { return usual(c) && c > 0; });
+    leave_out(text, kLeast, [&](std::size_t c) { return c > 0; });
     std::string gone;
     std::size_t kept = 0;
     for (const std::string& head : heads) {
@@ -107,7 +113,9 @@ class RenderedTable final : public BufferedTable {
     if (options_.width == 0 || widths.empty()) return widths;
     const auto is_prose = [&](std::size_t c) { return text.fit[c] == Fit::kWrapped; };
     shrink(widths, kReadable, is_prose);
-    shrink(widths, kNarrowest, [&](std::size_t c) { return !text.right_aligned[c]; });
+    for (const std::size_t shortest : {kNarrowest, kLeast}) {
+      shrink(widths, shortest, [&](std::size_t c) { return !text.right_aligned[c]; });
+    }
     return widths;
   }
 

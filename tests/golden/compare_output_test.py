@@ -1,13 +1,12 @@
 """All sections of compare in all formats, on one pair of synthetic traces, against tests/golden/compare/*.
 
 `compare_output_test.py --update` writes what is printed now; look at the differences before they are committed."""
-import difflib
-import itertools
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from stored_texts import check_stored, store  # noqa: E402
+from trace_cases import Cases, ingest, make_trace, run, scratch_folder  # noqa: E402
 
 EXPECTED = Path(__file__).resolve().parent / "compare"
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
@@ -16,7 +15,6 @@ COMMON = ("--layers", 2, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--quant
 BASELINE = (*COMMON, "--vendor", "nvidia", "--seed", 5)
 CANDIDATE = (*COMMON, "--vendor", "nvidia", "--seed", 6, "--fuse", "rope+kvcache,add+rmsnorm", "--insert", "sort@1",
              "--slow", "attention_decode@0=2")
-SHOWN = 12  # lines of a difference
 
 
 def answers(folder):
@@ -35,30 +33,14 @@ def answers(folder):
     return out
 
 
-def check(name, text):
-    path = EXPECTED / name
-    require(path.exists(), f"{path} does not exist: run this file with --update")
-    expected = path.read_text(encoding="utf-8")
-    lines = difflib.unified_diff(expected.splitlines(), text.splitlines(), "expected", "printed", lineterm="", n=0)
-    require(text == expected, "the output changed (--update writes it anew):\n" + "\n".join(itertools.islice(lines, SHOWN)))
-
-
-def update(found):
-    EXPECTED.mkdir(exist_ok=True)
-    for name, text in found.items():
-        (EXPECTED / name).write_text(text, encoding="utf-8")
-    print(f"wrote {len(found)} files to {EXPECTED}")
-
-
 def main():
     cases = Cases()
     with scratch_folder() as folder:
         found = answers(folder)
     if "--update" in sys.argv[1:]:
-        update(found)
-        return
+        return store(EXPECTED, found)
     for name, text in found.items():
-        cases.run(name, check, name, text)
+        cases.run(name, check_stored, EXPECTED / name, text)
     cases.finish()
 
 

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
+
+#include "report/escape.h"
 
 namespace tracedb {
 namespace {
@@ -64,27 +67,6 @@ TEST_CASE("table: totals have a unit of their own, other times share one in whic
   CHECK(heads(1, 500, 300'000'000) == "| Total (ns) | Min (us) | Max (us) |");
 }
 
-TEST_CASE("table: a narrow terminal loses figures before names become unreadable") {
-  std::vector<Column> columns(4, {"n", "Instances", Unit::kCount, OthersAggregate::kNone});
-  columns.push_back({"avg", "Avg", Unit::kTime, OthersAggregate::kMean});
-  columns.push_back({"name", "Name", Unit::kText, OthersAggregate::kLabel});
-  const auto at_width = [&](std::size_t width) {
-    std::ostringstream out;
-    RenderOptions options;
-    options.width = width;
-    const auto renderer = find_renderer("table")->make(out, options);
-    renderer->begin({"x", {}}, columns);
-    const std::int64_t n = 1;
-    renderer->row(Row{n, n, n, n, n, std::string(60, 'x')});
-    renderer->end({});
-    return out.str();
-  };
-  CHECK(at_width(200).find("no room") == std::string::npos);
-  CHECK(at_width(80).find("\n(no room for Avg (ns); --wide shows all)\n") != std::string::npos);
-  CHECK(at_width(66).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
-  CHECK(at_width(10).find("\n(no room for Instances, Avg (ns); --wide shows all)\n") != std::string::npos);
-}
-
 namespace {
 
 std::string table_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
@@ -98,7 +80,56 @@ std::string table_at(std::size_t width, const std::vector<Column>& columns, cons
   return out.str();
 }
 
+// The note of what is left out, in one line.
+std::string note_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  const std::string text = table_at(width, columns, rows);
+  const std::size_t begin = text.find("\n(no room");
+  if (begin == std::string::npos) return "";
+  std::string note = text.substr(begin + 1);
+  std::replace(note.begin(), note.end(), '\n', ' ');
+  return note;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, display_width(line));
+  return longest;
+}
+
 }  // namespace
+
+TEST_CASE("table: a narrow terminal loses figures before names become unreadable") {
+  std::vector<Column> columns(4, {"n", "Instances", Unit::kCount, OthersAggregate::kNone});
+  columns.push_back({"avg", "Avg", Unit::kTime, OthersAggregate::kMean});
+  columns.push_back({"name", "Name", Unit::kText, OthersAggregate::kLabel});
+  const std::int64_t n = 1;
+  const std::vector<Row> rows = {Row{n, n, n, n, n, std::string(60, 'x')}};
+  CHECK(note_at(200, columns, rows).empty());
+  CHECK(note_at(80, columns, rows) == "(no room for Avg (ns); --wide shows all) ");
+  CHECK(note_at(66, columns, rows) == "(no room for Instances, Avg (ns); --wide shows all) ");
+  CHECK(note_at(40, columns, rows) == "(no room for Instances, Instances, Avg (ns); --wide shows all) ");
+}
+
+TEST_CASE("table: every line fits the terminal, the note of what is left out included") {
+  const std::int64_t n = 1;
+  const std::vector<Column> columns = {{"a", "First Text", Unit::kText},
+                                       {"b", "Second Text", Unit::kText},
+                                       {"change", "Change", Unit::kTime, OthersAggregate::kSum, Fit::kKept},
+                                       {"c", "Third Text", Unit::kText},
+                                       {"d", "Fourth Text", Unit::kText},
+                                       {"e", "Fifth Text", Unit::kText},
+                                       {"id", "Kernel Id"},
+                                       {"f", "Sixth Text", Unit::kText}};
+  const std::string long_text(40, 'x');
+  const Row row = {long_text, long_text, n, long_text, long_text, long_text, n, long_text};
+  for (const std::size_t width : {160, 120, 80, 60, 40, 30}) {
+    CAPTURE(width);
+    CHECK(longest_line(table_at(width, columns, {row})) <= width);
+  }
+  CHECK(note_at(80, columns, {row}) == "(no room for Kernel Id, Sixth Text; --wide shows all) ");
+  CHECK(note_at(70, columns, {row}) == "(no room for Fifth Text, Kernel Id, Sixth Text; --wide shows all) ");
+}
 
 TEST_CASE("table: on a narrow terminal columns without a value go first, those that are kept last") {
   const std::int64_t n = 1;
@@ -111,8 +142,8 @@ TEST_CASE("table: on a narrow terminal columns without a value go first, those t
   const std::vector<Row> rows = {Row{n, Cell(), n, n, n, "decode"}, Row{n, Cell(), n, n, n, "prefill"}};
   CHECK(table_at(50, columns, rows).find("no room") == std::string::npos);
   CHECK(table_at(45, columns, rows).find("\n(no room for Requests; --wide") != std::string::npos);
-  CHECK(table_at(32, columns, rows).find("\n(no room for Requests, Rows; --wide") != std::string::npos);
-  CHECK(table_at(25, columns, rows).find("\n(no room for Requests, Tokens, Rows; --wide") != std::string::npos);
+  CHECK(note_at(32, columns, rows).starts_with("(no room for Requests, Rows; --wide"));
+  CHECK(note_at(25, columns, rows).starts_with("(no room for Requests, Tokens, Rows; --wide"));
   // A table without rows has nothing to make room for.
   CHECK(table_at(25, columns, {}).find("no room") == std::string::npos);
 }
@@ -120,10 +151,10 @@ TEST_CASE("table: on a narrow terminal columns without a value go first, those t
 TEST_CASE("table: where names are at their narrowest, ids give way") {
   std::vector<Column> columns(3, {"name", "Name", Unit::kText});
   columns.insert(columns.begin() + 1, {"id", "Kernel Id"});
-  const std::string text =
-      table_at(40, columns, {Row{std::string(40, 'a'), std::int64_t{7}, std::string(40, 'b'), std::string(40, 'c')}});
-  CHECK(text.find("\n(no room for Kernel Id; --wide shows all)\n") != std::string::npos);
-  CHECK(text.find("aaaaaa…aaaaa  bbbbbb…bbbbb  cccccc…ccccc\n") != std::string::npos);
+  const std::vector<Row> rows = {
+      Row{std::string(40, 'a'), std::int64_t{7}, std::string(40, 'b'), std::string(40, 'c')}};
+  CHECK(note_at(40, columns, rows) == "(no room for Kernel Id; --wide shows all) ");
+  CHECK(table_at(40, columns, rows).find("aaaaaa…aaaaa  bbbbbb…bbbbb  cccccc…ccccc\n") != std::string::npos);
 }
 
 TEST_CASE("table: prose goes on in the next line, names lose their middle") {
