@@ -6,12 +6,12 @@
 namespace tracedb {
 namespace {
 
-// The family as which a companion counts; nullopt of others, and of those that are of their host's family anyhow.
+// The family that a companion counts as; nullopt for other kernels, and for companions of their host's own family.
 std::optional<OpId> host_of(const KernelNameEntry& entry, const KernelNameTable& kernel_names) {
   return entry.host && *entry.host != kernel_names.family_of(entry.op) ? entry.host : std::nullopt;
 }
 
-// Classes that the alignment takes for another of their family.
+// Classes that the alignment pairs with another one of their family.
 std::set<OpId> taken_for_others(const GroupAlignment& alignment, const KernelNameTable& kernel_names) {
   std::set<OpId> out;
   for (const AlignedSegment& segment : alignment.segments) {
@@ -62,7 +62,7 @@ ClassLevels::ClassLevels(const std::set<OpId>& a, const std::set<OpId>& b, const
     const std::vector<OpId> only_b = missing_in(a, b, family, kernel_names);
     const bool is_shown =
         std::any_of(coarse.begin(), coarse.end(), [&](OpId op) { return kernel_names.family_of(op) == family; });
-    // Without a row on the other side to stand beside, a class is what is new or gone.
+    // A class without a counterpart in the other trace is new or gone.
     if (!only_b.empty() || b.contains(family) || is_shown) coarse.insert(only_a.begin(), only_a.end());
     if (!only_a.empty() || a.contains(family) || is_shown) coarse.insert(only_b.begin(), only_b.end());
   }

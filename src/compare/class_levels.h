@@ -1,4 +1,4 @@
-// Chooses how finely the classes of a comparison are shown: at the finest level that both traces have. Pure.
+// Chooses how finely operation classes are shown in a comparison: at the finest level that both traces have. Pure.
 //
 // A class that only one trace has, or whose kernels are aligned with kernels of another class of its family, is shown
 // as that family (families.h) for both traces, so that rows pair up. A companion counts as the class of its host.
@@ -33,7 +33,7 @@ class ClassLevels {
   std::vector<OpId> of_name_;
 };
 
-// The classes of the kernels of a group's side; those that companions have beside their host's are left out.
+// The classes of the kernels of a group's side; classes that only companions have are left out.
 std::set<OpId> classes_of(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names);
 
 }  // namespace tracedb

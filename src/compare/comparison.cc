@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "compare/compare_warnings.h"
 #include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
 
@@ -38,6 +37,24 @@ double coverage(const GroupWork& own, const GroupWork& other) {
   }
   return all > 0 ? shared / all : 1;
 }
+
+class Ratios {
+ public:
+  explicit Ratios(const GroupComparison& group)
+      : baseline_units_(static_cast<double>(group.baseline_units)),
+        candidate_units_(static_cast<double>(group.candidate_units)) {}
+
+  void add(std::int64_t baseline, std::int64_t candidate) {
+    if (baseline <= 0 || candidate <= 0) return;
+    ratios_.push_back((static_cast<double>(candidate) / candidate_units_) /
+                      (static_cast<double>(baseline) / baseline_units_));
+  }
+  std::vector<double> take() { return std::move(ratios_); }
+
+ private:
+  double baseline_units_, candidate_units_;
+  std::vector<double> ratios_;
+};
 
 class Comparer {
  public:
@@ -136,7 +153,7 @@ class Comparer {
     return out;
   }
 
-  // A kind that one side does not tell (step_groups.h) goes by the name that the other gives it.
+  // A step kind that is unknown in one trace (step_groups.h) has the name of its counterpart.
   void name_kinds(const std::vector<StepGroup>& groups) {
     for (const StepGroup& group : groups) {
       if (group.whole_trace) continue;
@@ -222,7 +239,7 @@ class Comparer {
     return parts;
   }
 
-  // All groups, resample by resample; `parts_of` says what counts of each.
+  // All groups, resample by resample; `parts_of` returns the parts of each that count.
   Change overall(std::vector<Part> (*parts_of)(const GroupComparison&)) const {
     Change all;
     all.baseline.draws.assign(kResamples, 0);
@@ -259,6 +276,50 @@ class Comparer {
 };
 
 }  // namespace
+
+Tally tally(std::string_view what, std::vector<double> ratios) {
+  Tally out;
+  out.what = what;
+  out.parts = ratios.size();
+  if (ratios.empty()) return out;
+  std::sort(ratios.begin(), ratios.end());
+  const std::size_t middle = ratios.size() / 2;
+  const double median = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
+  out.median = median - 1;
+  for (const double ratio : ratios) {
+    if (ratio > 1) ++out.slower;
+    if (ratio < 1) ++out.faster;
+  }
+  return out;
+}
+
+std::string to_string(const Tally& tally) {
+  const std::size_t same = tally.parts - tally.slower - tally.faster;
+  const bool slower = tally.slower != tally.faster ? tally.slower > tally.faster : tally.median > 0;
+  const std::size_t most = slower ? tally.slower : tally.faster;
+  return fmt::format("{} of {} {} {}, median {:+.1f} %", std::max(most, same), tally.parts, tally.what,
+                     same > most ? "the same"
+                     : slower    ? "slower"
+                                 : "faster",
+                     100 * tally.median);
+}
+
+std::vector<Tally> tallies(const GroupComparison& group) {
+  Ratios layers(group), operations(group), kernels(group);
+  for (const LayerChange& layer : group.layers) {
+    if (layer.layer >= 0) layers.add(layer.baseline.time, layer.candidate.time);
+  }
+  for (const OpChange& op : group.ops) operations.add(op.baseline.time, op.candidate.time);
+  for (const AlignedSegment& segment : group.alignment.segments) {
+    for (const KernelPair& pair : segment.pairs) {
+      if (pair.has_both()) kernels.add(pair.baseline.time, pair.candidate.time);
+    }
+  }
+  std::vector<Tally> out = {tally("layers", layers.take()), tally("operations", operations.take()),
+                            tally("aligned kernels", kernels.take())};
+  std::erase_if(out, [](const Tally& one) { return one.parts == 0; });
+  return out;
+}
 
 bool GroupComparison::by_transition() const {
   return std::any_of(transitions.begin(), transitions.end(),

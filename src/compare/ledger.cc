@@ -1,9 +1,16 @@
 #include "compare/ledger.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <numeric>
+
+#include "compare/comparison.h"
+#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -58,6 +65,208 @@ void split_effects(const LedgerRow& row, std::int64_t na, std::int64_t nb, Ledge
   split(per_unit * average);
 }
 
+struct LedgerKey {
+  Work work = Work::kCompute;  // rows of communication and copies come behind
+  std::int32_t layer = kNoLayer;
+  std::string op, kernel;
+  bool fusion = false;
+  auto operator<=>(const LedgerKey&) const = default;
+};
+
+std::string label_of(const LedgerKey& key, LedgerBy by) {
+  if (key.fusion) return fmt::format("[fusion: {}]", key.op);
+  if (key.work == Work::kCompute) return by == LedgerBy::kLayer ? "[computation]" : key.op;
+  const std::string what = key.work == Work::kComm ? "exposed communication" : "exposed copies";
+  return fmt::format("[{}]", what);
+}
+
+double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
+
+// A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
+struct RowSums {
+  LedgerAmount baseline, candidate;
+  LedgerAmount aligned_baseline, aligned_candidate;  // of those, at aligned positions
+  double count_effect = 0;                           // of the placed ones, per unit
+  bool longer = false;                               // some position has kernels on both sides
+};
+
+class Account {
+ public:
+  Account(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by)
+      : group_(group),
+        kernel_names_(kernel_names),
+        by_(by),
+        units_a_(std::max<std::int64_t>(group.baseline_units, 1)),
+        units_b_(std::max<std::int64_t>(group.candidate_units, 1)) {}
+
+  std::map<LedgerKey, RowSums> run() {
+    for (const WorkCell& cell : group_.baseline.cells) {
+      add(rows_[key_of(cell.name, cell.layer, cell.work)].baseline, cell.sum.n, cell.sum.accounted(cell.work));
+    }
+    for (const WorkCell& cell : group_.candidate.cells) {
+      add(rows_[key_of(cell.name, cell.layer, cell.work)].candidate, cell.sum.n, cell.sum.accounted(cell.work));
+    }
+    // Sequences of whole steps do not say in which layer a position is.
+    if (group_.alignment.by_layer || by_ == LedgerBy::kOp) {
+      for (const AlignedSegment& segment : group_.alignment.segments) {
+        for (std::size_t layer = 0; layer < segment.layers.size(); ++layer) add_layer(segment, layer);
+      }
+    }
+    for (auto& [key, row] : rows_) finish(row);
+    return std::move(rows_);
+  }
+
+ private:
+  static void add(LedgerAmount& to, std::int64_t n, std::int64_t time) {
+    to.n += n;
+    to.time = bounded_add(to.time, time);
+  }
+
+  [[nodiscard]] LedgerKey key_of(NameId name, std::int32_t layer, Work work) const {
+    LedgerKey key;
+    key.work = work;
+    if (by_ != LedgerBy::kOp) key.layer = layer;
+    if (by_ == LedgerBy::kKernel) key.kernel = kernel_names_.entries()[name].name;
+    // Communication and copies are one row each, whatever their classes, unless rows are of kernels.
+    if (by_ == LedgerBy::kLayer || (by_ != LedgerBy::kKernel && work != Work::kCompute)) return key;
+    key.op = kernel_names_.op_name(group_.levels.op_of(name, kernel_names_));
+    return key;
+  }
+  [[nodiscard]] LedgerKey key_of(const Fusion& fusion, std::int32_t layer) const {
+    LedgerKey key;
+    key.fusion = true;
+    if (by_ != LedgerBy::kOp) key.layer = layer;
+    if (by_ == LedgerBy::kKernel) key.kernel = kernel_names_.entries()[fusion.fused.name].name;
+    key.op = kernel_names_.op_name(kernel_names_.op_of(fusion.fused.name));
+    return key;
+  }
+
+  void add_layer(const AlignedSegment& segment, std::size_t which) {
+    const std::int32_t layer = segment.layers[which];
+    const auto begin = segment.positions.begin() + static_cast<std::ptrdiff_t>(which * segment.pairs.size());
+    std::vector<PositionSums> positions(begin, begin + static_cast<std::ptrdiff_t>(segment.pairs.size()));
+    for (std::size_t i = 0; i < segment.pairs.size(); ++i) {
+      const KernelPair& pair = segment.pairs[i];
+      take_out(pair.baseline, positions[i].baseline, layer, &RowSums::baseline);
+      take_out(pair.candidate, positions[i].candidate, layer, &RowSums::candidate);
+      if (pair.companion_of != kNoPartner) {
+        join_host(segment.pairs[pair.companion_of].baseline, pair.baseline, layer,
+                  positions[pair.companion_of].baseline, positions[i].baseline, &RowSums::aligned_baseline);
+        join_host(segment.pairs[pair.companion_of].candidate, pair.candidate, layer,
+                  positions[pair.companion_of].candidate, positions[i].candidate, &RowSums::aligned_candidate);
+      }
+    }
+    for (std::size_t i = 0; i < segment.pairs.size(); ++i) position(segment.pairs[i], positions[i], layer);
+  }
+
+  // Moves the kernels of a fusion from the row of their class to that of the fusion.
+  void take_out(const PairSide& side, PositionSum& sum, std::int32_t layer, LedgerAmount RowSums::*amount) {
+    if (sum.n == 0 || side.fusion < 0 || by_ == LedgerBy::kLayer) return;
+    add(rows_[key_of(side.name, layer, sum.work)].*amount, -sum.n, -sum.time);
+    RowSums& row = rows_[key_of(group_.fusions[static_cast<std::size_t>(side.fusion)], layer)];
+    add(row.*amount, sum.n, sum.time);
+    row.longer = true;
+    sum = {};
+  }
+
+  // A companion is part of its host's position.
+  void join_host(const PairSide& host, const PairSide& own, std::int32_t layer, PositionSum& host_sum, PositionSum& sum,
+                 LedgerAmount RowSums::*placed) {
+    if (sum.n == 0 || host_sum.n == 0) return;
+    const LedgerKey key = key_of(own.name, layer, sum.work);
+    if (key != key_of(host.name, layer, host_sum.work)) return;
+    // Its time counts at the host's position, its number does not.
+    add(rows_[key].*placed, sum.n, 0);
+    host_sum.time = bounded_add(host_sum.time, sum.time);
+    sum = {};
+  }
+
+  void position(const KernelPair& pair, const PositionSums& sums, std::int32_t layer) {
+    const PositionSum& a = sums.baseline;
+    const PositionSum& b = sums.candidate;
+    if (a.n > 0 && b.n > 0) {
+      const LedgerKey key = key_of(pair.baseline.name, layer, a.work);
+      if (key == key_of(pair.candidate.name, layer, b.work)) return count(rows_[key], a, b);
+    }
+    if (a.n > 0) count(rows_[key_of(pair.baseline.name, layer, a.work)], a, {});
+    if (b.n > 0) count(rows_[key_of(pair.candidate.name, layer, b.work)], {}, b);
+  }
+
+  void count(RowSums& row, const PositionSum& a, const PositionSum& b) const {
+    add(row.aligned_baseline, a.n, a.time);
+    add(row.aligned_candidate, b.n, b.time);
+    add_effect(row, a.n, a.time, b.n, b.time);
+  }
+
+  void add_effect(RowSums& row, std::int64_t a_n, std::int64_t a_time, std::int64_t b_n, std::int64_t b_time) const {
+    if (a_n > 0 && b_n > 0) {
+      row.count_effect += (per_unit(b_n, units_b_) - per_unit(a_n, units_a_)) * per_unit(a_time, a_n);
+      row.longer = true;
+    } else {
+      row.count_effect += per_unit(b_time, units_b_) - per_unit(a_time, units_a_);
+    }
+  }
+
+  // For kernels without a position, by the class's means.
+  void finish(RowSums& row) const {
+    add_effect(row, row.baseline.n - row.aligned_baseline.n, row.baseline.time - row.aligned_baseline.time,
+               row.candidate.n - row.aligned_candidate.n, row.candidate.time - row.aligned_candidate.time);
+  }
+
+  const GroupComparison& group_;
+  const KernelNameTable& kernel_names_;
+  LedgerBy by_;
+  std::int64_t units_a_, units_b_;
+  std::map<LedgerKey, RowSums> rows_;
+};
+
+LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
+  LedgerRow row{sums.baseline, sums.candidate, sums.count_effect, false};
+  if (key.fusion) row.count_effect = 0;  // the same work at the same position
+  row.of_count = !sums.longer;
+  return row;
+}
+
+// The time that the rows of computation count twice, because kernels ran concurrently.
+LedgerAmount concurrent(const GroupWork& work) {
+  LedgerAmount out{work.device_steps, 0};
+  for (const WorkCell& cell : work.cells) {
+    out.time = bounded_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
+  }
+  return out;
+}
+
+// The time between steps: one stretch for each device step, like idle time, in one of two rows by its sign.
+LedgerRow between_row(const GroupComparison& group, bool overlap) {
+  const auto part = [&](const PeriodSums& sums) { return (sums.between < 0) == overlap ? sums.between : 0; };
+  return {{group.baseline.device_steps, part(group.baseline.periods)},
+          {group.candidate.device_steps, part(group.candidate.periods)}};
+}
+
+// Adds the rows of the time between steps, and the total of these and the rows of the span.
+void close_over_period(const GroupComparison& group, LedgerAccount& account) {
+  const LedgerRow span = {{group.baseline.device_steps, group.baseline.span},
+                          {group.candidate.device_steps, group.candidate.span}};
+  const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
+                                    group.baseline_units, group.candidate_units);
+  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0, true};
+  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0, true};
+  const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
+  const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
+  // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
+  const LedgerChange& whole = account.totals.front().change;
+  const std::int64_t rest = ledger.rows[0].change - whole.change;
+  LedgerChange& takes = (parts ? between : overlap).change;
+  takes.change += rest;
+  takes.duration_effect += rest;
+  if (parts) account.items.push_back(between);
+  if (overlaps) account.items.push_back(overlap);
+  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0, true};
+  total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
+  total.change.duration_effect = total.change.change - total.change.count_effect;
+  account.totals.push_back(std::move(total));
+}
+
 }  // namespace
 
 Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units, std::int64_t candidate_units) {
@@ -94,6 +303,42 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
   ledger.total.count_effect = narrowed(by_count);
   ledger.total.duration_effect = narrowed(by_duration);
   return ledger;
+}
+
+LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by) {
+  std::vector<LedgerRow> rows;
+  LedgerAccount out;
+  for (const auto& [key, sums] : Account(group, kernel_names, by).run()) {
+    // All of it may be in a fusion's row.
+    if (sums.baseline.n == 0 && sums.candidate.n == 0) continue;
+    rows.push_back(row_of(key, sums));
+    out.items.push_back({key.layer,
+                         label_of(key, by),
+                         key.kernel,
+                         {},
+                         static_cast<double>(sums.baseline.n),
+                         static_cast<double>(sums.candidate.n),
+                         false});
+  }
+  const LedgerRow at_once = {concurrent(group.baseline), concurrent(group.candidate)};
+  if (at_once.baseline.time != 0 || at_once.candidate.time != 0) {
+    rows.push_back(at_once);
+    out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0, true});
+  }
+  // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
+  rows.push_back({{group.baseline.device_steps, group.baseline.idle},
+                  {group.candidate.device_steps, group.candidate.idle},
+                  std::nullopt,
+                  false});
+  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0, true});
+  const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
+  for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
+  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0, true});
+  if (group.has_period()) close_over_period(group, out);
+  std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
+    return std::llabs(x.change.change) > std::llabs(y.change.change);
+  });
+  return out;
 }
 
 }  // namespace tracedb

@@ -1,16 +1,24 @@
-// The change between two traces as rows that add up to it to the nanosecond. Pure.
+// The change between two traces as rows that add up to it to the nanosecond: schema/METRICS.md 10. Pure.
 //
-// Source: schema/METRICS.md 10. With n and time per unit (step, token) in either trace and avg the time of one event,
+// With n and time per unit (step, token) in either trace and avg the time of one event,
 //   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
-// Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. What
-// concurrent kernels count twice is a row of its own, negative, so that the rows add up to the span. Swapping the
+// Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. Time
+// that concurrent kernels count twice is a row of its own, negative, so that the rows add up to the span. Swapping the
 // traces negates every change.
+//
+// A row of kernels divides its change into effects of count and duration by aligned positions: where both traces have a
+// kernel equally often, the whole change is of duration; where only one has it, of count; class means are used for
+// kernels without a position. A fusion is a row of its own: the fused kernel against its parts, which the rows of their
+// classes leave out.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "compare/trace/kernel_name_table.h"
 
 namespace tracedb {
 
@@ -25,7 +33,7 @@ struct LedgerRow {
   LedgerAmount baseline, candidate;
   // ns per unit, where it is known better than from the means of the row; beyond it, the change is one of duration.
   std::optional<double> count_effect = std::nullopt;
-  bool of_count = false;  // all of the change is of counts: no kernel has its like on the other side
+  bool of_count = false;  // all of the change is of counts: no kernel has a counterpart
 };
 
 struct LedgerChange {
@@ -39,7 +47,27 @@ struct Ledger {
   LedgerChange total;  // its effects: sums of those of the rows
 };
 
-// `baseline_units`, `candidate_units`: what to divide by, more than 0. Ties in rounding go to earlier rows.
+// `baseline_units`, `candidate_units`: the divisors, more than 0. Ties in rounding go to earlier rows.
 Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units, std::int64_t candidate_units);
+
+struct GroupComparison;
+
+// Rows of a ledger: one for each key of the cells, exposed communication, exposed copies, the time that concurrent
+// kernels count twice ("[concurrent kernels]", negative, only where there are some) and idle time. They add up to the
+// span. Where steps follow each other in both traces, "[between steps]", or "[overlap]" for a trace where it is
+// negative, completes them to the period (step_periods.h).
+enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
+struct LedgerItem {
+  std::int32_t layer = 0;
+  std::string op, kernel;  // as far as the rows are by them; else ""
+  LedgerChange change;
+  double baseline_n = 0, candidate_n = 0;  // of all units
+  bool of_step = false;                    // of the whole step, not of a layer
+};
+struct LedgerAccount {
+  std::vector<LedgerItem> items;   // by size of the change
+  std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
+};
+LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by);
 
 }  // namespace tracedb

@@ -1,16 +1,46 @@
-// Kernels with the same name and launch configuration in both traces, and the clock changes that they show
-// (clock_change.h). Pure.
+// Kernels with the same name and launch configuration in both traces, and kernels that became slower by one common
+// factor, which points to clocks or power and not to code. Pure.
+//
+// Source: schema/METRICS.md 10. A clock change considers, within one group of comparable steps, the kernels that both
+// traces launch with the same name and configuration, that compute, and that take 2 us or more in both: the wait of a
+// collective says nothing about clocks, and short kernels are mostly overhead. One of them may be an outlier. The
+// others must be at least 5 kernels with half of the computation time of both traces. Of the ratios of their mean
+// durations, the median over kernels and the time-weighted one must be within 2 % of each other and both more than 3 %
+// from 1, and the interquartile range below 5 % of the median, over kernels and over time. Swapping the traces gives
+// the mirrored result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "compare/clock_change.h"
 #include "compare/steps/step_groups.h"
-#include "compare/trace/compared_trace.h"
 
 namespace tracedb {
+
+// Runs of one kernel on both sides; times in ns.
+struct SameTimes {
+  std::int64_t baseline_n = 0, candidate_n = 0;
+  std::int64_t baseline_time = 0, candidate_time = 0;
+  bool computes = true;                // no collective, no copy
+  [[nodiscard]] double ratio() const;  // of the mean durations, candidate / baseline; 0: not known
+};
+
+struct ClockChange {
+  std::string group;                           // its label
+  double ratio = 1;                            // median over kernels, candidate / baseline
+  double low_quartile = 1, high_quartile = 1;  // over kernels
+  std::size_t kernels = 0;                     // that are considered, the outlier among them
+  std::size_t holding = 0;                     // of those: within 5 % of `ratio`
+  double time_share = 0;                       // of the holding ones in the time of computation, on the lesser side
+};
+
+// `baseline_time`, `candidate_time`: ns of all kernels of the group that compute.
+std::optional<ClockChange> find_clock_change(std::span<const SameTimes> kernels, double baseline_time,
+                                             double candidate_time);
 
 struct SameKernel {
   NameId name = 0;

@@ -1,4 +1,4 @@
-// The figures of a trace's steps without its kernels: what a nightly check needs as a baseline.
+// The figures of a trace's steps without its kernels: all that a nightly check needs of a baseline.
 #pragma once
 
 #include <cstdint>

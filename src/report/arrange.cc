@@ -68,17 +68,10 @@ Cell extreme(std::span<const Row> rows, std::size_t column, OthersAggregate whic
   return best;
 }
 
-std::optional<std::size_t> find_key(const Report& report, std::string_view key) {
-  for (std::size_t c = 0; c < report.columns.size(); ++c) {
-    if (report.columns[c].key == key) return c;
-  }
-  return std::nullopt;
-}
-
 // Weighted by what each mean is of: total / mean, which is fewer than the instances where some durations are unknown.
 Cell mean(const Report& report, std::span<const Row> rows, std::size_t column) {
-  const auto totals = find_key(report, "total_time");
-  const auto instances = find_key(report, "instances");
+  const auto totals = find_column(report.columns, "total_time");
+  const auto instances = find_column(report.columns, "instances");
   if (!totals || !instances) return std::monostate{};
   double total = 0;
   double count = 0;
@@ -128,6 +121,12 @@ bool is_text(std::span<const Row> rows, std::size_t column) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> find_column(std::span<const Column> columns, std::string_view key) {
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+  return found == columns.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - columns.begin()));
+}
 
 SortKey parse_sort_key(std::string_view text) {
   const std::size_t colon = text.rfind(':');

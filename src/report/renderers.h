@@ -1,4 +1,4 @@
-// The list of output formats. One file per renderer; only this list names them.
+// The list of output formats; only this list names them.
 #pragma once
 
 #include <memory>

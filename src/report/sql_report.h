@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Report {
 
 // Names of parameters without ':'. Parameters of the script that are missing here are NULL.
 using Parameters = std::map<std::string, Cell>;
+
+// The index of the column with a key.
+std::optional<std::size_t> find_column(std::span<const Column> columns, std::string_view key);
 
 std::vector<Column> report_columns(std::string_view script_text);
 Cell read_cell(const Statement& statement, int column);

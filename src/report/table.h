@@ -37,6 +37,7 @@ struct Column {
   Unit unit = Unit::kAny;
   OthersAggregate others = OthersAggregate::kNone;
   Fit fit = Fit::kUsual;
+  std::string_view meaning = {};  // for `trace-query schema`; "": not declared
 };
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: unknown

@@ -30,7 +30,7 @@ struct KernelPair {
   [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
 };
 
-// What the kernels of one pair take in one layer, summed over the device steps of the group.
+// The kernels of one pair in one layer, summed over the device steps of the group.
 struct PositionSum {
   std::int64_t n = 0;
   std::int64_t time = 0;  // ns, accounted_time() of exclusive_time.h
@@ -40,7 +40,7 @@ struct PositionSums {
   PositionSum baseline, candidate;
 };
 
-// Layers whose usual sequences are the same on either side, and the pairs of those sequences in order.
+// Layers with the same pair of usual sequences, and the pairs of kernels of those sequences in order.
 struct AlignedSegment {
   std::vector<std::int32_t> layers;
   std::vector<KernelPair> pairs;

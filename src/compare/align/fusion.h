@@ -1,4 +1,4 @@
-// Finds work that one trace does in one kernel and the other in several: schema/METRICS.md 11, as conservation of work.
+// Finds work that one trace does in one kernel and the other in several, by conservation of work: schema/METRICS.md 11.
 // Pure.
 //
 // A finding needs classes of work that have kernels of their own in one trace, are missing in the other, and are
@@ -7,7 +7,7 @@
 // routing kernel in place of several; a matrix product of experts that leaves no sum to be made), or that is one of
 // their class in place of several (attention in two kernels; a norm of queries and one of keys). Work that a name may
 // leave out (families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown class
-// never take part. What both traces have alike is never a finding, so a trace compared with itself has none, and
+// never take part. Kernels that both traces have are never a finding, so a trace compared with itself has none, and
 // swapping the traces swaps who fuses.
 #pragma once
 
@@ -33,8 +33,8 @@ struct Fusion {
   FusionKernel fused;                // of the side that fuses
   std::vector<FusionKernel> parts;   // of the other side, in order
   std::vector<std::int32_t> layers;  // where it was found
-  bool partial = false;              // some of the parts are fused among themselves
-  bool implied = false;              // no name says so: the work must be in there, since it is nowhere else
+  bool partial = false;              // some of the parts are fused already
+  bool implied = false;              // not by its name: the work must be in it, since it is nowhere else
   double support = 0;                // share of the runs and layers of the finding that follow the usual sequences
   double confidence = 0;             // support x the lesser share of time accounted for; half where implied
 };

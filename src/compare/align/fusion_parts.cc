@@ -39,7 +39,7 @@ bool calls_may_merge(std::string_view op) {
   return std::find(kClasses.begin(), kClasses.end(), op) != kClasses.end();
 }
 
-// What the kernel at `at` does besides its partner's work, where its class names that.
+// The work that the kernel at `at` does besides its partner's, as far as its class names it.
 class NamedParts {
  public:
   NamedParts(const FusionView& view, const std::vector<bool>& taken) : view_(view), taken_(taken) {}
@@ -72,8 +72,8 @@ class NamedParts {
   }
 
  private:
-  // Kernels that stand alone in one direction, as long as they hold what is missing. Others that stand alone, on either
-  // side, are stepped over; a kernel that has its own partner ends the search.
+  // Unpaired kernels in one direction that do some of the missing work. A few others that are unpaired, in either
+  // trace, are skipped; a kernel that has its own partner ends the search.
   void collect(std::size_t at, int step, const Parts& missing, std::vector<std::size_t>& members, Parts& supplied) {
     constexpr int kMostSkipped = 2;
     int skipped = 0;
@@ -103,7 +103,7 @@ class NamedParts {
     return position == beside && calls_may_merge(view_.op(partner));
   }
 
-  // A residual add right before the norm: it is nowhere else, though the fused kernel's name is silent about it.
+  // A residual add right before the norm: it is nowhere else, though the fused kernel's name does not mention it.
   void add_unnamed(const Parts& all, std::vector<std::size_t>& members) {
     for (std::size_t m = 0, named = members.size(); m < named; ++m) {
       std::size_t before = members[m];
@@ -164,7 +164,7 @@ std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t 
   return {};
 }
 
-// Other side's kernels right beside the pair that stand alone, as long as `fits`; with its partner.
+// The other trace's unpaired kernels next to the pair, as long as they fit; with its partner.
 template <class Fits>
 std::vector<std::size_t> run_around(const FusionView& view, std::size_t at, Fits fits) {
   std::vector<std::size_t> members;
@@ -225,8 +225,8 @@ std::vector<std::size_t> parts_of_moe(const FusionView& view, std::size_t at) {
   return members.size() >= kLeast && classes.size() >= 2 ? members : std::vector<std::size_t>{};
 }
 
-// One routing kernel where the other side has several. A kernel that both sides have was not made of several: what
-// stands beside it was put there.
+// One routing kernel where the other side has several. A kernel that both traces have was not made of several: its
+// neighbours were added.
 std::vector<std::size_t> parts_of_routing(const FusionView& view, std::size_t at) {
   const auto routing = [&](const PairSide& side) { return side.n > 0 && view.op(side) == "moe_routing"; };
   if (!routing(view.fusing(at))) return {};
@@ -240,7 +240,7 @@ std::vector<std::size_t> parts_of_routing(const FusionView& view, std::size_t at
   return members.size() >= 2 ? members : std::vector<std::size_t>{};
 }
 
-// The experts' results are added up on the other side alone, right behind the partner of this matrix product.
+// Only the other trace adds up the experts' results in a kernel, right after the partner of this matrix product.
 std::vector<std::size_t> parts_of_summing_product(const FusionView& view, std::size_t at) {
   const auto is = [&](const PairSide& side, std::string_view part) {
     return side.n > 0 && parts_of(view.op(side)).contains(part);

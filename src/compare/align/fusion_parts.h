@@ -32,17 +32,17 @@ class FusionView {
     return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
   }
   [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
-  // Whether a pair runs beside the one at `at`, on a stream of its own.
+  // Whether a pair runs on another stream than the one at `at`.
   [[nodiscard]] bool on_other_lane(std::size_t at, std::size_t i) const;
-  // Whether it does and is none of a search's business, since either side has it: where it stands between the kernels
-  // of another stream is chance.
+  // Whether it does and both traces have it: a search skips it, since its position among the kernels of another stream
+  // is chance.
   [[nodiscard]] bool aside(std::size_t at, std::size_t i) const {
     return fusing(i).n > 0 && other(i).n > 0 && on_other_lane(at, i);
   }
   // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
   [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const;
   [[nodiscard]] std::size_t before(std::size_t at, std::size_t from) const;
-  // The pair's other side stands alone.
+  // The pair has no kernel of the fusing side.
   [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
   [[nodiscard]] const ClassFamilies& families() const { return kernel_names_.families(); }
   [[nodiscard]] OpId family(const PairSide& side) const {
@@ -64,7 +64,7 @@ struct FusedParts {
   bool implied = false;              // as of Fusion
 };
 
-// Finds the parts of one kernel after the other; what was found for one is not found again for a later one.
+// Finds the parts of one kernel after the other; parts found for one are not found again for a later one.
 class PartsFinder {
  public:
   explicit PartsFinder(const FusionView& view) : view_(view), taken_(view.size(), false) {}

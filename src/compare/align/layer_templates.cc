@@ -13,7 +13,7 @@ namespace {
 
 constexpr NameId kLaneEnd = UINT32_MAX;  // between the lanes of a key
 
-// The kernels of a layer in one run, in time order.
+// The kernels of a layer in one device step, in time order.
 struct Sequence {
   std::vector<TemplateKernel> kernels;
   std::vector<std::uint32_t> streams;
@@ -31,7 +31,7 @@ struct Sequence {
   }
 };
 
-// A sequence stream by stream, streams in the order of what runs on them, so that neither their numbers nor which one
+// A sequence stream by stream, streams in the order of their kernels, so that neither their numbers nor which one
 // starts first matters.
 struct LaneOrder {
   std::vector<std::uint32_t> positions;  // into the sequence, lane after lane; empty: as they are, in one lane
@@ -94,7 +94,7 @@ void count(TemplateKernel& to, const TemplateKernel& more) {
   to.accounted = bounded_add(to.accounted, more.accounted);
 }
 
-// The runs of a layer that have the very same kernels, each stream in the same order.
+// The instances of a layer with exactly the same kernels, each stream in the same order.
 struct Variant {
   std::vector<TemplateKernel> kernels;
   std::vector<std::uint32_t> rank;  // of each lane after lane: its position in `kernels`; empty: the same
@@ -133,7 +133,7 @@ struct Variants {
   }
 };
 
-// Cuts runs into the sequences of their layers.
+// Cuts device steps into the sequences of their layers.
 class Cutter {
  public:
   Cutter(const ComparedTrace& trace, bool whole)

@@ -1,9 +1,10 @@
-// The usual sequence of kernels of each layer of a group of runs, with their times: schema/METRICS.md 11. Pure, linear
-// except for runs that deviate.
+// The usual sequence of kernels of each layer of a group of device steps, with their times: schema/METRICS.md 11.
+// Pure, linear except for device steps that deviate.
 //
-// The order in which kernels of several streams start varies from run to run. Two runs are the same if the sequence of
-// each stream is; the usual sequence is in the order of the first such run. Runs with other kernels are aligned with
-// the usual sequence, and their additional kernels get positions of their own: every kernel of a layer has a position.
+// The order in which kernels of several streams start varies from step to step. Two steps are the same if the sequence
+// of each stream is; the usual sequence is in the order of the first such step. Steps with other kernels are aligned
+// with the usual sequence, and their additional kernels get positions of their own: every kernel of a layer has a
+// position.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@
 
 namespace tracedb {
 
-// A position in the usual sequence. Times in ns, sums over the runs.
+// A position in the usual sequence. Times in ns, sums over the device steps.
 struct TemplateKernel {
   NameId name = 0;
   std::uint32_t lane = 0;  // its stream, counted within the layer
   Work work = Work::kCompute;
-  std::uint32_t example = 0;  // row of table kernel, in a run that follows the sequence if one has the position
+  std::uint32_t example = 0;  // row of table kernel, in a step that follows the sequence if one has the position
   std::int64_t n = 0;
   std::int64_t time = 0;
   std::int64_t accounted = 0;  // accounted_time() of exclusive_time.h
@@ -30,12 +31,12 @@ struct TemplateKernel {
 
 struct LayerTemplate {
   std::vector<TemplateKernel> kernels;
-  std::int64_t instances = 0;  // runs that have the layer
+  std::int64_t instances = 0;  // device steps that have the layer
   std::int64_t following = 0;  // those with exactly the usual kernels
   std::int64_t time = 0;       // of all kernels of the layer
 };
 
-// By layer, as of layers.h; with `whole` all of a run is one sequence, under kNoLayer.
+// By layer, as of layers.h; with `whole` all of a device step is one sequence, under kNoLayer.
 using LayerTemplates = std::map<std::int32_t, LayerTemplate>;
 LayerTemplates layer_templates(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,
                                bool whole);

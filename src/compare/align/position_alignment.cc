@@ -107,7 +107,7 @@ Positions counted_before(const Positions& anchors, std::size_t positions) {
   return counts;
 }
 
-// Within a stream it is a tie which of several equal kernels stands alone where the other side has fewer. The one that
+// Within a stream it is a tie which of several equal kernels is unpaired where the other trace has fewer. The one that
 // runs at the position of the partner among the `steady` pairs of the main streams is the one that has it.
 class TieSettler {
  public:
@@ -233,7 +233,7 @@ class PositionAligner {
                            [&](std::uint32_t position) { return !paired[position]; });
       return out;
     };
-    // What is left of two lanes that were matched stays alone: to pair it would cross the pairs between.
+    // Kernels left over from two matched lanes stay unpaired: to pair it would cross the pairs between.
     for (const auto& [i, j] : likely_lanes(lanes_a, lanes_b)) {
       take(align(left(lanes_a[i], paired_a), left(lanes_b[j], paired_b)));
     }
@@ -254,7 +254,7 @@ class PositionAligner {
     return sum;
   }
 
-  // Pairs that may cross, in the order of one sequence, and each kernel that stands alone in the other behind the last
+  // Pairs that may cross, in the order of one sequence, and each unpaired kernel of the other behind the last
   // before it on the main streams whose pair crosses none: a branch that starts at another time must not take its
   // neighbours along. The shorter sequence, else that with the lesser names, gives the order, whichever side it is.
   [[nodiscard]] std::vector<AlignedPair> in_order(const std::vector<AlignedPair>& pairs) const {

@@ -112,7 +112,7 @@ std::vector<AlignedPair> nothing_paired(std::size_t a, std::size_t b) {
   return out;
 }
 
-// The middle part, between what both begin and end with.
+// The middle, between the common head and tail.
 std::vector<AlignedPair> align_middle(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
                                       const AlignmentCosts& costs) {
   if (a.empty() || b.empty()) return nothing_paired(a.size(), b.size());

@@ -1,6 +1,6 @@
 // Aligns two sequences of symbols by minimum cost: a weighted edit distance. Pure.
 //
-// An unpaired element costs its gap weight, a pair costs what a table says. Only a band around the diagonal is
+// An unpaired element costs its gap weight, a pair the entry of a table. Only a band around the diagonal is
 // computed, and widened until no path outside can cost less (Ukkonen 1985), so that long similar sequences are cheap;
 // where that would take millions of cells, until the path keeps clear of the edge. The result does not depend on which
 // sequence comes first.
@@ -15,7 +15,7 @@ namespace tracedb {
 
 inline constexpr std::uint32_t kNoPartner = UINT32_MAX;
 
-// Positions in the two sequences, in order; kNoPartner: the other stands alone.
+// Positions in the two sequences, in order; kNoPartner: the other is unpaired.
 struct AlignedPair {
   std::uint32_t a = kNoPartner, b = kNoPartner;
   bool operator==(const AlignedPair&) const = default;
@@ -24,14 +24,15 @@ struct AlignedPair {
 inline constexpr std::uint16_t kNeverPaired = UINT16_MAX;
 
 // Costs of symbols 0 .. symbols - 1, those of pairing symmetric. Equal symbols must cost nothing, others more than
-// their gaps differ: what both sequences begin and end with is paired without looking further.
+// their gaps differ: the common head and tail of both sequences are paired directly.
 struct AlignmentCosts {
   std::size_t symbols = 0;
   std::vector<std::uint16_t> pair;  // [symbol of a * symbols + symbol of b]; empty: only equal symbols are paired
   std::vector<std::uint16_t> gap;   // by symbol
 };
 
-// `a`, `b`: symbols. What costs more than both gaps is never paired. Longer than kLongestAlignment: nothing is paired.
+// `a`, `b`: symbols. Elements that cost more than both gaps are never paired. Longer than kLongestAlignment: nothing is
+// paired.
 std::vector<AlignedPair> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
                                          const AlignmentCosts& costs);
 

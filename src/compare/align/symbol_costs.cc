@@ -59,8 +59,8 @@ double mean_time(std::span<const KernelUse> sequence) {
 std::uint16_t pair_cost(const AlignedSymbol& a, const AlignedSymbol& b, const ClassSimilarities& similarities,
                         const KernelNameTable& kernel_names) {
   if (a.name == b.name) return 0;
-  // Not less than this, or a kernel would rather stand alone beside one like it than keep its equal: an inserted kernel
-  // must shift nothing.
+  // Not less than this, or a kernel would rather stay unpaired next to one like it than keep its equal: an inserted
+  // kernel must shift nothing.
   const int least = std::abs(int{a.gap()} - int{b.gap()}) + 1;
   const KernelNameEntry& first = kernel_names.entries()[a.name];
   const KernelNameEntry& second = kernel_names.entries()[b.name];

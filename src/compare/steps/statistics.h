@@ -42,7 +42,7 @@ inline constexpr double kLeastChange = 0.02;  // below, a change is never more t
 
 struct VerdictRule {
   double least_change = 0.05;   // of the lesser median: smaller changes are "same"; never below kLeastChange
-  std::size_t least_steps = 5;  // on either side
+  std::size_t least_steps = 5;  // in either trace
   double least_coverage = 0.8;  // of the time, on either side
 };
 
@@ -54,11 +54,11 @@ struct Evidence {
   bool comparable = true;  // the batch is the same, both sides have it
 };
 
-// Worse or better if the interval excludes 0 and the change is large enough; same if the interval says that the change
-// is smaller than that, or excludes nothing; inconclusive without enough steps or a comparable load.
+// Worse or better if the interval excludes 0 and the change is large enough; same if the change is smaller than that
+// or the interval includes 0; inconclusive without enough steps or a comparable load.
 Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule = {});
 
-// What keeps a verdict from being drawn: "3/4 steps"; "" for nothing.
+// Why there is no verdict: "3/4 steps"; "" where there is one.
 std::string reason_of(const Evidence& evidence, const VerdictRule& rule = {});
 
 }  // namespace tracedb

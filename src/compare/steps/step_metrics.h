@@ -13,7 +13,7 @@
 
 namespace tracedb {
 
-// What is measured of a step.
+// Metrics of a step.
 enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
 inline constexpr std::size_t kStepMetrics = 4;
 std::optional<StepMetric> step_metric_from(std::string_view text);
@@ -27,14 +27,14 @@ bool is_transition(std::string_view measure);
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
                                       std::span<const std::int64_t> periods);
 
-// A sample of steps on either side, in ns a step.
+// A sample of steps of each trace, in ns per step.
 struct Change {
   MedianDraws baseline, candidate;
   std::size_t baseline_steps = 0, candidate_steps = 0;
   Interval interval;  // of the difference of medians, 95 %
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // why inconclusive; else ""
-  // Of a period (recording.h): what slows the host while it is recorded, and whether both sides record the same.
+  // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;
   [[nodiscard]] double difference() const { return candidate.median - baseline.median; }

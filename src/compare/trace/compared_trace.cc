@@ -41,7 +41,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
   return out;
 }
 
-// What follows from one trace alone: nearly all the work of a comparison.
+// Everything that does not depend on the other traces: nearly all the work of a comparison.
 struct LoadedTrace {
   KernelClasses classes;
   TraceDescription description;

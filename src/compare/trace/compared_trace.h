@@ -1,6 +1,6 @@
 // One of the traces of a comparison: its device work in columns, divided into device steps. A device step is one step
-// on one device or, if a trace has no steps, all its work on one device. Device steps are what a comparison counts,
-// averages and samples.
+// on one device or, if a trace has no steps, all its work on one device. A comparison counts,
+// averages and samples device steps.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace tracedb {
 
-// What the index says of a trace as a whole.
+// A trace as a whole.
 struct TraceDescription {
   std::string label;       // the file's name, as short as tells it from the others
   std::string devices;     // "8 x AMD Instinct MI300X"

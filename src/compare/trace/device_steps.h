@@ -39,7 +39,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
 // A duration as it counts in sums: nothing where it is not known, or impossible.
 inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
 
-// What a row of table kernel, or of table memory_op, counts as.
+// The kind of work of a row of table kernel, or of table memory_op.
 inline Work work_of_kernel(std::uint32_t kind) {
   const auto stored = static_cast<StoredKernelKind>(kind);
   if (stored == StoredKernelKind::kComm || stored == StoredKernelKind::kCommCompute) return Work::kComm;

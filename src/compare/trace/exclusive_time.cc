@@ -50,7 +50,7 @@ Cover united(const Cover& a, const Cover& b) {
   return out;
 }
 
-// Gives every interval of a kind what neither `above` nor an earlier one of its kind has.
+// Gives every interval of a kind the time that neither `above` nor an earlier one of its kind covers.
 Cover share_out(std::span<const WorkInterval> intervals, Work work, Cover above, std::vector<std::int64_t>& out) {
   Cover own;
   std::int64_t until = INT64_MIN;

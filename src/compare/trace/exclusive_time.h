@@ -20,8 +20,8 @@ struct WorkInterval {
 // By interval, in ns. The sums of those of kCompute, kComm and kCopy are computation, exposed_comm and exposed_copy.
 void exclusive_times(std::span<const WorkInterval> intervals, std::vector<std::int64_t>& out);
 
-// What an event counts for in the account of a step, in ns: all of its duration if it computes, else its exclusive
-// time, which is what is exposed of it. Which of two kernels that compute at once hides the other is chance; that a
+// The time of an event in the account of a step, in ns: all of its duration if it computes, else its exclusive time,
+// the part of it that is exposed. Which of two kernels that compute at once hides the other is chance; that a
 // kernel takes longer is not.
 inline std::int64_t accounted_time(Work work, std::int64_t duration, std::int64_t exclusive) {
   return work == Work::kCompute ? duration : exclusive;

@@ -7,7 +7,7 @@
 namespace tracedb {
 namespace {
 
-// "stack 2" says where it stands in its own model only.
+// "stack 2" is a number within its own model only.
 bool is_numbered(const std::string& name) { return name.starts_with("stack "); }
 
 class Joiner {
@@ -56,7 +56,7 @@ class Joiner {
     taken_[stack] = true;
   }
 
-  // By what does not depend on which model came first, so that a comparison mirrors.
+  // In an order that does not depend on which model came first, so that a comparison mirrors.
   void number_unnamed() {
     std::vector<std::size_t> unnamed;
     for (std::size_t k = 0; k < all_.size(); ++k) {

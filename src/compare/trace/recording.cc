@@ -32,7 +32,7 @@ class StartTimes {
       : rows_(database.query_int64(fmt::format("SELECT max(id) FROM {}", table)).value_or(0)),
         at_(database, fmt::format("SELECT ts FROM {} WHERE id = ?", table)) {}
 
-  // Rows that start before `ts`. Fast where it is asked in order of time: it looks from the last answer on.
+  // Rows that start before `ts`. Fast for ascending times: the search starts at the last answer.
   std::int64_t before(std::int64_t ts) {
     std::int64_t low = last_ts_ <= ts ? last_ : 0;  // rows known to start before ts
     std::int64_t step = 1;
@@ -119,7 +119,7 @@ class GapFinder {
     return launch.step() ? std::optional(launch.int64(0)) : std::nullopt;
   }
 
-  // Of kinds of steps that the host bounds, and of what follows them.
+  // For step kinds, and transitions between them, that are bound by the host.
   void count_calls(RecordedGaps& out) {
     std::map<std::pair<StepKind, StepKind>, HostWaits> kinds;
     const auto kind_of = [&](std::size_t step) {

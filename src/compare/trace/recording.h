@@ -18,7 +18,7 @@
 
 namespace tracedb {
 
-// What slows the host. By what the trace says of its profiler, and by what it holds.
+// What slows the host, by the settings that the trace gives of its profiler and by its contents.
 struct Recording {
   bool stacks = false, shapes = false;
   [[nodiscard]] bool any() const { return stacks || shapes; }
@@ -50,8 +50,8 @@ struct HostWaits {
 HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t> group,
                          std::span<const std::int64_t> periods);
 
-// How two traces differ in what they record: "the baseline records python stacks, the candidate does not"; "" for not
-// at all, and where it is not known of one.
+// How the recordings of two traces differ: "the baseline records python stacks, the candidate shapes"; "" if they do
+// not, or one is unknown.
 std::string recording_difference(const std::optional<Recording>& baseline, const std::optional<Recording>& candidate);
 
 }  // namespace tracedb

@@ -1,6 +1,8 @@
 #include "compare/wafer/alignment.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <span>
 
 #include "passes/columns/group_stats.h"
@@ -143,6 +145,25 @@ class Pairing {
   std::vector<std::uint32_t> first_counts_, second_counts_;
 };
 
+constexpr std::array<std::string_view, 4> kKindNames = {"", "has_fused_kernel", "one_sided", "count_ratio"};
+constexpr double kUnevenCounts = 1.5;
+
+// On one side only, they are no sign of fusion.
+constexpr std::array<std::string_view, 6> kNeverFused = {
+    "Attention (Prefill)", "Attention (Decode)", "Dense GEMM", "KV Cache", "MoE GEMM", "MoE Routing"};
+
+struct Detail {
+  const char* part;
+  std::string_view detail;
+};
+constexpr std::array<Detail, 4> kDetails = {{{"qkv", "QKV"}, {"out", "O"}, {"up", "FFN_up"}, {"down", "FFN_down"}}};
+
+FusionNote one_sided_note(Side has, const std::string& op) {
+  if (contains(op, "+")) return {NoteKind::kHasFusedKernel, has, 0};
+  if (std::find(kNeverFused.begin(), kNeverFused.end(), op) != kNeverFused.end()) return {};
+  return {NoteKind::kOneSided, other(has), 0};
+}
+
 }  // namespace
 
 Alignment align(const Trace& first, const Trace& second) {
@@ -160,6 +181,58 @@ Alignment align(const Trace& first, const Trace& second) {
     alignment.layers.push_back(pairing.pair(std::move(a.layers[i]), std::move(b.layers[i])));
   }
   return alignment;
+}
+
+std::string_view to_string(NoteKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+FusionNote fusion_note(const KernelPair& pair, const std::string& op) {
+  if (pair.first.count == 0 || pair.second.count == 0) {
+    return one_sided_note(pair.second.count == 0 ? Side::kFirst : Side::kSecond, op);
+  }
+  const auto [fewer, more] = std::minmax(pair.first.count, pair.second.count);
+  const double ratio = static_cast<double>(more) / static_cast<double>(fewer);
+  if (ratio <= kUnevenCounts) return {};
+  return {NoteKind::kCountRatio, pair.first.count < pair.second.count ? Side::kFirst : Side::kSecond, ratio};
+}
+
+std::string_view operation_detail(const std::string& op, const std::string& first_name,
+                                  const std::string& second_name) {
+  if (op != "Dense GEMM") return {};
+  for (const Detail& detail : kDetails) {
+    if (contains(first_name, detail.part) || contains(second_name, detail.part)) return detail.detail;
+  }
+  return {};
+}
+
+bool is_same_kernel(const KernelPair& pair, const Trace& first, const Trace& second) {
+  if (pair.first.name == kNoName || pair.second.name == kNoName) return false;
+  const std::string& name = first.names[pair.first.name].text;
+  return !name.empty() && name == second.names[pair.second.name].text;
+}
+
+double ratio_of(const KernelPair& pair) {
+  const double second = mean(pair.second.total, pair.second.count);
+  return second == 0 ? std::numeric_limits<double>::infinity() : mean(pair.first.total, pair.first.count) / second;
+}
+
+SameKernels find_same_kernels(const Alignment& alignment, const Trace& first, const Trace& second) {
+  SameKernels same;
+  double sum = 0;
+  std::int64_t finite = 0;
+  for (std::size_t layer = 0; layer < alignment.layers.size(); ++layer) {
+    for (const KernelPair& pair : alignment.layers[layer].pairs) {
+      if (!is_same_kernel(pair, first, second)) continue;
+      same.kernels.push_back({layer, pair});
+      const double ratio = ratio_of(pair);
+      if (ratio < 1) ++same.first_faster;
+      if (ratio > 1) ++same.second_faster;
+      if (!std::isfinite(ratio)) continue;
+      sum += ratio;
+      ++finite;
+    }
+  }
+  if (finite > 0) same.average_ratio = sum / static_cast<double>(finite);
+  return same;
 }
 
 }  // namespace tracedb::wafer

@@ -1,5 +1,7 @@
 #include "compare/wafer/comparison.h"
 
+#include <algorithm>
+
 #include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
@@ -14,6 +16,27 @@ TraceSums sums_of(const Trace& trace, const LayerMap& layers, PhaseFilter filter
     sums.total = bounded_add(sums.total, kernel.dur);
   }
   return sums;
+}
+
+constexpr std::size_t kManyKernels = 100;
+constexpr double kManyUnknown = 0.2;
+
+constexpr Warning kNoPhases = {"NO_PHASE_ANNOTATIONS", "warning",
+                               "no annotation execute_context...: every kernel counts as decode"};
+constexpr Warning kNoStacks = {"NO_PYTHON_STACKS", "info", "no python functions were recorded"};
+constexpr Warning kUnknownKernels = {"HIGH_UNKNOWN_KERNELS", "warning",
+                                     "more than a fifth of the kernels is named 'unknown' or 'Other'"};
+constexpr Warning kNoLayers = {"LAYER_DETECTION_FAILED", "warning", "no layers in more than 100 kernels"};
+
+// It looks for the words in names, not classes, so this all but never holds.
+bool many_unknown(const Trace& trace) {
+  std::vector<bool> unknown_name;
+  for (const KernelName& name : trace.names) {
+    unknown_name.push_back(name.text == "Other" || contains(name.lower, "unknown"));
+  }
+  const auto is_unknown = [&](const Kernel& kernel) { return bool{unknown_name[kernel.name]}; };
+  const auto unknown = std::count_if(trace.kernels.begin(), trace.kernels.end(), is_unknown);
+  return static_cast<double>(unknown) > kManyUnknown * static_cast<double>(trace.kernels.size());
 }
 
 }  // namespace
@@ -32,6 +55,23 @@ Comparison compare(const Trace& first, const Trace& second, PhaseFilter filter) 
   out.same_kernels = find_same_kernels(out.alignment, first, second);
   out.warnings = join(warnings_of(first, first_layers), warnings_of(second, second_layers));
   return out;
+}
+
+std::vector<Warning> warnings_of(const Trace& trace, const LayerMap& layers) {
+  std::vector<Warning> warnings;
+  if (trace.passes.empty()) warnings.push_back(kNoPhases);
+  if (!trace.has_python) warnings.push_back(kNoStacks);
+  if (many_unknown(trace)) warnings.push_back(kUnknownKernels);
+  if (layers.size() == 0 && trace.kernels.size() > kManyKernels) warnings.push_back(kNoLayers);
+  return warnings;
+}
+
+std::vector<Warning> join(std::vector<Warning> first, const std::vector<Warning>& second) {
+  for (const Warning& warning : second) {
+    const auto has_code = [&](const Warning& known) { return known.code == warning.code; };
+    if (std::none_of(first.begin(), first.end(), has_code)) first.push_back(warning);
+  }
+  return first;
 }
 
 }  // namespace tracedb::wafer

@@ -1,20 +1,28 @@
-// All that wafer 0.1.28 says of two traces, in one call. Which of them is the first one (the AMD one, if any) is up to
-// the caller: is_swapped().
+// The whole comparison of wafer 0.1.28, in one call. The caller decides which trace is the first one (the AMD one, if
+// any): is_swapped().
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "compare/wafer/alignment.h"
-#include "compare/wafer/architecture.h"
 #include "compare/wafer/fusion.h"
-#include "compare/wafer/layer_table.h"
 #include "compare/wafer/operations.h"
-#include "compare/wafer/same_kernels.h"
-#include "compare/wafer/warnings.h"
 
 namespace tracedb::wafer {
 
-// What is said of one side, after the filter by phase.
+struct Warning {
+  std::string_view code;
+  std::string_view severity;  // warning, info
+  std::string_view message;   // in our words
+};
+
+std::vector<Warning> warnings_of(const Trace& trace, const LayerMap& layers);
+
+// Both lists, without repeated codes: the first of each code is kept, so the side is lost.
+std::vector<Warning> join(std::vector<Warning> first, const std::vector<Warning>& second);
+
+// Sums of one side, after the filter by phase.
 struct TraceSums {
   std::int64_t kernels = 0, total = 0;
   std::size_t layers = 0;  // LayerMap::size(), whatever the filter

@@ -1,9 +1,8 @@
 #include "compare/wafer/layers.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
-
-#include "compare/wafer/architecture.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -84,11 +83,38 @@ LayerMap layers_by_correlation(const Trace& trace) {
   return layers;
 }
 
+constexpr std::array kAttentionParts = {"fmha", "attention", "flash", "sdpa"};
+constexpr std::array kSsmParts = {"selective_scan", "mamba", "ssd", "causal_conv"};
+constexpr std::array<std::string_view, 4> kNames = {"unknown", "transformer", "ssm", "hybrid"};
+
+template <class Parts>
+bool any_name(const Trace& trace, const Parts& parts) {
+  return std::any_of(trace.names.begin(), trace.names.end(), [&](const KernelName& name) {
+    return std::any_of(parts.begin(), parts.end(), [&](const char* part) { return contains(name.lower, part); });
+  });
+}
+
+Architecture architecture_of(bool attention, bool ssm) {
+  if (attention) return ssm ? Architecture::kHybrid : Architecture::kTransformer;
+  return ssm ? Architecture::kSsm : Architecture::kUnknown;
+}
+
 }  // namespace
 
 LayerMap find_layers(const Trace& trace) {
   LayerMap layers = layers_by_markers(trace);
   return layers.size() > 0 ? std::move(layers) : layers_by_correlation(trace);
 }
+
+Architecture architecture_of(const Trace& trace) {
+  return architecture_of(any_name(trace, kAttentionParts), any_name(trace, kSsmParts));
+}
+
+Architecture architecture_of(const Trace& first, const Trace& second) {
+  return architecture_of(any_name(first, kAttentionParts) || any_name(second, kAttentionParts),
+                         any_name(first, kSsmParts) || any_name(second, kSsmParts));
+}
+
+std::string_view to_string(Architecture architecture) { return kNames[static_cast<std::size_t>(architecture)]; }
 
 }  // namespace tracedb::wafer

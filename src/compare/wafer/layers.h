@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "compare/wafer/trace.h"
@@ -30,5 +31,13 @@ class LayerMap {
 };
 
 LayerMap find_layers(const Trace& trace);
+
+// The kind of model, by parts of kernel names anywhere in a trace: one kernel is enough.
+enum class Architecture { kUnknown, kTransformer, kSsm, kHybrid };
+
+Architecture architecture_of(const Trace& trace);
+Architecture architecture_of(const Trace& first, const Trace& second);  // of the names of both together
+
+std::string_view to_string(Architecture architecture);
 
 }  // namespace tracedb::wafer

@@ -12,4 +12,12 @@ namespace tracedb::wafer {
 
 Trace read_trace(const Index& index, Side side);
 
+// The platform and the device are read from what the trace lists first under deviceProperties, whatever device was
+// used.
+
+// AMD with a roctracer version, or warps of 64.
+Platform platform_of(const Index& index);
+
+Device read_device(const Index& index);
+
 }  // namespace tracedb::wafer

@@ -1,5 +1,5 @@
-// One trace as the tool wafer 0.1.28 sees it. All of compare/wafer repeats what that tool does, faults included, so
-// that people who come from it can check our own comparison (trace-query compare) against it; nothing else uses it.
+// One trace as the tool wafer 0.1.28 sees it. compare/wafer reproduces that tool, including its known errors, for
+// cross-checking our own comparison (trace-query compare); nothing else uses it.
 //
 // Plain values without a database: read_trace.h makes them from an index, everything else takes and returns values and
 // throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.

@@ -1,9 +1,9 @@
-#include "compare/clock_change.h"
-
 #include <doctest/doctest.h>
 
 #include <utility>
 #include <vector>
+
+#include "compare/same_kernels.h"
 
 namespace tracedb {
 namespace {

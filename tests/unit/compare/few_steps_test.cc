@@ -1,5 +1,3 @@
-#include "compare/few_steps.h"
-
 #include <doctest/doctest.h>
 
 #include "compare/comparison.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "present/compare_sections.h"
+#include "present/sections.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare_run.h"
 #include "trace_query/commands/compare_wafer.h"
@@ -24,7 +24,7 @@ int run_section(const Command& command, std::span<const std::string> args) {
   return line.parse(args) ? run_comparison(line) : 0;
 }
 
-// Options of the other method: a gate that is not asked would let everything pass.
+// Options of the other method: a gate that is ignored would let everything pass.
 void check_wafer_options(const CommandLine& line) {
   for (const char* option :
        {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file", "min-confidence"}) {
@@ -46,9 +46,10 @@ int run(std::span<const std::string> args) {
            "also where the two traces name one operation differently");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent");
-  line.add("gate-metric", OptionKind::kValue,
-           "what --gate is about: the worse of period and span (worse, the default), or one of span, busy, period and "
-           "kernel_time of a step");
+  line.add(
+      "gate-metric", OptionKind::kValue,
+      "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "
+      "kernel_time of a step");
   line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
   line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
@@ -67,7 +68,7 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kCompareCommand = {
-    "compare", "two traces: operations, layers, kernels, fusion, an account of the change, a verdict",
+    "compare", "compare two traces: operations, layers, kernels, fusions, a ledger of the change, a verdict",
     "compare [options] BASELINE CANDIDATE [CANDIDATE...]",
     "  trace-query compare mi300x.json.gz h100.json.gz\n"
     "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
@@ -81,7 +82,7 @@ const Command kAlignCommand = {"align", "pairs of kernels that do the same work 
                                "  trace-query align mi300x.json.gz h100.json.gz --phase decode --limit 0",
                                [](std::span<const std::string> args) { return run_section(kAlignCommand, args); }};
 
-const Command kFusionCommand = {"fusion", "what one trace does in one kernel and another in several",
+const Command kFusionCommand = {"fusion", "work that one trace does in one kernel and another in several",
                                 "fusion [options] BASELINE CANDIDATE [CANDIDATE...]",
                                 "  trace-query fusion mi300x.json.gz h100.json.gz --json",
                                 [](std::span<const std::string> args) { return run_section(kFusionCommand, args); }};

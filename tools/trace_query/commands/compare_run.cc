@@ -9,11 +9,11 @@
 #include "base/closest_name.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "present/compare_baseline_file.h"
-#include "present/compare_cells.h"
-#include "present/compare_gate.h"
-#include "present/compare_join.h"
-#include "present/compare_sections.h"
+#include "present/baseline_file.h"
+#include "present/cells.h"
+#include "present/gate.h"
+#include "present/join.h"
+#include "present/sections.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/workload.h"
@@ -34,13 +34,13 @@ std::vector<std::string> section_names() {
   return names;
 }
 
-std::vector<const Section*> sections_asked(const CommandLine& line) {
+std::vector<const Section*> requested_sections(const CommandLine& line) {
   const auto all = compare_sections();
   const std::vector<std::string> names = line.names("section");
   const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
-  std::vector<const Section*> asked;
+  std::vector<const Section*> sections;
   for (const Section& section : all) {
-    if (everything || (names.empty() && section.always)) asked.push_back(&section);
+    if (everything || (names.empty() && section.always)) sections.push_back(&section);
   }
   for (const std::string& name : everything ? std::vector<std::string>() : names) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
@@ -48,9 +48,9 @@ std::vector<const Section*> sections_asked(const CommandLine& line) {
       throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
                                                  did_you_mean(name, section_names())));
     }
-    asked.push_back(&*found);
+    sections.push_back(&*found);
   }
-  return asked;
+  return sections;
 }
 
 template <class Value>
@@ -78,10 +78,10 @@ std::optional<StepMetric> gate_metric(const CommandLine& line) {
   throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
 }
 
-Request request(const CommandLine& line) {
+Request parse_request(const CommandLine& line) {
   Request out;
   if (line.knows("section")) {
-    out.sections = sections_asked(line);
+    out.sections = requested_sections(line);
   } else {
     const auto all = compare_sections();
     const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
@@ -130,7 +130,7 @@ ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& l
   return load_traces(sources, {line.text("step-regex")}, rules.get());
 }
 
-// Where the row of what a limit cuts off says so.
+// Names the row that stands for those a limit cuts off.
 void label_others(Report& report) {
   const auto text = std::find_if(report.columns.begin(), report.columns.end(),
                                  [](const Column& column) { return column.unit == Unit::kText; });
@@ -197,14 +197,14 @@ class Printer {
   std::unique_ptr<TableRenderer> document_;
 };
 
-void print_sections(const Request& asked, const ComparedTraces& loaded, const std::vector<Comparison>& comparisons,
+void print_sections(const Request& request, const ComparedTraces& loaded, const std::vector<Comparison>& comparisons,
                     std::span<const std::string> inputs, Printer& printer) {
   std::vector<std::string> names(inputs.begin(), inputs.end());
-  for (const Section* section : asked.sections) {
+  for (const Section* section : request.sections) {
     std::vector<Report> reports;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-      const SectionInput input{comparisons[i], loaded.traces[0], loaded.traces[i + 1],    loaded.kernel_names,
-                               loaded.configs, asked.ledger_by,  printer.human_readable()};
+      const SectionInput input{comparisons[i], loaded.traces[0],  loaded.traces[i + 1],    loaded.kernel_names,
+                               loaded.configs, request.ledger_by, printer.human_readable()};
       reports.push_back(section->make(input));
     }
     const std::string name(section->name);
@@ -223,22 +223,23 @@ void print_sections(const Request& asked, const ComparedTraces& loaded, const st
 }
 
 // Findings that a table leaves out are not left out in silence.
-void note_uncertain_fusions(const Request& asked, const std::vector<Comparison>& comparisons, const Output& output) {
-  const bool shown = std::any_of(asked.sections.begin(), asked.sections.end(),
+void note_uncertain_fusions(const Request& request, const std::vector<Comparison>& comparisons, const Output& output) {
+  const bool shown = std::any_of(request.sections.begin(), request.sections.end(),
                                  [](const Section* section) { return section->name == "fusion"; });
   for (const Comparison& comparison : comparisons) {
     for (const GroupComparison& group : comparison.groups) {
       if (!shown || group.uncertain_fusions == 0) continue;
       output.note(fmt::format("fusion: {}: findings of less than {:g} % confidence: {} (--min-confidence 0 shows them)",
-                              group.group.label, 100 * asked.options.least_confidence, group.uncertain_fusions));
+                              group.group.label, 100 * request.options.least_confidence, group.uncertain_fusions));
     }
   }
 }
 
 Report samples_report(const SampleComparison& comparison, bool human_readable) {
-  Report out{change_row_columns(), {}};
+  const Fields<MeasuredChange>& fields = measured_change_fields();
+  Report out{columns_of(fields), {}};
   for (const SampleChange& item : comparison.changes) {
-    out.rows.push_back(change_row(item.kind, item.measure, item.change, human_readable));
+    out.rows.push_back(row_of(fields, {item.kind, item.measure, item.change, human_readable}));
   }
   return out;
 }
@@ -248,7 +249,7 @@ StepSamples of_phase(StepSamples samples, const CompareOptions& options) {
   return samples;
 }
 
-// Figures of steps alone: what needs the other trace's kernels must not be asked for in vain.
+// A baseline file has figures of steps alone: options that need the other trace's kernels are refused.
 void check_file_options(const CommandLine& line) {
   for (const char* option : {"section", "by", "normalise"}) {
     if (!line.has(option)) continue;
@@ -264,7 +265,7 @@ void check_file_options(const CommandLine& line) {
 // One trace against the figures of --baseline-file, or into those of --save-baseline.
 int compare_with_file(const CommandLine& line) {
   check_file_options(line);
-  const Request asked = request(line);
+  const Request request = parse_request(line);
   const ActiveRules rules = requested_rules(line);
   if (line.inputs().size() != 1) {
     throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
@@ -282,11 +283,11 @@ int compare_with_file(const CommandLine& line) {
   const std::string path = line.text("baseline-file").value();
   const StepSamples baseline = read_baseline_file(traces[0].index.database(), path);
   const SampleComparison comparison =
-      compare_samples(of_phase(baseline, asked.options), of_phase(own, asked.options), asked.options.rule);
+      compare_samples(of_phase(baseline, request.options), of_phase(own, request.options), request.options.rule);
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
   const auto tell = [&](const std::string& text) { output.note(text); };
-  const bool failed = asked.gate && samples_beyond_gate(*asked.gate, comparison, tell);
+  const bool failed = request.gate && samples_beyond_gate(*request.gate, comparison, tell);
   Printer printer(line, output);
   printer.print(samples_report(comparison, printer.human_readable()), {"compare", {path, line.inputs()[0]}, "steps"});
   for (const std::string& note : comparison.notes) output.note(note);
@@ -300,7 +301,7 @@ int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
     return compare_with_file(line);
   }
-  const Request asked = request(line);
+  const Request request = parse_request(line);
   const ActiveRules rules = requested_rules(line);
   const auto inputs = line.inputs();
   if (inputs.size() < 2) {
@@ -318,24 +319,24 @@ int run_comparison(const CommandLine& line) {
   std::vector<std::string> notes;
   bool gate_failed = false;
   for (std::size_t i = 1; i < loaded.traces.size(); ++i) {
-    comparisons.push_back(compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, asked.options));
+    comparisons.push_back(compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, request.options));
     for (const CompareWarning& warning : comparisons.back().warnings) {
       notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
       // Sections without a row do not say why.
       if (comparisons.back().groups.empty() && warning.severity == "warning") output.note(warning.text);
     }
-    if (asked.gate && comparisons.back().groups.empty()) {
+    if (request.gate && comparisons.back().groups.empty()) {
       output.note(fmt::format("gate: {}: nothing was compared", inputs[i]));
     }
     for (const GroupComparison& group : comparisons.back().groups) {
-      if (!asked.gate) continue;
+      if (!request.gate) continue;
       const auto note = [&](const std::string& text) { output.note(text); };
-      gate_failed = group_beyond_gate(*asked.gate, group, note) || gate_failed;
+      gate_failed = group_beyond_gate(*request.gate, group, note) || gate_failed;
     }
   }
-  note_uncertain_fusions(asked, comparisons, output);
+  note_uncertain_fusions(request, comparisons, output);
   Printer printer(line, output);
-  print_sections(asked, loaded, comparisons, inputs, printer);
+  print_sections(request, loaded, comparisons, inputs, printer);
   printer.finish(notes);
   return gate_failed ? 1 : 0;
 }

@@ -10,7 +10,6 @@
 
 #include "base/closest_name.h"
 #include "base/error.h"
-#include "compare/wafer/read_device.h"
 #include "compare/wafer/read_trace.h"
 #include "passes/columns/group_stats.h"
 #include "report/json_text.h"
@@ -21,7 +20,7 @@
 namespace tracedb {
 namespace {
 
-struct Asked {
+struct WaferRequest {
   std::set<std::string, std::less<>> sections;
   wafer::PhaseFilter phase;
 };
@@ -35,8 +34,8 @@ wafer::PhaseFilter parse_phase(const std::string& text) {
               fmt::format("--phase {}: with --method wafer there are all, prefill and decode", text));
 }
 
-Asked asked(const CommandLine& line) {
-  Asked out;
+WaferRequest parse_request(const CommandLine& line) {
+  WaferRequest out;
   out.phase = parse_phase(line.text("phase").value_or("all"));
   const std::vector<std::string> known(std::begin(kWaferSections), std::end(kWaferSections));
   for (const std::string& section : line.names("section")) {
@@ -219,18 +218,18 @@ TwoTraces open_both(const CommandLine& line) {
 }  // namespace
 
 int run_wafer_comparison(const CommandLine& line) {
-  const Asked what = asked(line);
+  const WaferRequest request = parse_request(line);
   Output output(line);
   TwoTraces both = open_both(line);
   WaferResult result{wafer::read_trace(*both.indexes[0], wafer::Side::kFirst),
                      wafer::read_trace(*both.indexes[1], wafer::Side::kSecond),
                      {},
-                     what.phase};
-  result.comparison = wafer::compare(result.baseline, result.candidate, what.phase);
+                     request.phase};
+  result.comparison = wafer::compare(result.baseline, result.candidate, request.phase);
   const std::vector<std::string> notes = notes_of(result);
   both.notes.insert(both.notes.end(), notes.begin(), notes.end());
   std::vector<WaferTable> tables = wafer_tables(result);
-  std::erase_if(tables, [&](const WaferTable& table) { return !what.sections.contains(table.section); });
+  std::erase_if(tables, [&](const WaferTable& table) { return !request.sections.contains(table.section); });
   if (line.renderer().name == "json") {
     print_document(tables, both.names, both.notes, line, output);
   } else {

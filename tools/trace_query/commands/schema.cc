@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
+#include "present/sections.h"
 #include "sql/schema_text.h"
 #include "sql/scripts.h"
 #include "trace_query/command.h"
@@ -28,6 +29,20 @@ void add_row(Report& report, std::string_view type, std::string_view object, con
     row.emplace_back(std::string(text));
   }
   row.resize(report.columns.size());
+}
+
+// The tables that `compare` prints, as --json, --csv and --columns name their columns.
+void add_sections(Report& report, const std::string& only) {
+  for (const Section& section : compare_sections()) {
+    const std::string object = fmt::format("compare {}", section.name);
+    if (!only.empty() && only != object) continue;
+    add_row(report, "section", object, {"", "", "", section.summary});
+    for (const Column& column : section.columns()) {
+      const bool text = column.unit == Unit::kText;
+      add_row(report, "section", object,
+              {column.key, text ? "TEXT" : "NUMERIC", text ? "" : to_string(column.unit), column.meaning});
+    }
+  }
 }
 
 // Tables and views with their columns, from a schema made in memory: what SQLite itself says is there.
@@ -82,6 +97,7 @@ Report objects_report(const std::string& only, Database* index) {
   if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   add_objects(report, only, index);
   add_passes(report, only);
+  add_sections(report, only);
   return report;
 }
 
@@ -106,14 +122,16 @@ std::string object_name(const std::string& wanted) {
   for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
   for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
   for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
+  for (const Section& section : compare_sections()) known.push_back(fmt::format("compare {}", section.name));
   if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
-  throw Error(ErrorCode::kUsage, fmt::format("no table, view or pass '{}'{}", wanted, did_you_mean(wanted, known)));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no table, view, pass or section '{}'{}", wanted, did_you_mean(wanted, known)));
 }
 
 int run(std::span<const std::string> args) {
   CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kInput});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
-  line.add("object", OptionKind::kValue, "only this table, view or pass");
+  line.add("object", OptionKind::kValue, "only this table, view, pass or section ('compare ledger')");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));
@@ -132,8 +150,8 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kSchemaCommand = {"schema", "tables, views and passes, their columns with comments; example queries",
-                                "schema [options] [TRACE|INDEX]",
-                                "  trace-query schema --object kernels\n  trace-query schema --examples", run};
+const Command kSchemaCommand = {
+    "schema", "tables, views, passes and sections of compare, their columns with comments; example queries",
+    "schema [options] [TRACE|INDEX]", "  trace-query schema --object kernels\n  trace-query schema --examples", run};
 
 }  // namespace tracedb

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "compare/wafer/same_kernels.h"
 #include "support/wafer_trace.h"
 
 namespace tracedb::wafer {

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "compare/wafer/read_device.h"
 #include "compare/wafer/read_trace.h"
 #include "support/ingested.h"
 #include "support/small_index.h"

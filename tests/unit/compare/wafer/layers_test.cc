@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "compare/wafer/architecture.h"
-#include "compare/wafer/layer_table.h"
+#include "compare/wafer/operations.h"
 #include "support/wafer_trace.h"
 
 namespace tracedb::wafer {

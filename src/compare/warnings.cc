@@ -1,9 +1,11 @@
-#include "compare/compare_warnings.h"
-
+// Differences between two traces that limit conclusions: other work, other conditions, missing or unrecognised kernels,
+// clocks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "compare/comparison.h"
 
 namespace tracedb {
 namespace {

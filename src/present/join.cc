@@ -1,4 +1,4 @@
-#include "present/compare_join.h"
+#include "present/join.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ class Joiner {
 
   void add_columns(const Report& report, Part part, std::size_t candidate) {
     for (const Column& column : report.columns) {
-      if (part_of(column) != part || place(key_of(column, candidate))) continue;
+      if (part_of(column) != part || find_column(out_.columns, key_of(column, candidate))) continue;
       Column own = column;
       own.key = key_of(column, candidate);
       if (part == Part::kCandidate) own.head = fmt::format("{} {}", column.head, candidate);
@@ -48,16 +48,10 @@ class Joiner {
     }
   }
 
-  [[nodiscard]] std::optional<std::size_t> place(const std::string& key) const {
-    const auto found =
-        std::find_if(out_.columns.begin(), out_.columns.end(), [&](const Column& column) { return column.key == key; });
-    if (found == out_.columns.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - out_.columns.begin());
-  }
-
   void add_rows(const Report& report, std::size_t candidate) {
     std::vector<std::size_t> places;
-    for (const Column& column : report.columns) places.push_back(place(key_of(column, candidate)).value());
+    for (const Column& column : report.columns)
+      places.push_back(find_column(out_.columns, key_of(column, candidate)).value());
     merge(report.rows, places, rows_, out_.rows);
     merge(report.footer, places, footer_, out_.footer);
   }

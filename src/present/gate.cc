@@ -1,4 +1,4 @@
-#include "present/compare_gate.h"
+#include "present/gate.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace tracedb {
 namespace {
 
-// What changed of one kind of steps: by measure, null where that was not compared; and from it to others.
+// The changes of one kind of steps: by metric, null where it was not compared; and of transitions to other kinds.
 struct KindChanges {
   std::string kind;
   std::function<const Change*(StepMetric)> by_metric;
@@ -49,7 +49,7 @@ bool transitions_exceed(const Gate& gate, const KindChanges& changes, const Note
   return failed;
 }
 
-// By one measure, asked for by name.
+// By one metric that was named.
 bool metric_exceeds(const Gate& gate, const KindChanges& changes, StepMetric metric, const Note& note) {
   const Change* change = changes.by_metric(metric);
   if (is_known(change)) {

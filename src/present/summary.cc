@@ -1,12 +1,13 @@
-#include "present/compare_summary.h"
-
+// The section `summary` of a comparison, which a reader sees first.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "present/compare_cells.h"
+#include "present/cells.h"
+#include "present/sections.h"
+#include "report/cell_text.h"
 
 namespace tracedb {
 namespace {
@@ -17,36 +18,61 @@ std::string time_text(const MedianDraws& of, std::size_t steps) {
   return steps > 0 ? fact_text(of.median, Unit::kTime, TimeUnit::kAuto) : "unknown";
 }
 
-// For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
-void put_change_first(Report& report) {
-  const auto text = [](const Cell& percent) {
-    const auto* value = std::get_if<double>(&percent);
-    return value != nullptr ? fmt::format("{:+.1f} %", *value) : std::string();
+struct SummaryLine {
+  std::string item, baseline, candidate;
+  std::string verdict = {};
+  Cell change = {}, low = {}, high = {};  // percent of the baseline
+};
+
+Column item_column() { return label_column("item", "Item", "what the row is about", Fit::kWrapped); }
+Column baseline_column() { return text_column("baseline", "Baseline", "of the baseline", Fit::kWrapped); }
+Column candidate_column() { return text_column("candidate", "Candidate", "of the candidate", Fit::kWrapped); }
+Column verdict_column() {
+  return text_column("verdict", "Verdict", "better, worse, same or inconclusive, and why", Fit::kWrapped);
+}
+
+const Fields<SummaryLine>& summary_fields() {
+  using Line = SummaryLine;
+  static const Fields<Line> kFields = {
+      {item_column(), [](const Line& line) { return line.item; }},
+      {baseline_column(), [](const Line& line) { return line.baseline; }},
+      {candidate_column(), [](const Line& line) { return line.candidate; }},
+      {verdict_column(), [](const Line& line) { return line.verdict; }},
+      {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline"),
+       [](const Line& line) { return line.change; }},
+      {figure_column("low_pct", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change"),
+       [](const Line& line) { return line.low; }},
+      {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"),
+       [](const Line& line) { return line.high; }},
   };
-  for (Row& row : report.rows) row = {row[0], row[1], row[2], text(row[4]), row[3], row[5], row[6]};
-  report.columns[4] = std::exchange(report.columns[3], {"change_pct", "Change", Unit::kText});
-  report.columns[5].head = "95 % from (%)";
-  report.columns[6].head = "to (%)";
+  return kFields;
+}
+
+// For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
+const Fields<SummaryLine>& readable_fields() {
+  static const Fields<SummaryLine> kFields = [] {
+    Fields<SummaryLine> fields = summary_fields();
+    fields[4] = {text_column("change_pct", "Change", ""), [](const SummaryLine& line) {
+                   const auto* percent = std::get_if<double>(&line.change);
+                   return percent != nullptr ? fmt::format("{:+.1f} %", *percent) : std::string();
+                 }};
+    std::swap(fields[3], fields[4]);
+    fields[5].column.head = "95 % from (%)";
+    fields[6].column.head = "to (%)";
+    return fields;
+  }();
+  return kFields;
 }
 
 // Times are medians of the device time of a step: "period" from its start to that of the next one, where steps of a
 // kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first kernel to the
-// end of its last. Shares are of the kernel time: "aligned" has a partner on the other side or is accounted for by a
-// fusion, "compared" is in steps that both sides have, "same kernels" have name and launch configuration in common.
-// "overall" is all kinds of steps, each as often as both sides have it in the mean, by period where both sides have
+// end of its last. Shares are of the kernel time: "aligned" has a partner in the other trace or is explained by a
+// fusion, "compared" is in steps that both traces have, "same kernels" have name and launch configuration in common.
+// "overall" is all kinds of steps, each as often as in the mean of both traces, by period where both have
 // one, "overall: span" by span.
 class Summary {
  public:
-  explicit Summary(const SectionInput& in) : in_(in) {
-    out_.columns = {{"item", "Item", Unit::kText, OthersAggregate::kLabel, Fit::kWrapped},
-                    {"baseline", "Baseline", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
-                    {"candidate", "Candidate", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
-                    {"verdict", "Verdict", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
-                    {"change_pct", "Change (%)", Unit::kPercent},
-                    {"low_pct", "95 % from", Unit::kPercent},
-                    {"high_pct", "to", Unit::kPercent}};
-    out_.whole = true;
-  }
+  explicit Summary(const SectionInput& in) : in_(in) {}
 
   Report take() {
     const Comparison& c = in_.comparison;
@@ -61,29 +87,29 @@ class Summary {
     const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
                                        [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
-    if (in_.human_readable) {
-      put_change_first(out_);
-      drop_empty_columns(out_, {"low_pct", "high_pct"});
-    }
-    return std::move(out_);
+    const Fields<SummaryLine>& fields = in_.human_readable ? readable_fields() : summary_fields();
+    Report out{columns_of(fields), {}, {}, true};
+    for (const SummaryLine& line : lines_) out.rows.push_back(row_of(fields, line));
+    if (in_.human_readable) drop_empty_columns(out, {"low_pct", "high_pct"});
+    return out;
   }
 
  private:
-  void add(std::string item, std::string a, std::string b) {
-    out_.rows.push_back({std::move(item), std::move(a), std::move(b), std::string(), Cell{}, Cell{}, Cell{}});
+  SummaryLine& add(std::string item, std::string baseline, std::string candidate) {
+    lines_.push_back({std::move(item), std::move(baseline), std::move(candidate)});
+    return lines_.back();
   }
 
   void add_change(std::string item, const Change& change) {
-    add(std::move(item), time_text(change.baseline, change.baseline_steps),
-        time_text(change.candidate, change.candidate_steps));
-    Row& row = out_.rows.back();
-    row[3] = verdict_text(change, in_.human_readable);
+    SummaryLine& line = add(std::move(item), time_text(change.baseline, change.baseline_steps),
+                            time_text(change.candidate, change.candidate_steps));
+    line.verdict = verdict_text(change, in_.human_readable);
     if (change.baseline_steps == 0 || change.candidate_steps == 0) return;
-    row[4] = share_of(change.difference(), change.baseline.median);
+    line.change = share_cell(change.difference(), change.baseline.median);
     const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
     if (few && in_.human_readable) return;  // no interval to go by
-    row[5] = share_of(change.interval.low, change.baseline.median);
-    row[6] = share_of(change.interval.high, change.baseline.median);
+    line.low = share_cell(change.interval.low, change.baseline.median);
+    line.high = share_cell(change.interval.high, change.baseline.median);
   }
 
   void headline(const GroupComparison& group) {
@@ -110,8 +136,8 @@ class Summary {
     const auto text = [](const std::optional<double>& rate) {
       return rate ? fmt::format("{:.{}f}", *rate, *rate < 100 ? 2 : 0) : "unknown";
     };
-    add(group.group.label + ": tokens/s", text(a), text(b));
-    if (a && b) out_.rows.back()[4] = share_of(*b - *a, *a);
+    SummaryLine& line = add(group.group.label + ": tokens/s", text(a), text(b));
+    if (a && b) line.change = share_cell(*b - *a, *a);
   }
 
   // In gaps in which the device waits for a host that is slowed by recording them.
@@ -123,14 +149,14 @@ class Summary {
     add(group.group.label + ": recorded calls", text(group.baseline.waits), text(group.candidate.waits));
   }
 
-  // What few steps say, in the row of the layers or of what is aligned, or in one of its own.
+  // The tallies of few steps, in the row of the layers or of the alignment, or in a row of their own.
   void tell(const GroupComparison& group, std::string_view what) {
     for (const Tally& tally : group.tallies) {
       if (tally.what != what) continue;
       const std::string item = fmt::format("{}: {}", group.group.label, what == "aligned kernels" ? "aligned" : what);
-      if (std::get<std::string>(out_.rows.back()[0]) != item) add(item, "", "");
-      out_.rows.back()[3] = to_string(tally);
-      out_.rows.back()[4] = 100 * tally.median;
+      if (lines_.back().item != item) add(item, "", "");
+      lines_.back().verdict = to_string(tally);
+      lines_.back().change = 100 * tally.median;
     }
   }
 
@@ -148,10 +174,12 @@ class Summary {
   }
 
   const SectionInput& in_;
-  Report out_;
+  std::vector<SummaryLine> lines_;
 };
 
 }  // namespace
+
+std::vector<Column> summary_columns() { return columns_of(summary_fields()); }
 
 Report summary_section(const SectionInput& input) { return Summary(input).take(); }
 

@@ -17,8 +17,8 @@ struct Gate {
 
 using Note = std::function<void(const std::string&)>;
 
-// Whether a kind of steps is significantly slower by more than `gate`; says so, and what keeps it from being judged,
-// through `note`. Periods count to the next step of whichever kind.
+// Whether a kind of steps is significantly slower by more than `gate`. `note` gets that, and why a kind is not judged.
+// Periods count to the next step of whichever kind.
 bool group_beyond_gate(const Gate& gate, const GroupComparison& group, const Note& note);
 
 // The same of each kind that a baseline file and a trace have.

@@ -15,7 +15,7 @@ namespace tracedb {
 
 std::string to_json(const StepSamples& samples);
 
-// `database`: any, for its JSON functions. Error{kInput} for what is no such file.
+// `database`: any, for its JSON functions. Error{kInput} for a file that is not one.
 StepSamples read_baseline_file(Database& database, const std::filesystem::path& path);
 
 }  // namespace tracedb

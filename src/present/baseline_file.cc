@@ -1,4 +1,4 @@
-#include "present/compare_baseline_file.h"
+#include "present/baseline_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,7 +35,7 @@ std::string text_at(Database& database, const std::string& json, const char* pat
   return row.step() ? std::string(row.text(0)) : std::string();
 }
 
-// What does not fit together would be filled up with zeros: better no answer than one of a damaged file.
+// Missing values would count as zeros: better no answer than one from a damaged file.
 void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
   const auto steps = [&](StepMetric metric) {
     const auto found = kind.samples.find(std::string(to_string(metric)));

@@ -1,0 +1,111 @@
+#include "present/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tracedb {
+
+Cell count_cell(double sum, std::int64_t units, bool human_readable) {
+  const double value = sum / static_cast<double>(units);
+  const double whole = std::round(value);
+  if (std::abs(value - whole) < 1e-9 && std::abs(whole) < 1e15) return static_cast<std::int64_t>(whole);
+  return human_readable ? std::round(value * 1000) / 1000 : value;
+}
+
+Cell share_cell(double part, double whole) { return whole != 0 ? Cell(100 * part / whole) : Cell{}; }
+
+Cell ratio_cell(double baseline, double candidate) {
+  return baseline > 0 && candidate > 0 ? Cell(candidate / baseline) : Cell{};
+}
+
+std::string marked(std::string verdict, double change) {
+  if (verdict == "worse" || (verdict == "new" && change > 0)) verdict.insert(0, kWorseMark);
+  if (verdict == "better" || (verdict == "gone" && change < 0)) verdict.insert(0, kBetterMark);
+  return verdict;
+}
+
+std::string verdict_text(const Change& change, bool human_readable) {
+  std::string verdict(to_string(change.verdict));
+  if (!change.reason.empty()) return fmt::format("{}: {}", verdict, change.reason);
+  if (!human_readable) return verdict;
+  verdict = marked(std::move(verdict), change.difference());
+  return change.caveat.empty() ? verdict : fmt::format("{}: {}", verdict, change.caveat);
+}
+
+const Fields<MeasuredChange>& measured_change_fields() {
+  using Item = MeasuredChange;
+  static const Fields<Item> kFields = {
+      {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
+       [](const Item& item) { return item.phase; }},
+      {text_column("metric", "Metric",
+                   "span, busy, period or kernel_time of a step, or period to a step of another kind"),
+       [](const Item& item) { return item.measure; }},
+      {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
+       [](const Item& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
+      {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),
+       [](const Item& item) { return static_cast<std::int64_t>(item.change.candidate_steps); }},
+      {figure_column("baseline", "Baseline Med", Unit::kTime, "median over the steps of the baseline", Fit::kKept),
+       [](const Item& item) { return item.change.baseline.median; }},
+      {figure_column("candidate", "Candidate Med", Unit::kTime, "median over the steps of the candidate", Fit::kKept),
+       [](const Item& item) { return item.change.candidate.median; }},
+      {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
+       [](const Item& item) { return item.change.difference(); }},
+      {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
+       [](const Item& item) { return ratio_cell(item.change.baseline.median, item.change.candidate.median); }},
+      {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change"),
+       [](const Item& item) { return item.change.interval.low; }},
+      {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
+       [](const Item& item) { return item.change.interval.high; }},
+      {text_column("verdict", "Verdict", "better, worse, same or inconclusive", Fit::kWrapped),
+       [](const Item& item) {
+         std::string verdict(to_string(item.change.verdict));
+         return item.human_readable ? marked(std::move(verdict), item.change.difference()) : verdict;
+       }},
+  };
+  return kFields;
+}
+
+void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    const std::size_t column = find_column(report.columns, key).value();
+    const auto place = static_cast<std::ptrdiff_t>(column);
+    const auto is_empty = [&](const Row& row) {
+      const Cell& cell = row[column];
+      const auto* text = std::get_if<std::string>(&cell);
+      return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+    };
+    const bool all_empty = std::all_of(report.rows.begin(), report.rows.end(), is_empty) &&
+                           std::all_of(report.footer.begin(), report.footer.end(), is_empty);
+    if (!all_empty) continue;
+    report.columns.erase(report.columns.begin() + place);
+    for (Row& row : report.rows) row.erase(row.begin() + place);
+    for (Row& row : report.footer) row.erase(row.begin() + place);
+  }
+}
+
+void drop_inconclusive_columns(Report& report) {
+  std::vector<std::string> suffixes;  // of the candidates, where there are several
+  for (const Column& column : report.columns) {
+    if (column.key.starts_with("verdict")) suffixes.push_back(column.key.substr(std::string_view("verdict").size()));
+  }
+  for (const std::string& suffix : suffixes) {
+    const std::size_t verdict = find_column(report.columns, "verdict" + suffix).value();
+    const auto low = find_column(report.columns, "low" + suffix), high = find_column(report.columns, "high" + suffix);
+    const auto says = [&](const Row& row) {
+      const auto* text = std::get_if<std::string>(&row[verdict]);
+      return text != nullptr && *text != "inconclusive" && !text->ends_with("new") && !text->ends_with("gone");
+    };
+    if (!low || !high || std::any_of(report.rows.begin(), report.rows.end(), says)) continue;
+    for (Row& row : report.rows) {
+      const auto* text = std::get_if<std::string>(&row[verdict]);
+      if (text != nullptr && *text == "inconclusive") row[verdict] = Cell{};
+      row[*low] = row[*high] = Cell{};
+    }
+    drop_empty_columns(report, {"verdict" + suffix, "low" + suffix, "high" + suffix});
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,43 @@
+// Cells and columns that the sections of a comparison share, and the columns that tables for people leave out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "present/fields.h"
+
+namespace tracedb {
+
+// A count per unit: an integer where it is one, for people with three decimals at most.
+Cell count_cell(double sum, std::int64_t units, bool human_readable);
+Cell share_cell(double part, double whole);              // percent; unknown of nothing
+Cell ratio_cell(double baseline, double candidate);      // candidate / baseline; unknown unless both are more than 0
+std::string marked(std::string verdict, double change);  // "▲ worse", for people
+
+// "▲ worse", "inconclusive: 3/4 steps"; the mark and caveats for people only.
+std::string verdict_text(const Change& change, bool human_readable);
+
+// For lines about a group of steps.
+template <class Line>
+Field<Line> phase_field() {
+  return {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
+          [](const Line& line) { return line.group.group.label; }};
+}
+
+// A measure of the steps of one kind, of two traces or of a trace and a baseline file.
+struct MeasuredChange {
+  std::string phase, measure;
+  const Change& change;
+  bool human_readable = true;
+};
+const Fields<MeasuredChange>& measured_change_fields();
+
+// Removes those of the named columns in which no row has anything.
+void drop_empty_columns(Report& report, const std::vector<std::string>& keys);
+
+// Where no row has a verdict, as with too few steps: leaves out the columns of verdicts and intervals. For people.
+void drop_inconclusive_columns(Report& report);
+
+}  // namespace tracedb

@@ -1,0 +1,360 @@
+#include "present/sections.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "present/cells.h"
+
+namespace tracedb {
+namespace {
+
+struct LedgerLine {
+  const SectionInput& in;
+  const GroupComparison& group;
+  const LedgerItem& item;
+  const LedgerChange& whole;            // the change of which shares are
+  const std::string* kernel = nullptr;  // null: rows are not of kernels
+
+  [[nodiscard]] Cell count(double n, std::int64_t units) const {
+    return item.baseline_n > 0 || item.candidate_n > 0 ? count_cell(n, units, in.human_readable) : Cell{};
+  }
+};
+
+const Fields<LedgerLine>& ledger_fields() {
+  using Line = LedgerLine;
+  static const Fields<Line> kFields = {
+      phase_field<Line>(),
+      {text_column("layer", "Layer", "layer; unknown for rows of the whole step"),
+       [](const Line& line) {
+         const bool layered = line.in.ledger_by != LedgerBy::kOp && !line.item.of_step;
+         return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
+       }},
+      {text_column("item", "Item", "operation class, a fusion, a row of the whole step such as [idle], or a total"),
+       [](const Line& line) { return line.item.op; }},
+      {text_column("kernel", "Kernel", "kernel name, with --by kernel"),
+       [](const Line& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
+      {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
+       [](const Line& line) { return line.count(line.item.baseline_n, line.group.baseline_units); }},
+      {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
+       [](const Line& line) { return line.count(line.item.candidate_n, line.group.candidate_units); }},
+      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
+       [](const Line& line) { return line.item.change.baseline; }},
+      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+       [](const Line& line) { return line.item.change.candidate; }},
+      {sum_column("change", "Change", Unit::kTime, "candidate - baseline; the rows add up to the totals", Fit::kKept),
+       [](const Line& line) { return line.item.change.change; }},
+      {sum_column("count_effect", "by Count", Unit::kTime, "part of the change that is due to more or fewer kernels"),
+       [](const Line& line) { return line.item.change.count_effect; }},
+      {sum_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
+       [](const Line& line) { return line.item.change.duration_effect; }},
+      {sum_column("share_pct", "Share (%)", Unit::kPercent, "change as a share of the change of the last total"),
+       [](const Line& line) {
+         return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
+       }},
+  };
+  return kFields;
+}
+
+// By whole name.
+std::unordered_map<std::string_view, const std::string*> kernel_texts(const SectionInput& in) {
+  std::unordered_map<std::string_view, const std::string*> texts;
+  const std::vector<KernelNameEntry>& names = in.kernel_names.entries();
+  for (NameId name = 0; name < names.size(); ++name) texts.emplace(names[name].name, &kernel_text(name, in));
+  return texts;
+}
+
+Report ledger(const SectionInput& in) {
+  Report out{columns_of(ledger_fields()), {}};
+  const auto texts = kernel_texts(in);
+  for (const GroupComparison& group : in.comparison.groups) {
+    const LedgerAccount account = ledger_of(group, in.kernel_names, in.ledger_by);
+    const auto add = [&](const std::vector<LedgerItem>& items, std::vector<Row>& rows) {
+      for (const LedgerItem& item : items) {
+        const std::string* kernel = item.kernel.empty() ? nullptr : texts.at(item.kernel);
+        rows.push_back(row_of(ledger_fields(), {in, group, item, account.totals.back().change, kernel}));
+      }
+    };
+    add(account.items, out.rows);
+    add(account.totals, out.footer);
+  }
+  drop_empty_columns(out, {"layer", "item", "kernel"});
+  return out;
+}
+
+// An operation, a layer or a kernel name: sums of both sides.
+struct SumLine {
+  const SectionInput& in;
+  const GroupComparison& group;
+  const WorkSum& baseline_sum;
+  const WorkSum& candidate_sum;
+  std::string name = {};
+  std::string op = {};
+  const Change* change_of_step = nullptr;
+
+  [[nodiscard]] double baseline() const { return group.baseline_per_unit(baseline_sum.time); }
+  [[nodiscard]] double candidate() const { return group.candidate_per_unit(candidate_sum.time); }
+  [[nodiscard]] double change() const { return candidate() - baseline(); }
+  // Intervals are of steps, whatever the figures are per.
+  [[nodiscard]] bool has_interval() const { return in.comparison.normalise == Normalise::kStep; }
+  [[nodiscard]] std::string status(std::string_view both) const {
+    std::string text(baseline_sum.n == 0 ? "new" : candidate_sum.n == 0 ? "gone" : both);
+    return in.human_readable ? marked(std::move(text), change()) : text;
+  }
+};
+
+namespace of_sums {
+
+using Line = SumLine;
+Field<Line> name(Text key, Text head, Text meaning) {
+  return {text_column(key, head, meaning), [](const Line& line) { return line.name; }};
+}
+Field<Line> baseline_n() {
+  return {
+      sum_column("baseline_n", "n", Unit::kAny, "events per unit (step, token) of the baseline"), [](const Line& line) {
+        return count_cell(static_cast<double>(line.baseline_sum.n), line.group.baseline_units, line.in.human_readable);
+      }};
+}
+Field<Line> candidate_n() {
+  return {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"), [](const Line& line) {
+            return count_cell(static_cast<double>(line.candidate_sum.n), line.group.candidate_units,
+                              line.in.human_readable);
+          }};
+}
+Field<Line> baseline() {
+  return {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
+          [](const Line& line) { return line.baseline(); }};
+}
+Field<Line> candidate() {
+  return {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+          [](const Line& line) { return line.candidate(); }};
+}
+Field<Line> change() {
+  return {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
+          [](const Line& line) { return line.change(); }};
+}
+Field<Line> ratio() {
+  return {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
+          [](const Line& line) { return ratio_cell(line.baseline(), line.candidate()); }};
+}
+
+// Those of operations and of layers, whose steps are judged.
+Fields<Line> judged(Field<Line> named) {
+  return {phase_field<Line>(),
+          std::move(named),
+          baseline_n(),
+          candidate_n(),
+          baseline(),
+          candidate(),
+          change(),
+          ratio(),
+          {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change of a step"),
+           [](const Line& line) { return line.has_interval() ? Cell(line.change_of_step->interval.low) : Cell{}; }},
+          {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
+           [](const Line& line) { return line.has_interval() ? Cell(line.change_of_step->interval.high) : Cell{}; }},
+          {text_column("verdict", "Verdict", "better, worse, same, inconclusive, new or gone"),
+           [](const Line& line) { return line.status(to_string(line.change_of_step->verdict)); }}};
+}
+
+}  // namespace of_sums
+
+const Fields<SumLine>& operation_fields() {
+  static const Fields<SumLine> kFields = of_sums::judged(of_sums::name("op", "Operation", "operation class"));
+  return kFields;
+}
+
+const Fields<SumLine>& layer_fields() {
+  static const Fields<SumLine> kFields = of_sums::judged(of_sums::name("layer", "Layer", "layer, [head], [tail] ..."));
+  return kFields;
+}
+
+const Fields<SumLine>& kernel_fields() {
+  static const Fields<SumLine> kFields = {
+      phase_field<SumLine>(),
+      of_sums::baseline(),
+      of_sums::candidate(),
+      of_sums::change(),
+      of_sums::baseline_n(),
+      of_sums::candidate_n(),
+      of_sums::ratio(),
+      {text_column("status", "Status", "both, new or gone"), [](const SumLine& line) { return line.status("both"); }},
+      {text_column("op", "Operation", "operation class"), [](const SumLine& line) { return line.op; }},
+      of_sums::name("name", "Name", "kernel name, normalised"),
+  };
+  return kFields;
+}
+
+Report operations(const SectionInput& in) {
+  Report out{columns_of(operation_fields()), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const OpChange& op : group.ops) {
+      out.rows.push_back(row_of(
+          operation_fields(), {in, group, op.baseline, op.candidate, in.kernel_names.op_name(op.op), {}, &op.change}));
+    }
+  }
+  return out;
+}
+
+Report layers(const SectionInput& in) {
+  Report out{columns_of(layer_fields()), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    const bool none = std::all_of(group.layers.begin(), group.layers.end(),
+                                  [](const LayerChange& layer) { return layer.layer == kNoLayer; });
+    if (none) continue;
+    for (const LayerChange& layer : group.layers) {
+      out.rows.push_back(row_of(layer_fields(), {in,
+                                                 group,
+                                                 layer.baseline,
+                                                 layer.candidate,
+                                                 layer_label(layer.layer, in.baseline.layers.stacks),
+                                                 {},
+                                                 &layer.change}));
+    }
+  }
+  return out;
+}
+
+struct NamedSums {
+  NameId name = 0;
+  WorkSum baseline, candidate;
+};
+
+// In order of the time per unit of both sides, longest first.
+std::vector<NamedSums> sums_by_name(const GroupComparison& group, const KernelNameTable& kernel_names) {
+  std::map<NameId, NamedSums> sums;
+  for (const WorkCell& cell : group.baseline.cells) sums[cell.name].baseline.add(cell.sum);
+  for (const WorkCell& cell : group.candidate.cells) sums[cell.name].candidate.add(cell.sum);
+  std::vector<NamedSums> out;
+  for (const auto& [name, own] : sums) out.push_back({name, own.baseline, own.candidate});
+  std::sort(out.begin(), out.end(), [&](const NamedSums& x, const NamedSums& y) {
+    const auto rank = [&](const NamedSums& s) {
+      return std::pair(-group.baseline_per_unit(s.baseline.time) - group.candidate_per_unit(s.candidate.time),
+                       std::string_view(kernel_names.entries()[s.name].name));
+    };
+    return rank(x) < rank(y);
+  });
+  return out;
+}
+
+Report kernels(const SectionInput& in) {
+  Report out{columns_of(kernel_fields()), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const NamedSums& sums : sums_by_name(group, in.kernel_names)) {
+      out.rows.push_back(
+          row_of(kernel_fields(), {in, group, sums.baseline, sums.candidate, in.kernel_names.entries()[sums.name].name,
+                                   in.kernel_names.op_name(in.kernel_names.op_of(sums.name))}));
+    }
+  }
+  return out;
+}
+
+struct SameLine {
+  const SectionInput& in;
+  const SameKernel& kernel;
+};
+
+const Fields<SameLine>& same_fields() {
+  using Line = SameLine;
+  static const auto avg = [](std::int64_t time, std::int64_t n) {
+    return static_cast<double>(time) / static_cast<double>(n);
+  };
+  static const Fields<Line> kFields = {
+      {sum_column("baseline_n", "n", Unit::kCount, "launches in the baseline"),
+       [](const Line& line) { return line.kernel.times.baseline_n; }},
+      {sum_column("candidate_n", "n'", Unit::kCount, "launches in the candidate"),
+       [](const Line& line) { return line.kernel.times.candidate_n; }},
+      {figure_column("baseline_avg", "Baseline Avg", Unit::kTime, "mean duration in the baseline"),
+       [](const Line& line) { return avg(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
+      {figure_column("candidate_avg", "Candidate Avg", Unit::kTime, "mean duration in the candidate"),
+       [](const Line& line) { return avg(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
+      {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "of the means, candidate / baseline"),
+       [](const Line& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
+      {sum_column("baseline_time", "Baseline Time", Unit::kTime, "sum of durations in the baseline"),
+       [](const Line& line) { return line.kernel.times.baseline_time; }},
+      {sum_column("candidate_time", "Candidate Time", Unit::kTime, "sum of durations in the candidate"),
+       [](const Line& line) { return line.kernel.times.candidate_time; }},
+      {text_column("launch", "Grid, Block", "launch configuration"),
+       [](const Line& line) { return line.in.configs.text(line.kernel.config); }},
+      {text_column("op", "Operation", "operation class"),
+       [](const Line& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
+      {label_column("name", "Name", "kernel name, normalised"),
+       [](const Line& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
+  };
+  return kFields;
+}
+
+Report same(const SectionInput& in) {
+  Report out{columns_of(same_fields()), {}};
+  for (const SameKernel& kernel : in.comparison.same.kernels) out.rows.push_back(row_of(same_fields(), {in, kernel}));
+  return out;
+}
+
+Report steps(const SectionInput& in) {
+  Report out{columns_of(measured_change_fields()), {}};
+  const auto add = [&](const GroupComparison& group, std::string measure, const Change& change) {
+    const MeasuredChange line{group.group.label, std::move(measure), change, in.human_readable};
+    out.rows.push_back(row_of(measured_change_fields(), line));
+  };
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (std::size_t m = 0; m < kStepMetrics; ++m) {
+      const Change& change = group.metrics[m];
+      if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
+      add(group, std::string(to_string(static_cast<StepMetric>(m))), change);
+    }
+    for (const TransitionChange& transition : group.transitions) {
+      add(group, period_measure(transition.to), transition.change);
+    }
+  }
+  return out;
+}
+
+const Fields<CompareWarning>& warning_fields() {
+  using Item = CompareWarning;
+  static const Fields<Item> kFields = {
+      {text_column("severity", "Severity", "warning or info"), [](const Item& item) { return item.severity; }},
+      {text_column("code", "Code", "what kind of difference"), [](const Item& item) { return item.code; }},
+      {text_column("side", "Side", "baseline, candidate or both"), [](const Item& item) { return item.side; }},
+      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped),
+       [](const Item& item) { return item.text; }},
+  };
+  return kFields;
+}
+
+Report warnings(const SectionInput& in) {
+  Report out{columns_of(warning_fields()), {}};
+  for (const CompareWarning& warning : in.comparison.warnings) out.rows.push_back(row_of(warning_fields(), warning));
+  return out;
+}
+
+}  // namespace
+
+const std::string& kernel_text(NameId name, const SectionInput& input) {
+  const KernelNameEntry& entry = input.kernel_names.entries()[name];
+  return input.human_readable && !entry.short_name.empty() ? entry.short_name : entry.name;
+}
+
+std::span<const Section> compare_sections() {
+  static constexpr std::array<Section, 10> kSections = {{
+      {"summary", "devices, matched steps, coverage, verdict", summary_columns, summary_section},
+      {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(warning_fields()); },
+       warnings},
+      {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows",
+       [] { return columns_of(ledger_fields()); }, ledger, true},
+      {"fusion", "work that one trace does in one kernel and the other in several", fusion_columns, fusion_section},
+      {"operations", "time and count per step by operation class", [] { return columns_of(operation_fields()); },
+       operations, true},
+      {"layers", "the same by layer", [] { return columns_of(layer_fields()); }, layers, true},
+      {"kernels", "the same by kernel name", [] { return columns_of(kernel_fields()); }, kernels, true},
+      {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
+       steps, true},
+      {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section,
+       false, false},
+      {"same-kernels", "kernels with the same name and launch configuration", [] { return columns_of(same_fields()); },
+       same, true, false},
+  }};
+  return kSections;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,90 @@
+// CSV and TSV: rows as they come, headers with their units, times in ns unless requested otherwise.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/cell_text.h"
+#include "report/escape.h"
+#include "report/renderers.h"
+
+namespace tracedb {
+namespace {
+
+// "-5", "+1.25", "-5.000 us": a sign, digits, and no more than a word behind a blank.
+bool is_measure(std::string_view text) {
+  const std::size_t digits = text.find_first_not_of("0123456789.", 1);
+  if (digits == 1) return false;
+  if (digits == std::string_view::npos) return text.size() > 1;
+  return text[digits] == ' ' && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(digits) + 1, text.end(),
+                                            [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
+// A spreadsheet runs a cell that begins like this; numbers are meant as numbers, with their unit too.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
+  return text[0] == '=' || text[0] == '@' || !is_measure(text);
+}
+
+// Tabs and line ends are escaped like every control character, so nothing of TSV needs quotes.
+struct Delimiters {
+  char field;
+  std::string_view line_end;
+  bool quotes;
+};
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out.push_back('"');
+    out.push_back(c);
+  }
+  return out + '"';
+}
+
+class RenderedDelimited final : public TableRenderer {
+ public:
+  RenderedDelimited(std::ostream& out, const RenderOptions& options, Delimiters delimiters)
+      : out_(out), options_(options), delimiters_(delimiters) {}
+
+  void begin(const ReportHead&, std::span<const Column> columns) override {
+    columns_.assign(columns.begin(), columns.end());
+    for (std::size_t c = 0; c < columns_.size(); ++c) put(c, head_text(columns_[c], options_.time_unit), true);
+    out_ << delimiters_.line_end;
+  }
+  void row(std::span<const Cell> cells) override {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const bool is_text = std::holds_alternative<std::string>(cells[c]);
+      put(c, plain_text(cells[c], columns_[c].unit, options_.time_unit), is_text);
+    }
+    out_ << delimiters_.line_end;
+  }
+  void end(std::span<const std::string>) override {}
+
+ private:
+  void put(std::size_t column, const std::string& text, bool is_text) {
+    std::string escaped = escape_cell(text);
+    if (is_text && options_.guard_formulas && is_formula(escaped)) escaped.insert(0, 1, '\'');
+    if (column > 0) out_ << delimiters_.field;
+    out_ << (delimiters_.quotes ? quoted(escaped) : escaped);
+  }
+
+  std::ostream& out_;
+  const RenderOptions options_;
+  const Delimiters delimiters_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<TableRenderer> make_csv_renderer(std::ostream& out, const RenderOptions& options) {
+  return std::make_unique<RenderedDelimited>(out, options, Delimiters{',', "\r\n", true});
+}
+
+std::unique_ptr<TableRenderer> make_tsv_renderer(std::ostream& out, const RenderOptions& options) {
+  return std::make_unique<RenderedDelimited>(out, options, Delimiters{'\t', "\n", false});
+}
+
+}  // namespace tracedb

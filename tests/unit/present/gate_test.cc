@@ -1,0 +1,78 @@
+#include "present/gate.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace tracedb {
+namespace {
+
+Change change_of(double baseline, double candidate, Verdict verdict) {
+  Change change;
+  change.baseline.median = baseline;
+  change.candidate.median = candidate;
+  change.interval = {candidate - baseline - 1, candidate - baseline + 1};
+  change.baseline_steps = change.candidate_steps = 8;
+  change.verdict = verdict;
+  if (verdict == Verdict::kInconclusive) change.reason = "2/2 steps";
+  return change;
+}
+
+struct Judged {
+  bool failed = false;
+  std::string notes;
+};
+
+Judged judge_samples(const Gate& gate, const std::vector<SampleChange>& changes) {
+  Judged out;
+  SampleComparison comparison;
+  comparison.changes = changes;
+  out.failed = samples_beyond_gate(gate, comparison, [&](const std::string& note) { out.notes += note + "\n"; });
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gate: the worse of period and span, significantly and by more than allowed") {
+  const Change slower = change_of(100, 110, Verdict::kWorse);
+  const Change same = change_of(100, 101, Verdict::kSame);
+  const Judged by_span = judge_samples({5, std::nullopt}, {{"decode", "span", slower}, {"decode", "period", same}});
+  CHECK(by_span.failed);
+  CHECK(by_span.notes == "gate: decode, span: +10.00 % exceeds 5 %\n");
+  CHECK(judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period", slower}}).failed);
+  CHECK_FALSE(judge_samples({15, std::nullopt}, {{"decode", "span", slower}}).failed);
+  CHECK_FALSE(judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", slower}, {"decode", "period", same}}).failed);
+}
+
+TEST_CASE("gate: what is inconclusive passes, with a note; an interval that includes 0 passes") {
+  const Judged few =
+      judge_samples({5, std::nullopt}, {{"decode", "span", change_of(100, 200, Verdict::kInconclusive)}});
+  CHECK_FALSE(few.failed);
+  CHECK(few.notes == "gate: decode, span: +100.00 % would exceed 5 %, but is inconclusive: 2/2 steps\n");
+  Change noise = change_of(100, 110, Verdict::kSame);
+  noise.interval = {-5, 25};
+  CHECK_FALSE(judge_samples({5, std::nullopt}, {{"decode", "span", noise}}).failed);
+}
+
+TEST_CASE("gate: periods recorded differently are judged by span, transitions count as periods") {
+  Change period = change_of(100, 200, Verdict::kInconclusive);
+  period.recorded_alike = false;
+  period.reason = "recorded differently";
+  const Change same = change_of(100, 100, Verdict::kSame);
+  const Judged by_span = judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period", period}});
+  CHECK_FALSE(by_span.failed);
+  CHECK(by_span.notes == "gate: decode, period: recorded differently: judged by span\n");
+  const Change slower = change_of(100, 110, Verdict::kWorse);
+  CHECK(judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period to prefill", slower}}).failed);
+  CHECK_FALSE(judge_samples({5, StepMetric::kBusy}, {{"decode", "busy", same}, {"decode", "period to prefill", slower}})
+                  .failed);
+}
+
+TEST_CASE("gate: what is not known of both passes, with a note") {
+  const Judged nothing =
+      judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", change_of(1, 2, Verdict::kWorse)}});
+  CHECK_FALSE(nothing.failed);
+  CHECK(nothing.notes == "gate: decode, period: not known for both traces\n");
+}
+
+}  // namespace tracedb
