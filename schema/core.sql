@@ -314,18 +314,6 @@ CREATE TABLE issue (             -- what was wrong with the trace, counted
   sample TEXT                    -- at most 200 characters
 ) STRICT;
 
-CREATE TABLE kernel_sum (        -- kernel time by name, step kind and stream
-  name_id INTEGER NOT NULL,      -- kernel_name
-  step_kind TEXT,                -- NULL: in no step
-  stream_id INTEGER NOT NULL,
-  n INTEGER NOT NULL,            -- executions
-  total INTEGER NOT NULL,        -- ns; at most 2^63 - 1
-  min INTEGER, max INTEGER,      -- shortest and longest, ns
-  sum_of_squares REAL NOT NULL,  -- ns^2
-  p50 INTEGER, p90 INTEGER, p99 INTEGER,  -- nearest rank
-  known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
-) STRICT;
-
 CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   name_id INTEGER PRIMARY KEY,   -- kernel_name
   n INTEGER NOT NULL,            -- executions

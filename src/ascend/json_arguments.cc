@@ -56,7 +56,7 @@ std::string text_of_json(std::string_view value) {
   if (inside.find('\\') == std::string_view::npos) return std::string(inside);
   std::string text(inside);
   // What is no JSON stays as it is.
-  static_cast<void>(failure_of([&] { text = python::read_json(value).text; }));
+  static_cast<void>(catch_error([&] { text = python::read_json(value).text; }));
   return text;
 }
 

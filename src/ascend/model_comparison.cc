@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -28,21 +28,21 @@ struct Sums {
 };
 
 void add(const ModelTotal& more, ModelTotal& sum) {
-  sum.hit_ns = bounded_add(sum.hit_ns, more.hit_ns);
-  sum.miss_ns = bounded_add(sum.miss_ns, more.miss_ns);
+  sum.hit_ns = saturating_add(sum.hit_ns, more.hit_ns);
+  sum.miss_ns = saturating_add(sum.miss_ns, more.miss_ns);
   sum.hits += more.hits;
   sum.misses += more.misses;
-  sum.estimated_ns = bounded_add(sum.estimated_ns, more.estimated_ns);
+  sum.estimated_ns = saturating_add(sum.estimated_ns, more.estimated_ns);
   sum.untimed += more.untimed;
   sum.sources.insert(more.sources.begin(), more.sources.end());
   for (const auto& [function, ns] : more.functions) {
     std::int64_t& own = sum.functions[function];
-    own = bounded_add(own, ns);
+    own = saturating_add(own, ns);
   }
 }
 
 void add(const ProfileTotal& more, ProfileTotal& sum) {
-  sum.ns = bounded_add(sum.ns, more.ns);
+  sum.ns = saturating_add(sum.ns, more.ns);
   sum.count += more.count;
 }
 

@@ -13,7 +13,7 @@
 #include "base/input_file.h"
 #include "base/python/literal.h"
 #include "base/regular_expression.h"
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -159,18 +159,18 @@ class Reader {
     side_.zero_duration_events += slice.ns == 0 ? 1 : 0;
     if (op.zero_cost) {
       ++side_.zero_cost_events;
-      side_.zero_cost_ns = bounded_add(side_.zero_cost_ns, ns);
+      side_.zero_cost_ns = saturating_add(side_.zero_cost_ns, ns);
     } else if (const std::vector<std::string>& names = names_of(arguments.kernel_type); !names.empty()) {
       add_hit(op, ns, arguments, names);
     } else {
       ModelTotal& total = touch({op.miss_type, shapes_of(arguments)}, op, ns);
-      total.miss_ns = bounded_add(total.miss_ns, ns);
+      total.miss_ns = saturating_add(total.miss_ns, ns);
       ++total.misses;
       total.sources.insert("");
     }
   }
 
-  void add_measured(std::int64_t ns) { side_.measured_ns = bounded_add(side_.measured_ns, ns); }
+  void add_measured(std::int64_t ns) { side_.measured_ns = saturating_add(side_.measured_ns, ns); }
   [[nodiscard]] ModelSide take() { return std::move(side_); }
 
  private:
@@ -214,13 +214,13 @@ class Reader {
   ModelTotal& touch(const OperatorKey& key, const Operator& op, std::int64_t ns) {
     ModelTotal& total = side_.totals[key];
     std::int64_t& function = total.functions[op.name];
-    function = bounded_add(function, ns);
+    function = saturating_add(function, ns);
     return total;
   }
 
   ModelTotal& hit(const OperatorKey& key, const Operator& op, std::int64_t ns, const std::string& source) {
     ModelTotal& total = touch(key, op, ns);
-    total.hit_ns = bounded_add(total.hit_ns, ns);
+    total.hit_ns = saturating_add(total.hit_ns, ns);
     ++total.hits;
     total.sources.insert(source);
     return total;
@@ -232,16 +232,16 @@ class Reader {
       std::int64_t rest = ns;
       for (const Part& part : *parts) {
         hit({part.type, shapes}, op, part.ns, arguments.source);
-        rest = bounded_add(rest, -part.ns);
+        rest = saturating_add(rest, -part.ns);
       }
-      side_.residual_ns = bounded_add(side_.residual_ns, rest);
+      side_.residual_ns = saturating_add(side_.residual_ns, rest);
       return;
     }
     const auto count = static_cast<std::int64_t>(names.size());
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t part = ns / count + (i < ns % count ? 1 : 0);  // the parts add up
       ModelTotal& total = hit({names[static_cast<std::size_t>(i)], shapes}, op, part, arguments.source);
-      if (count > 1) total.estimated_ns = bounded_add(total.estimated_ns, part);
+      if (count > 1) total.estimated_ns = saturating_add(total.estimated_ns, part);
     }
     if (!op.reduces || std::find(names.begin(), names.end(), kAllReduce) != names.end()) return;
     ++hit({std::string(kAllReduce), shapes}, op, 0, arguments.source).untimed;
@@ -267,11 +267,11 @@ bool counts_for_m6(const Slice& slice, const Arguments& arguments) {
 ModelTotal ModelSide::sum() const {
   ModelTotal sum;
   for (const auto& [key, total] : totals) {
-    sum.hit_ns = bounded_add(sum.hit_ns, total.hit_ns);
-    sum.miss_ns = bounded_add(sum.miss_ns, total.miss_ns);
+    sum.hit_ns = saturating_add(sum.hit_ns, total.hit_ns);
+    sum.miss_ns = saturating_add(sum.miss_ns, total.miss_ns);
     sum.hits += total.hits;
     sum.misses += total.misses;
-    sum.estimated_ns = bounded_add(sum.estimated_ns, total.estimated_ns);
+    sum.estimated_ns = saturating_add(sum.estimated_ns, total.estimated_ns);
     sum.untimed += total.untimed;
   }
   return sum;

@@ -91,7 +91,7 @@ std::optional<YAML::Node> member(const YAML::Node& map, std::string_view name) {
 
 YAML::Node load(const std::string& text, std::string_view name) {
   std::vector<YAML::Node> documents;
-  if (const auto error = failure_of([&] { documents = YAML::LoadAll(text); })) {
+  if (const auto error = catch_error([&] { documents = YAML::LoadAll(text); })) {
     if (error->code() != ErrorCode::kResource) throw *error;
     throw Error(ErrorCode::kInput, fmt::format("{}: not YAML: {}", name, error->what()));
   }

@@ -5,8 +5,8 @@
 
 #include "ascend/profile_sums.h"
 #include "base/decimal.h"
+#include "base/saturating.h"
 #include "passes/columns/event_columns.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -41,7 +41,7 @@ std::optional<DuplicatePolicy> duplicate_policy_from(std::string_view text) {
 ProfileTotal ProfileSide::sum() const {
   ProfileTotal sum;
   for (const auto& [key, total] : totals) {
-    sum.ns = bounded_add(sum.ns, total.ns);
+    sum.ns = saturating_add(sum.ns, total.ns);
     sum.count += total.count;
   }
   return sum;
@@ -60,7 +60,7 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
   const bool has_tasks = read_tasks(index.database(), sums);
   const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const bool known = dur[i] != kNullCell && dur[i] >= 0;
+    const bool known = dur[i] >= 0;
     sums.add({type[i], has_tasks ? tasks[i] : 0, stream[i], ts[i], known ? std::optional(dur[i]) : std::nullopt});
   }
   return sums.finish();

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -22,7 +22,7 @@ void ProfileSums::add(const Kernel& kernel) {
   if (!kernel.ns) ++side_.unknown_durations;
   if (type.ends_with(kAicpu)) {
     ++side_.aicpu;
-    side_.aicpu_ns = bounded_add(side_.aicpu_ns, ns);
+    side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
     return;
   }
   if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
@@ -30,7 +30,7 @@ void ProfileSums::add(const Kernel& kernel) {
     return;
   }
   count(kernel.type, kernel.task, ns);
-  if (kernel.start) intervals_.emplace_back(*kernel.start, bounded_add(*kernel.start, ns));
+  if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
 }
 
 ProfileSide ProfileSums::finish() {
@@ -50,13 +50,13 @@ void ProfileSums::count(std::uint32_t type, std::uint32_t task, std::int64_t ns)
   const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
   if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
   ProfileTotal& total = *entry->second;
-  total.ns = bounded_add(total.ns, ns);
+  total.ns = saturating_add(total.ns, ns);
   ++total.count;
 }
 
 // By the profile's own clock; times of the index begin with its first event.
 std::int64_t ProfileSums::microsecond_of(const Collective& collective) const {
-  return bounded_add(base_ns_, collective.start) / kMicrosecond;
+  return saturating_add(base_ns_, collective.start) / kMicrosecond;
 }
 
 // A profile that gives collectives names of their own says which are different.
@@ -96,13 +96,13 @@ void ProfileSums::merge() {
     });
     const auto found =
         std::find_if(open.begin(), open.end(), [&](const Group& group) { return is_duplicate(group, next); });
-    const std::int64_t end = bounded_add(next.start, next.ns);
+    const std::int64_t end = saturating_add(next.start, next.ns);
     if (found == open.end()) {
       open.push_back({&next, next.ns, end, {next.stream}});
       continue;
     }
     ++side_.duplicates;
-    side_.duplicate_ns = bounded_add(side_.duplicate_ns, std::min(next.ns, found->ns));
+    side_.duplicate_ns = saturating_add(side_.duplicate_ns, std::min(next.ns, found->ns));
     found->streams.push_back(next.stream);
     found->end = std::max(found->end, end);
     found->ns = std::max(found->ns, next.ns);
@@ -124,7 +124,7 @@ bool ProfileSums::is_past(const Group& group, const Collective& next) const {
 
 void ProfileSums::close(const Group& group) {
   count(group.first->type, group.first->task, group.ns);
-  intervals_.emplace_back(group.first->start, bounded_add(group.first->start, group.ns));
+  intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
 }
 
 std::int64_t ProfileSums::busy() {
@@ -133,7 +133,7 @@ std::int64_t ProfileSums::busy() {
   std::int64_t until = std::numeric_limits<std::int64_t>::min();
   for (const auto& [begin, end] : intervals_) {
     if (end <= until) continue;
-    total = bounded_add(total, end - std::max(begin, until));
+    total = saturating_add(total, end - std::max(begin, until));
     until = end;
   }
   return total;

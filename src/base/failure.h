@@ -13,7 +13,7 @@ namespace tracedb {
 // What a piece of work threw, as a value: for those few places where a failure is an answer and not the end, one trace
 // of many or one candidate among others.
 template <class Work>
-std::optional<Error> failure_of(Work work) {
+std::optional<Error> catch_error(Work work) {
   try {
     work();
   } catch (const Error& error) {
@@ -28,7 +28,7 @@ std::optional<Error> failure_of(Work work) {
 
 // Runs `work`. Where it finds no room, the message also says what advice(bytes written until then) says.
 template <class Work, class Advice>
-auto advise_on_space(Work work, Advice advice) {
+auto with_space_advice(Work work, Advice advice) {
   try {
     return work();
   } catch (const NoSpaceError& error) {

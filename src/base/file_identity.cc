@@ -1,11 +1,8 @@
 #include "base/file_identity.h"
 
-#include <sys/stat.h>
-
 namespace tracedb {
-namespace {
 
-std::optional<FileIdentity> identity(const struct stat& status) {
+std::optional<FileIdentity> FileIdentity::of(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   constexpr std::int64_t kBillion = 1'000'000'000;
   return FileIdentity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
@@ -13,16 +10,19 @@ std::optional<FileIdentity> identity(const struct stat& status) {
                       status.st_ctim.tv_sec * kBillion + status.st_ctim.tv_nsec};
 }
 
-}  // namespace
-
 std::optional<FileIdentity> FileIdentity::of(const std::filesystem::path& path) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? identity(status) : std::nullopt;
+  return ::lstat(path.c_str(), &status) == 0 ? of(status) : std::nullopt;
+}
+
+std::optional<FileIdentity> FileIdentity::behind_links(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? of(status) : std::nullopt;
 }
 
 std::optional<FileIdentity> FileIdentity::of(int descriptor) {
   struct stat status {};
-  return ::fstat(descriptor, &status) == 0 ? identity(status) : std::nullopt;
+  return ::fstat(descriptor, &status) == 0 ? of(status) : std::nullopt;
 }
 
 }  // namespace tracedb

@@ -1,7 +1,7 @@
 // Identifies a regular file and its content: a replacement or an edit changes at least one of these values.
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -13,11 +13,14 @@ struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
   std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0, changed_ns = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;  // of the inode: the one time that nobody can set back
 
-  // nullopt: not there, or not a regular file. Links are not followed.
+  // nullopt: not there, or not a regular file. Links are not followed but by behind_links().
   static std::optional<FileIdentity> of(const std::filesystem::path& path);
   static std::optional<FileIdentity> of(int descriptor);
+  static std::optional<FileIdentity> of(const struct stat& status);
+  static std::optional<FileIdentity> behind_links(const std::filesystem::path& path);
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 

@@ -56,10 +56,11 @@ std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& path,
   };
   while (true) {
     // Not blocking, so that a planted FIFO or device cannot hold us up; not following links for the like reason.
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    FileLock lock(path,
+                  FileDescriptor(::open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)));
+    const int descriptor = lock.descriptor_.get();
     if (descriptor < 0 && errno == EINTR) continue;
     if (descriptor < 0) return failed(errno);
-    FileLock lock(path, descriptor);
     int result = 0;
     do {
       result = ::flock(descriptor, LOCK_EX | LOCK_NB);
@@ -84,20 +85,16 @@ FileLock FileLock::acquire(const std::filesystem::path& path, const std::atomic<
 }
 
 bool FileLock::is_held(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return false;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   // Shared: whoever asks at the same time is not taken for a holder.
-  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);
-  return held;
+  return file.is_open() && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 FileLock::~FileLock() {
-  if (descriptor_ < 0) return;
+  if (!descriptor_.is_open()) return;
   struct stat status {};
-  const bool ours = held_ && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+  const bool ours = held_ && ::fstat(descriptor_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
   if (ours) ::unlink(path_.c_str());
-  ::close(descriptor_);
 }
 
 }  // namespace tracedb

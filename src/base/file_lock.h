@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_descriptor.h"
+
 namespace tracedb {
 
 class FileLock {
@@ -30,11 +32,7 @@ class FileLock {
   // Without making, removing or keeping anything: does some process hold the lock of this file now?
   static bool is_held(const std::filesystem::path& path);
   ~FileLock();
-  FileLock(FileLock&& other) noexcept
-      : path_(std::move(other.path_)),
-        descriptor_(std::exchange(other.descriptor_, -1)),
-        held_(other.held_),
-        locks_(other.locks_) {}
+  FileLock(FileLock&& other) noexcept = default;
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   FileLock& operator=(FileLock&&) = delete;
@@ -42,10 +40,11 @@ class FileLock {
   [[nodiscard]] bool locks() const { return locks_; }
 
  private:
-  FileLock(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  FileLock(std::filesystem::path path, FileDescriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
 
   std::filesystem::path path_;
-  int descriptor_;
+  FileDescriptor descriptor_;
   bool held_ = false;
   bool locks_ = true;
 };

@@ -84,34 +84,24 @@ std::string printable_path(const std::filesystem::path& path) {
 }
 
 InputFile::InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel)
-    : descriptor_(-1), cancel_(cancel), name_(printable_path(path)) {
+    : cancel_(cancel), name_(printable_path(path)) {
   require_readable_kind(path, name_);
   do {
     // Opening a FIFO would wait for its writer, where nothing can cancel it.
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (cancel != nullptr ? O_NONBLOCK : 0));
-  } while (descriptor_ < 0 && errno == EINTR);
-  if (descriptor_ < 0) throw_open_error(name_, errno);
+    descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (cancel != nullptr ? O_NONBLOCK : 0)));
+  } while (!descriptor_.is_open() && errno == EINTR);
+  if (!descriptor_.is_open()) throw_open_error(name_, errno);
   may_block_ = !is_regular();
 }
 
 InputFile InputFile::standard_input(const std::atomic<bool>* cancel) {
-  return {STDIN_FILENO, "standard input", cancel};
-}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      cancel_(other.cancel_),
-      may_block_(other.may_block_),
-      name_(std::move(other.name_)) {}
-
-InputFile::~InputFile() {
-  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+  return {FileDescriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)), "standard input", cancel};
 }
 
 std::size_t InputFile::read(char* destination, std::size_t capacity) {
   return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
     if (may_block_ && cancel_ != nullptr) wait_for_bytes();
-    return or_pause(::read(descriptor_, destination + done, wanted));
+    return or_pause(::read(descriptor_.get(), destination + done, wanted));
   });
 }
 
@@ -129,7 +119,7 @@ ssize_t InputFile::or_pause(ssize_t got) const {
 // Looks at the flag again and again: the signal behind it may have been delivered to another thread.
 void InputFile::wait_for_bytes() const {
   constexpr int kMilliseconds = 100;
-  pollfd wanted{descriptor_, POLLIN, 0};
+  pollfd wanted{descriptor_.get(), POLLIN, 0};
   do {
     if (cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
   } while (::poll(&wanted, 1, kMilliseconds) <= 0);
@@ -137,21 +127,21 @@ void InputFile::wait_for_bytes() const {
 
 std::size_t InputFile::read_at(std::uint64_t offset, char* destination, std::size_t capacity) const {
   return read_fully(name_, capacity, [&](std::size_t done, std::size_t wanted) {
-    return or_pause(::pread(descriptor_, destination + done, wanted, static_cast<off_t>(offset + done)));
+    return or_pause(::pread(descriptor_.get(), destination + done, wanted, static_cast<off_t>(offset + done)));
   });
 }
 
 bool InputFile::is_regular() const {
   struct stat status {};
-  return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+  return ::fstat(descriptor_.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 std::uint64_t InputFile::size() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) throw_read_error(name_, errno);
+  if (::fstat(descriptor_.get(), &status) != 0) throw_read_error(name_, errno);
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-void InputFile::expect_sequential_reads() const { ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL); }
+void InputFile::expect_sequential_reads() const { ::posix_fadvise(descriptor_.get(), 0, 0, POSIX_FADV_SEQUENTIAL); }
 
 }  // namespace tracedb

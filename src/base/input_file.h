@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "base/file_descriptor.h"
+
 namespace tracedb {
 
 // The path as it may be printed in one line: control characters are written as \xNN, all other bytes stay.
@@ -24,11 +26,6 @@ class InputFile {
   // (may be null; must outlive the file) is true.
   explicit InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel = nullptr);
   static InputFile standard_input(const std::atomic<bool>* cancel = nullptr);
-  ~InputFile();
-  InputFile(InputFile&& other) noexcept;
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  InputFile& operator=(InputFile&&) = delete;
 
   // From the current position; fewer than `capacity` bytes only at the end.
   std::size_t read(char* destination, std::size_t capacity);
@@ -42,12 +39,12 @@ class InputFile {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  InputFile(int descriptor, std::string name, const std::atomic<bool>* cancel)
-      : descriptor_(descriptor), cancel_(cancel), name_(std::move(name)) {}
+  InputFile(FileDescriptor descriptor, std::string name, const std::atomic<bool>* cancel)
+      : descriptor_(std::move(descriptor)), cancel_(cancel), name_(std::move(name)) {}
   void wait_for_bytes() const;
   [[nodiscard]] ssize_t or_pause(ssize_t got) const;
 
-  int descriptor_;
+  FileDescriptor descriptor_;
   const std::atomic<bool>* cancel_;
   bool may_block_ = true;
   std::string name_;  // printable

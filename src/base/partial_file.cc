@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -29,13 +28,10 @@ namespace {
 
 // Makes the names in it last.
 void sync_directory(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) fail(path, "open", errno);
-  const int result = ::fsync(descriptor);
-  const int error = errno;
-  ::close(descriptor);
+  const FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) fail(path, "open", errno);
   // Some file systems cannot sync a directory; the rename is still atomic there.
-  if (result != 0 && error != EINVAL) fail(path, "write", error);
+  if (::fsync(folder.get()) != 0 && errno != EINVAL) fail(path, "write", errno);
 }
 
 // Six letters by chance: writers that do not know of each other never share a file.
@@ -53,14 +49,13 @@ PartialFile::PartialFile(const std::filesystem::path& name) : name_(name) {
   do {
     path_ = name;
     path_ += partial_suffix();
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
-  if (descriptor_ < 0) fail(path_, "create", errno);
+    descriptor_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  } while (!descriptor_.is_open() && (errno == EEXIST || errno == EINTR));
+  if (!descriptor_.is_open()) fail(path_, "create", errno);
 }
 
 PartialFile::~PartialFile() {
   if (!published_) ::unlink(path_.c_str());
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void PartialFile::publish(const std::optional<timespec>& modified) {
@@ -68,8 +63,8 @@ void PartialFile::publish(const std::optional<timespec>& modified) {
     const timespec times[] = {*modified, *modified};
     if (::utimensat(AT_FDCWD, path_.c_str(), times, 0) != 0) fail(path_, "set the time of", errno);
   }
-  if (::fsync(descriptor_) != 0) fail(path_, "write", errno);
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "write", errno);
+  if (::fsync(descriptor_.get()) != 0) fail(path_, "write", errno);
+  if (!descriptor_.close()) fail(path_, "write", errno);
   if (::rename(path_.c_str(), name_.c_str()) != 0) fail(name_, "put the finished file in place", errno);
   published_ = true;
   sync_directory(name_.has_parent_path() ? name_.parent_path() : std::filesystem::path("."));

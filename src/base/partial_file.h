@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/file_descriptor.h"
+
 namespace tracedb {
 
 class PartialFile {
@@ -23,7 +25,8 @@ class PartialFile {
 
  private:
   std::filesystem::path name_, path_;
-  int descriptor_ = -1;  // open all the time: it is told of every failed write, also of others who had the file open
+  FileDescriptor
+      descriptor_;  // open all the time: it is told of every failed write, also of others who had the file open
   bool published_ = false;
 };
 

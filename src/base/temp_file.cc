@@ -26,42 +26,29 @@ namespace {
 
 }  // namespace
 
-TempFile::TempFile(const std::filesystem::path& directory) : directory_(directory) {
-  descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor_ >= 0) return;
+TempFile::TempFile(const std::filesystem::path& directory)
+    : directory_(directory), descriptor_(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
+  if (descriptor_.is_open()) return;
   // Not every file system has nameless files: make one with a name and take the name away.
   std::string name = (directory / kSpoolPrefix).string() + "XXXXXX";
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) fail(directory_, "create");
+  descriptor_ = FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (!descriptor_.is_open()) fail(directory_, "create");
   ::unlink(name.c_str());
 }
 
-TempFile::~TempFile() { ::close(descriptor_); }
-
 timespec TempFile::changed() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail(directory_, "look at");
+  if (::fstat(descriptor_.get(), &status) != 0) fail(directory_, "look at");
   return status.st_mtim;
 }
 
 void TempFile::append(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail(directory_, "write");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    size_ += static_cast<std::uint64_t>(count);
-  }
+  if (!descriptor_.write_at(size_, bytes)) fail(directory_, "write");
+  size_ += bytes.size();
 }
 
 void TempFile::read(std::uint64_t offset, std::span<std::byte> into) const {
-  while (!into.empty()) {
-    const ssize_t count = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail(directory_, "read");
-    into = into.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
+  if (descriptor_.read_at(offset, into) != into.size()) fail(directory_, "read");
 }
 
 }  // namespace tracedb

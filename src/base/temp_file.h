@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/file_descriptor.h"
+
 namespace tracedb {
 
 // Of the names that such files bear for a moment on file systems that cannot make them without one.
@@ -18,9 +20,6 @@ class TempFile {
  public:
   // Throws Error{kResource} when `directory` does not let us create a file.
   explicit TempFile(const std::filesystem::path& directory);
-  ~TempFile();
-  TempFile(const TempFile&) = delete;
-  TempFile& operator=(const TempFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
   void read(std::uint64_t offset, std::span<std::byte> into) const;  // the whole span must lie in the file
@@ -29,7 +28,7 @@ class TempFile {
 
  private:
   std::filesystem::path directory_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   std::uint64_t size_ = 0;
 };
 

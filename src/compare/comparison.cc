@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {

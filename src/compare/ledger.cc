@@ -9,8 +9,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/saturating.h"
 #include "compare/comparison.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -82,7 +82,7 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
 
 double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
 
-// A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
+// A row while it is added up. Times in ns as acduration_or_zero() has them, sums over the runs.
 struct RowSums {
   LedgerAmount baseline, candidate;
   LedgerAmount aligned_baseline, aligned_candidate;  // of those, at aligned positions
@@ -119,7 +119,7 @@ class Account {
  private:
   static void add(LedgerAmount& to, std::int64_t n, std::int64_t time) {
     to.n += n;
-    to.time = bounded_add(to.time, time);
+    to.time = saturating_add(to.time, time);
   }
 
   [[nodiscard]] LedgerKey key_of(NameId name, std::int32_t layer, Work work) const {
@@ -177,7 +177,7 @@ class Account {
     if (key != key_of(host.name, layer, host_sum.work)) return;
     // Its time counts at the host's position, its number does not.
     add(rows_[key].*placed, sum.n, 0);
-    host_sum.time = bounded_add(host_sum.time, sum.time);
+    host_sum.time = saturating_add(host_sum.time, sum.time);
     sum = {};
   }
 
@@ -231,7 +231,7 @@ LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
 LedgerAmount concurrent(const GroupWork& work) {
   LedgerAmount out{work.device_steps, 0};
   for (const WorkCell& cell : work.cells) {
-    out.time = bounded_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
+    out.time = saturating_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
   }
   return out;
 }

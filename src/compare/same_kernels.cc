@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "base/dense_index.h"
 #include "base/parallel.h"
-#include "compare/key_numbers.h"
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -123,15 +123,15 @@ struct Use {
 };
 
 struct Uses {
-  KeyNumbers numbers;
+  DenseIndex numbers;
   std::vector<Use> all;
 
   void add(std::uint64_t key, std::int64_t n, std::int64_t time, bool computes) {
-    const auto [position, is_new] = numbers.number(key);
+    const auto [position, is_new] = numbers.index_of(key);
     if (is_new) all.push_back({key, 0, 0, true});
     Use& own = all[position];
     own.n += n;
-    own.time = bounded_add(own.time, time);
+    own.time = saturating_add(own.time, time);
     if (!computes) own.computes = false;
   }
   void add(const Use& use) { add(use.key, use.n, use.time, use.computes); }
@@ -163,7 +163,7 @@ Uses uses_of(const ComparedTrace& trace, const GroupSide& group) {
     const DeviceStep& step = trace.work.steps[of_group];
     for (std::size_t i = step.begin; i < step.end; ++i) {
       const std::uint32_t row = trace.work.kernel_rows[i];
-      if (dur[row] == kNullCell || dur[row] < 0) continue;
+      if (dur[row] < 0) continue;  // unknown
       const NameId name = trace.name(names[row]);
       const std::uint32_t config =
           configs[row] < trace.numbers.configs.size() ? trace.numbers.configs[configs[row]] : 0;
@@ -205,12 +205,12 @@ std::map<std::uint64_t, NameUse> by_name(const Uses& a, const Uses& b) {
   for (const Use& use : a.all) {
     SameTimes& times = enter(use);
     times.baseline_n += use.n;
-    times.baseline_time = bounded_add(times.baseline_time, use.time);
+    times.baseline_time = saturating_add(times.baseline_time, use.time);
   }
   for (const Use& use : b.all) {
     SameTimes& times = enter(use);
     times.candidate_n += use.n;
-    times.candidate_time = bounded_add(times.candidate_time, use.time);
+    times.candidate_time = saturating_add(times.candidate_time, use.time);
   }
   return names;
 }

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/work_sums.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -16,15 +17,15 @@ constexpr std::string_view kOpPrefix = "op ";  // of measures that are operation
 
 void add_load(const StepInfo& info, KindSamples& kind) {
   for (const auto& requests : {info.context_requests, info.generation_requests}) {
-    kind.requests = bounded_add(kind.requests, std::max<std::int64_t>(requests.value_or(0), 0));
+    kind.requests = saturating_add(kind.requests, std::max<std::int64_t>(requests.value_or(0), 0));
   }
-  kind.tokens = bounded_add(kind.tokens, tokens_of(info).value_or(0));
+  kind.tokens = saturating_add(kind.tokens, tokens_of(info).value_or(0));
 }
 
 void add_transitions(const ComparedTrace& trace, const GroupSide& group, KindSamples& kind) {
   for (const std::uint32_t step : group.device_steps) {
     const Transition& transition = trace.periods.transitions[step];
-    if (transition.period == kNoTime) continue;
+    if (transition.period == kUnknownValue) continue;
     kind.samples[period_measure(to_string(transition.to))].push_back(transition.period);
   }
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "compare/key_numbers.h"
-#include "passes/columns/group_stats.h"
+#include "base/dense_index.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -17,7 +18,7 @@ class StepTimes {
       opened_.push_back(key);
       now_[key] = 0;
     }
-    now_[key] = bounded_add(now_[key], time);
+    now_[key] = saturating_add(now_[key], time);
   }
   template <class Key, class KeyOf>
   void close(std::map<Key, std::vector<std::int64_t>>& out, KeyOf key_of) {
@@ -54,7 +55,7 @@ class Summer {
       const std::uint32_t row = trace_.work.kernel_rows[i];
       const NameId name = trace_.name(names_[row]);
       const std::int32_t layer = trace_.layers.of_kernel[row];
-      const std::int64_t time = counted_time(dur_[row]);
+      const std::int64_t time = duration_or_zero(dur_[row]);
       count(layer, name, work_of_kernel(kind_[row]), time, trace_.work.kernel_own[i]);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(layer), time);
@@ -63,7 +64,7 @@ class Summer {
       const std::uint32_t row = trace_.work.memory_rows[i];
       const Work work = work_of_memory(memory_kind_[row]);
       const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
-      const std::int64_t time = counted_time(memory_dur_[row]);
+      const std::int64_t time = duration_or_zero(memory_dur_[row]);
       count(kNoLayer, name, work, time, trace_.work.memory_own[i]);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(kNoLayer), time);
@@ -71,8 +72,8 @@ class Summer {
     ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
     layers_.close(out_.layer_times, layer_of);
     ++out_.device_steps;
-    out_.span = bounded_add(out_.span, step.span);
-    out_.idle = bounded_add(out_.idle, step.idle);
+    out_.span = saturating_add(out_.span, step.span);
+    out_.idle = saturating_add(out_.idle, step.idle);
   }
   GroupWork take() { return std::move(out_); }
 
@@ -80,7 +81,7 @@ class Summer {
   void count(std::int32_t layer, NameId name, Work work, std::int64_t time, std::int64_t own) {
     const std::uint64_t key = (std::uint64_t{name} << 34) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 2) ^
                               static_cast<std::uint64_t>(work);
-    const auto [position, is_new] = numbers_.number(key);
+    const auto [position, is_new] = numbers_.index_of(key);
     if (is_new) out_.cells.push_back({layer, name, work, {}});
     out_.cells[position].sum.add({1, time, own});
   }
@@ -92,7 +93,7 @@ class Summer {
   std::span<const std::uint32_t> kind_, names_;
   std::span<const std::int64_t> memory_dur_;
   std::span<const std::uint32_t> memory_kind_;
-  KeyNumbers numbers_;
+  DenseIndex numbers_;
   StepTimes ops_;
   StepTimes layers_;
   GroupWork out_;
@@ -102,8 +103,8 @@ class Summer {
 
 void WorkSum::add(const WorkSum& other) {
   n += other.n;
-  time = bounded_add(time, other.time);
-  own = bounded_add(own, other.own);
+  time = saturating_add(time, other.time);
+  own = saturating_add(own, other.own);
 }
 
 GroupWork sum_work(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,

@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/input_file.h"
 #include "index/index_format.h"
 #include "index/leftovers.h"
@@ -83,11 +84,8 @@ FileKind file_kind(int descriptor) {
 
 FileKind file_kind(const std::filesystem::path& path) {
   // Not blocking: the file may be a FIFO by now.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return FileKind::kMissing;
-  const FileKind kind = file_kind(descriptor);
-  ::close(descriptor);
-  return kind;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return file.is_open() ? file_kind(file.get()) : FileKind::kMissing;
 }
 
 Index Index::open(const std::filesystem::path& path) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/file_identity.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
@@ -76,15 +77,13 @@ JournalState journal_state(int descriptor) {
 }
 
 JournalState journal_state(const fs::path& journal) {
-  const int descriptor = ::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) {
+  const FileDescriptor file(::open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open()) {
     if (errno != ENFILE && errno != EMFILE && errno != ENOMEM && errno != EIO) return JournalState::kNone;
     throw Error(ErrorCode::kResource,
                 fmt::format("{}: cannot open: {}", printable_path(journal), std::generic_category().message(errno)));
   }
-  const JournalState state = journal_state(descriptor);
-  ::close(descriptor);
-  return state;
+  return journal_state(file.get());
 }
 
 bool is_empty_spool(const fs::path& file) {

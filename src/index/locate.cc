@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/input_file.h"
 #include "sql/database.h"
 
@@ -33,11 +35,8 @@ void mark_as_cache(const std::filesystem::path& directory) {
   std::error_code error;
   if (!std::filesystem::is_empty(directory, error) || error) return;
   const std::filesystem::path tag = directory / "CACHEDIR.TAG";
-  const int descriptor = ::open(tag.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (descriptor < 0) return;
-  const bool written = ::write(descriptor, kCacheTag.data(), kCacheTag.size()) == std::ssize(kCacheTag);
-  ::close(descriptor);
-  if (!written) ::unlink(tag.c_str());
+  const FileDescriptor file(::open(tag.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.is_open() && !file.write(std::as_bytes(std::span(kCacheTag)))) ::unlink(tag.c_str());
 }
 
 std::filesystem::path directory_of(const std::filesystem::path& file) {

@@ -12,14 +12,11 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "index/column_codec.h"
+#include "trace/event_kinds.h"
+#include "trace/training.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::array<std::string_view, 4> kKernelKinds = {"compute", "comm", "copy_kernel", "comm_compute"};
-constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
-
-constexpr std::array<std::string_view, 3> kPasses = {"forward", "backward", "optimizer"};
 
 constexpr std::array<ScanColumn, 12> kKernelColumns = {{{"ts"},
                                                         {"dur"},
@@ -31,10 +28,10 @@ constexpr std::array<ScanColumn, 12> kKernelColumns = {{{"ts"},
                                                         {"annotation_id", ScanType::kId, {}},
                                                         {"step_id", ScanType::kId, {}},
                                                         {"launch_config_id", ScanType::kId, {}},
-                                                        {"kind", ScanType::kChoice, kKernelKinds},
-                                                        {"pass", ScanType::kChoice, kPasses}}};
+                                                        {"kind", ScanType::kChoice, kKernelKindNames},
+                                                        {"pass", ScanType::kChoice, kPassNames}}};
 constexpr std::array<ScanColumn, 4> kCallColumns = {
-    {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKinds}}};
+    {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKindNames}}};
 
 constexpr std::array<PackedTable, 2> kTables = {{{"kernel", kKernelColumns}, {"runtime_call", kCallColumns}}};
 
@@ -66,7 +63,7 @@ bool unpack(Database& database, Statement& blocks, std::span<T> values, Check ch
     if (block_hash(block) != blocks.int64(3)) return false;
     if (!unpack_block(block, values.first(rows)) || !check(values.first(rows))) return false;
     values = values.subspan(rows);
-    database.forget_pages();
+    database.release_page_cache();
   }
   return values.empty();
 }

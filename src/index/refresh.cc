@@ -4,14 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/failure.h"
+#include "base/file_descriptor.h"
 #include "base/file_identity.h"
 #include "base/file_lock.h"
 #include "base/partial_file.h"
@@ -23,52 +26,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
-
-bool write_all(int to, const char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t count = ::write(to, bytes, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes += count;
-    size -= static_cast<std::size_t>(count);
-  }
-  return true;
+FileDescriptor open_file(const fs::path& path, int flags) {
+  return FileDescriptor(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool copy_bytes(int from, int to) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  const auto buffer = std::make_unique_for_overwrite<char[]>(kPiece);
-  while (true) {
-    const ssize_t count = ::read(from, buffer.get(), kPiece);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return count == 0;
-    if (!write_all(to, buffer.get(), static_cast<std::size_t>(count))) return false;
+bool copy_bytes(const FileDescriptor& from, const FileDescriptor& to) {
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  std::uint64_t offset = 0;
+  while (const std::optional<std::size_t> got = from.read_at(offset, buffer)) {
+    if (*got == 0) return true;
+    if (!to.write(std::span(buffer).first(*got))) return false;
+    offset += *got;
   }
+  return false;
 }
 
 // The copy gets the rights of the index too. False: the index is not what it was, or there is no room.
 bool copy_index(const fs::path& index, const FileIdentity& known, const fs::path& copy) {
-  const Descriptor from(index, O_RDONLY | O_NONBLOCK);
-  const Descriptor to(copy, O_WRONLY);
+  const FileDescriptor from = open_file(index, O_RDONLY | O_NONBLOCK);
+  const FileDescriptor to = open_file(copy, O_WRONLY);
   struct stat status {};
-  if (from.get() < 0 || to.get() < 0 || FileIdentity::of(from.get()) != known || ::fstat(from.get(), &status) != 0) {
+  if (!from.is_open() || !to.is_open() || FileIdentity::of(from.get()) != known || ::fstat(from.get(), &status) != 0) {
     return false;
   }
-  return status.st_uid == ::geteuid() && copy_bytes(from.get(), to.get()) &&
-         ::fchmod(to.get(), status.st_mode & 07777) == 0;
+  return status.st_uid == ::geteuid() && copy_bytes(from, to) && ::fchmod(to.get(), status.st_mode & 07777) == 0;
 }
 
 bool replace(const Index& index, const FileIdentity& known, const RefreshedStat& stat) {
@@ -95,7 +76,7 @@ bool refresh_stat(const Index& index, const RefreshedStat& stat) {
   if (!lock) return false;
   if (lock->locks()) remove_leftovers(index.path());  // the lock, by which the next run would find them, goes with us
   bool replaced = false;
-  const std::optional<Error> failure = failure_of([&] { replaced = replace(index, *known, stat); });
+  const std::optional<Error> failure = catch_error([&] { replaced = replace(index, *known, stat); });
   return replaced && !failure;  // failing costs time only
 }
 

@@ -15,6 +15,7 @@
 #include "base/content_hash.h"
 #include "base/failure.h"
 #include "base/file_clock.h"
+#include "base/file_identity.h"
 #include "index/refresh.h"
 
 namespace tracedb {
@@ -22,12 +23,8 @@ namespace {
 
 constexpr std::int64_t kRestNs = 2'000'000'000;
 
-struct SourceStat {
-  std::int64_t size;
-  std::int64_t mtime_ns;
-  std::int64_t inode;
-  std::int64_t touched_ns;  // the later of its two times: whoever sets the first one back moves the second
-};
+// The later of its two times: whoever sets the first one back moves the second.
+std::int64_t touched_ns(const FileIdentity& file) { return std::max(file.modified_ns, file.changed_ns); }
 
 std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
@@ -42,11 +39,6 @@ bool is_mostly_holes(const struct stat& status) {
   return status.st_size > kAlwaysRead && status.st_blocks < status.st_size / (kBlock * kBestCompression);
 }
 
-SourceStat source_stat(const struct stat& status) {
-  return {static_cast<std::int64_t>(status.st_size), nanoseconds(status.st_mtim),
-          static_cast<std::int64_t>(status.st_ino), std::max(nanoseconds(status.st_mtim), nanoseconds(status.st_ctim))};
-}
-
 std::int64_t clock_ns() {
   const auto time = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
@@ -54,29 +46,29 @@ std::int64_t clock_ns() {
 
 // The index carries the time its trace was looked at as its own modification time. One that is still to come was taken
 // from a wrong clock and tells nothing.
-bool at_rest_when_stored(const Index& index, const SourceStat& now) {
+bool at_rest_when_stored(const Index& index, const FileIdentity& now) {
   struct stat status {};
   if (stat(index.path().c_str(), &status) != 0) return false;
   const std::int64_t looked_at = nanoseconds(status.st_mtim);
-  return looked_at - now.touched_ns > kRestNs && looked_at <= clock_ns();
+  return looked_at - touched_ns(now) > kRestNs && looked_at <= clock_ns();
 }
 
-bool stat_matches(const Index& index, const SourceStat& now) {
-  return index.meta_int64("source_mtime_ns") == now.mtime_ns && index.meta_int64("source_inode") == now.inode &&
-         at_rest_when_stored(index, now);
+bool stat_matches(const Index& index, const FileIdentity& now) {
+  return index.meta_int64("source_mtime_ns") == now.modified_ns &&
+         index.meta_int64("source_inode") == static_cast<std::int64_t>(now.inode) && at_rest_when_stored(index, now);
 }
 
 // When the trace is looked at, by the clock that stamps the index; nullopt: nothing could be noted beside it.
 std::optional<timespec> look(const Index& index) {
   std::optional<timespec> time;
   const std::filesystem::path directory = index.path().parent_path();
-  failure_of([&] { time = file_clock(directory.empty() ? "." : directory); });
+  catch_error([&] { time = file_clock(directory.empty() ? "." : directory); });
   return time;
 }
 
-void note_stat(const Index& index, const SourceStat& source, timespec looked_at) {
-  if (nanoseconds(looked_at) - source.touched_ns <= kRestNs) return;  // could not be trusted anyway
-  refresh_stat(index, {source.mtime_ns, source.inode, looked_at});
+void note_stat(const Index& index, const FileIdentity& source, timespec looked_at) {
+  if (nanoseconds(looked_at) - touched_ns(source) <= kRestNs) return;  // could not be trusted anyway
+  refresh_stat(index, {source.modified_ns, static_cast<std::int64_t>(source.inode), looked_at});
 }
 
 ValidityResult check_content(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
@@ -98,21 +90,21 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   if (source.empty() || (stat(source.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR))) {
     return {Validity::kSourceMissing, 0, "its trace is missing"};
   }
-  if (!S_ISREG(status.st_mode) || access(source.c_str(), R_OK) != 0) {
+  const std::optional<FileIdentity> now = FileIdentity::of(status);
+  if (!now || access(source.c_str(), R_OK) != 0) {
     return {Validity::kUnknown, 0, "its trace cannot be read"};
   }
-  const SourceStat now = source_stat(status);
   const auto size = index.meta_int64("source_size");
   if (!size) return {Validity::kUnknown, 0, "the index does not record its trace"};
-  if (*size != now.size) return {Validity::kStale, 1, "the size of the trace has changed"};
-  const bool matches = stat_matches(index, now);
+  if (*size != status.st_size) return {Validity::kStale, 1, "the size of the trace has changed"};
+  const bool matches = stat_matches(index, *now);
   if (effort != Effort::kFullHash && matches) return {Validity::kValid, 1, "same size, time and inode"};
   if (effort != Effort::kFullHash && is_mostly_holes(status)) {
     return {Validity::kUnknown, 0, "the trace it was made from is a file of holes"};
   }
-  const std::optional<timespec> looked_at = matches || effort == Effort::kLook ? std::nullopt : look(index);
+  const std::optional<timespec> looked_at = matches || effort == Effort::kReadOnly ? std::nullopt : look(index);
   ValidityResult result = check_content(index, source, cancel);
-  if (result.validity == Validity::kValid && looked_at) note_stat(index, now, *looked_at);
+  if (result.validity == Validity::kValid && looked_at) note_stat(index, *now, *looked_at);
   return result;
 }
 

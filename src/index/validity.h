@@ -28,7 +28,7 @@ enum class Validity {
 enum class Effort {
   kQuick,
   kFullHash,  // tier 3 whatever the stat says
-  kLook,      // as kQuick, but writes nothing
+  kReadOnly,  // as kQuick, but writes nothing
 };
 
 struct ValidityResult {

@@ -60,7 +60,7 @@ bool same(std::span<const T> a, std::span<const T> b) {
 std::string packed_fault(const Index& index, std::string_view table, const ScanColumn& column) {
   const std::span<const ScanColumn> wanted(&column, 1);
   bool equal = false;
-  const std::optional<Error> failure = failure_of([&] {
+  const std::optional<Error> failure = catch_error([&] {
     const ScannedColumns copy = read_columns(index.database(), table, wanted);
     const ScannedColumns own = scan_columns(index.database(), table, wanted);
     equal = same(copy.columns[0].numbers.span(), own.columns[0].numbers.span()) &&

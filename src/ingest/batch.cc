@@ -1,7 +1,6 @@
 #include "ingest/batch.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,23 +34,6 @@ constexpr std::size_t kLeastMemory = std::size_t{8} << 20U;
 constexpr auto kPauseBeforeRetry = std::chrono::milliseconds(500);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Tells whether a file was touched: a reader of a file that is being replaced may see anything.
-struct FileState {
-  explicit FileState(const fs::path& path) {
-    struct stat status {};
-    if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-    inode = status.st_ino;
-    size = status.st_size;
-    modified = {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-    changed = {status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
-  }
-  friend bool operator==(const FileState&, const FileState&) = default;
-
-  ino_t inode = 0;
-  off_t size = 0;
-  std::array<long, 2> modified{}, changed{};
-};
 
 class Batch {
  public:
@@ -132,7 +114,7 @@ class Batch {
 
   void work_in_parallel() {
     std::vector<std::unique_ptr<Task>> tasks;
-    static_cast<void>(failure_of([&] {
+    static_cast<void>(catch_error([&] {
       const unsigned workers = jobs_ == 1 ? 1 : 2 * jobs_;
       for (unsigned worker = 1; worker < workers; ++worker) {
         tasks.push_back(std::make_unique<Task>([this] { work(); }, [] {}));
@@ -147,11 +129,11 @@ class Batch {
       Slot slot(slots_);
       const std::optional<Item> item = next();
       if (!item) return;
-      const TraceRecord record = treat(item->trace, slot);
+      const TraceRecord record = process(item->trace, slot);
       slot.release();
       const bool again = record.code == ErrorCode::kTransient && !item->second_time && !cancelled();
       if (again) {
-        put_off(item->trace);
+        requeue(item->trace);
       } else {
         finish(record);
       }
@@ -167,7 +149,7 @@ class Batch {
     return item;
   }
 
-  void put_off(const fs::path& trace) {
+  void requeue(const fs::path& trace) {
     bool last = false;
     {
       const std::lock_guard lock(mutex_);
@@ -185,21 +167,21 @@ class Batch {
     observer_.finished(record);
   }
 
-  TraceRecord treat(const fs::path& trace, Slot& slot) {
+  TraceRecord process(const fs::path& trace, Slot& slot) {
     const Clock::time_point start = Clock::now();
-    const FileState before(trace);
+    const std::optional<FileIdentity> before = trace_identity(trace);
     const Deadline deadline(options_.timeout, options_.cancel);
     TraceRecord record{.trace = trace, .index = {}};
-    if (const std::optional<Error> error = failure_of([&] { build(record, deadline, slot); })) {
+    if (const std::optional<Error> error = catch_error([&] { build(record, deadline, slot); })) {
       note_failure(record, *error, before);
       if (deadline.expired() && error->code() == ErrorCode::kInterrupted && !cancelled()) note_timeout(record);
     }
     record.seconds = seconds_since(start);
-    if (record.bytes == 0) record.bytes = static_cast<std::uint64_t>(before.size);
+    if (record.bytes == 0 && before) record.bytes = before->bytes;
     return record;
   }
 
-  void note_failure(TraceRecord& record, const Error& error, const FileState& before) const {
+  void note_failure(TraceRecord& record, const Error& error, const std::optional<FileIdentity>& before) const {
     record.error = error.what();
     record.index.clear();
     if (cancelled()) {
@@ -209,7 +191,7 @@ class Batch {
     }
     record.status = TraceStatus::kFailed;
     record.code = error.code();
-    if (error.code() == ErrorCode::kInput && FileState(record.trace) != before) {
+    if (error.code() == ErrorCode::kInput && trace_identity(record.trace) != before) {
       record.code = ErrorCode::kTransient;
       record.error = fmt::format("{}: the file changed while it was read: run again when it is complete",
                                  printable_path(record.trace));

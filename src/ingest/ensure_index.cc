@@ -63,7 +63,7 @@ std::optional<Index> open_if_valid(const fs::path& trace, const fs::path& index,
   std::optional<Index> existing;
   bool valid = false;
   // Damage may show only while the index is read: not finished, broken pages, no such table.
-  const std::optional<Error> failure = failure_of([&] {
+  const std::optional<Error> failure = catch_error([&] {
     existing.emplace(Index::open(index));
     valid = is_valid(*existing, trace, options);
     existing->database().query_int64("SELECT sum(count) FROM issue");

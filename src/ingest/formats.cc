@@ -195,7 +195,7 @@ const TraceFormat& trace_format(std::string_view head, const std::filesystem::pa
 
 bool is_readable_trace(const std::filesystem::path& file) {
   bool readable = false;
-  static_cast<void>(failure_of([&] { readable = trace_format(read_head(file), file).read != nullptr; }));
+  static_cast<void>(catch_error([&] { readable = trace_format(read_head(file), file).read != nullptr; }));
   return readable;
 }
 
@@ -211,7 +211,7 @@ void refuse_unreadable(const std::filesystem::path& file) {
   const TraceFormat* refused = nullptr;
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return;
-  static_cast<void>(failure_of([&] {
+  static_cast<void>(catch_error([&] {
     const std::string head = read_head(file);
     const TraceFormat& format = trace_format(head, file);
     if (format.read == nullptr && (format.certain || !begins_as_trace(head))) refused = &format;

@@ -1,7 +1,6 @@
 #include "ingest/ingest.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <ctime>
@@ -15,6 +14,8 @@
 #include "base/file_clock.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
+#include "base/scope_exit.h"
+#include "base/unknown.h"
 #include "base/version.h"
 #include "index/index_format.h"
 #include "ingest/formats.h"
@@ -31,21 +32,6 @@ namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct SourceStat {
-  std::int64_t size = 0, mtime_ns = 0, ctime_ns = 0, inode = 0;  // ctime: the one time that cannot be set back
-  bool regular = false;
-  friend bool operator==(const SourceStat&, const SourceStat&) = default;
-};
-
-SourceStat stat_of(const fs::path& path) {
-  struct stat info {};
-  if (path == "-" || ::stat(path.c_str(), &info) != 0) return {};
-  constexpr std::int64_t kBillion = 1'000'000'000;
-  return {info.st_size, info.st_mtim.tv_sec * kBillion + info.st_mtim.tv_nsec,
-          info.st_ctim.tv_sec * kBillion + info.st_ctim.tv_nsec, static_cast<std::int64_t>(info.st_ino),
-          S_ISREG(info.st_mode)};
-}
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
@@ -90,7 +76,7 @@ class Ingest {
         options_(options),
         observer_(observer),
         looked_at_(file_clock(directory_of(index))),
-        before_(stat_of(trace)),
+        before_(trace_identity(trace)),
         opened_(open_format(trace, options.cancel)),
         source_(opened_.source.get()),
         store_({directory_of(index), options.memory_bytes}),
@@ -101,23 +87,24 @@ class Ingest {
 
   IngestResult run() {
     // Only here is known how much there is to write.
-    return advise_on_space([&] { return build(); }, [&](std::uint64_t written) { return space_advice(need(written)); });
+    return with_space_advice([&] { return build(); },
+                             [&](std::uint64_t written) { return space_advice(need(written)); });
   }
 
  private:
   IngestResult build() {
-    const TraceInput input{trace_, *source_, static_cast<std::uint64_t>(before_.size), observer_, opened_.otherwise};
+    const TraceInput input{trace_, *source_, before_ ? before_->bytes : 0, observer_, opened_.otherwise};
     opened_.format.read(input, options_, store_, facts_);
     read_ = true;
     source_->drain();
     note_source();
-    if (store_.first_ts == kUnset) store_.first_ts = 0;
+    if (store_.first_ts == kUnknownValue) store_.first_ts = 0;
     observer_.progress({source_->consumed(), source_->consumed(), 0, true});
     IndexWriter writer(result_.index, store_.numbers, options_.cancel);
     link(writer);
     writer.finish_rows();
     write_rest(writer);
-    if (before_.regular && stat_of(trace_) != before_) {
+    if (before_ && trace_identity(trace_) != before_) {
       throw Error(
           ErrorCode::kTransient,
           fmt::format("{}: the file changed while it was read: run again when it is complete", printable_path(trace_)));
@@ -128,7 +115,7 @@ class Ingest {
   }
 
   [[nodiscard]] SpaceNeed need(std::uint64_t written) const {
-    const auto size = static_cast<double>(before_.regular ? before_.size : 0);
+    const auto size = static_cast<double>(before_ ? before_->bytes : 0);
     const auto consumed = static_cast<double>(source_->consumed());
     const double taken = size > consumed && consumed > 0 ? consumed / size : 1;
     // More is read than the store has taken.
@@ -167,7 +154,7 @@ class Ingest {
         },
         [&] { rows.cancel(); });
     // If writing fails, the linking thread must not wait for room in the stream for ever.
-    const std::unique_ptr<RowStream, void (*)(RowStream*)> guard(&rows, [](RowStream* stream) { stream->cancel(); });
+    const ScopeExit guard([&] { rows.cancel(); });
     while (const std::optional<RowBlock> block = rows.pop()) {
       check_cancelled(options_);
       writer.add(*block);
@@ -187,7 +174,7 @@ class Ingest {
     const std::int64_t base = base_time(header);
     writer.add_counters(store_, arguments_);
     writer.write_dictionaries(store_, cpu_, devices_);
-    writer.write_tracks(store_, devices, rank ? rank->value : kUnset);
+    writer.write_tracks(store_, devices, rank ? rank->value : kUnknownValue);
     writer.write_steps(cpu_);
     writer.write_module_calls(store_, cpu_);
     writer.write_kernel_sums(devices_);
@@ -226,7 +213,8 @@ class Ingest {
     writer.meta("links_confirmed_by_flow", devices_.flows.confirmed);
     writer.meta("links_contradicted_by_flow", devices_.flows.contradicted);
     writer.meta("links_made_by_flow", devices_.flows.linked);
-    if (store_.derived_kernels > 0) writer.meta("kernels_from_marks", static_cast<std::int64_t>(store_.derived_kernels));
+    if (store_.derived_kernels > 0)
+      writer.meta("kernels_from_marks", static_cast<std::int64_t>(store_.derived_kernels));
     count_events();
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));
@@ -240,9 +228,9 @@ class Ingest {
     writer.meta("source_size", static_cast<std::int64_t>(source_->consumed()));
     writer.meta("source_hash_algorithm", "xxh3-128");
     writer.meta("source_hash", to_hex(source_->hash()));
-    if (!before_.regular) return;
-    writer.meta("source_mtime_ns", before_.mtime_ns);
-    writer.meta("source_inode", before_.inode);
+    if (!before_) return;
+    writer.meta("source_mtime_ns", before_->modified_ns);
+    writer.meta("source_inode", static_cast<std::int64_t>(before_->inode));
     writer.meta("source_sample_hash", to_hex(sample_hash_file(trace_)));
   }
 
@@ -276,7 +264,7 @@ class Ingest {
   const IngestOptions& options_;
   const IngestObserver& observer_;
   timespec looked_at_;  // when before_ was taken
-  SourceStat before_;
+  std::optional<FileIdentity> before_;
   OpenedFormat opened_;
   ByteSource* source_;
   TraceFacts facts_;
@@ -290,6 +278,10 @@ class Ingest {
 };
 
 }  // namespace
+
+std::optional<FileIdentity> trace_identity(const fs::path& trace) {
+  return trace == "-" ? std::nullopt : FileIdentity::behind_links(trace);
+}
 
 std::string options_text(const IngestOptions& options) {
   return fmt::format("stacks={} args={}", options.events.python_calls == PythonCalls::kKeep ? "yes" : "no",

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "base/file_identity.h"
 #include "ingest/kineto/kineto_events.h"
 #include "trace/issue.h"
 
@@ -49,6 +51,9 @@ class IngestObserver {
   virtual void waiting() const {}                        // for another process that builds this index
   virtual void syncing() const {}                        // all is computed: from here on it only waits for the disk
 };
+
+// Of the regular file that a trace is, behind links; nullopt: it is none, but a pipe or standard input ("-").
+std::optional<FileIdentity> trace_identity(const std::filesystem::path& trace);
 
 // Those options the content of an index depends on, as stored in meta.ingest_options.
 std::string options_text(const IngestOptions& options);

@@ -74,7 +74,7 @@ std::string recording_in(const fs::path& file) {
   if (kind == FileKind::kMissing) return {};
   if (is_ours(kind)) return "an index of traces";
   std::string found;
-  const std::optional<Error> failure = failure_of([&] {
+  const std::optional<Error> failure = catch_error([&] {
     const std::string head = read_head(file);
     const TraceFormat& format = trace_format(head, file);
     const bool any_file = &format == &trace_formats().back();

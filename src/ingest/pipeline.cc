@@ -13,6 +13,7 @@
 #include "base/input_file.h"
 #include "base/ordered_queue.h"
 #include "base/parallel.h"
+#include "base/scope_exit.h"
 #include "ingest/ascend/task_tracks.h"
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/read/json_chunks.h"
@@ -88,7 +89,7 @@ class Readers {
 
 std::uint64_t events_in(const EventBatch& batch) {
   std::uint64_t count = 0;
-  for (const KindCount& kind : batch.kinds) count += kind.read;
+  for (const EventCount& kind : batch.kinds) count += kind.read;
   return count;
 }
 
@@ -106,7 +107,7 @@ void read_events(JsonChunks& chunks, const TraceInput& input, const IngestOption
   Readers readers(chunks, input.source, options, workers);
   std::vector<std::unique_ptr<Task>> tasks;
   // Whatever ends this function early must wake the workers before their threads are joined.
-  const std::unique_ptr<Readers, void (*)(Readers*)> guard(&readers, [](Readers* all) { all->cancel(); });
+  const ScopeExit guard([&] { readers.cancel(); });
   for (unsigned worker = 0; worker < workers; ++worker) {
     tasks.push_back(
         std::make_unique<Task>([&readers, worker] { readers.work(worker); }, [&readers] { readers.cancel(); }));
@@ -123,7 +124,7 @@ void read_events(JsonChunks& chunks, const TraceInput& input, const IngestOption
   store.finish();
   store.issues.merge(chunks.issues());
   if (chunks.oversized_events() > 0) {
-    KindCount& count = store.kind(0, {});
+    EventCount& count = store.kind(0, {});
     count.read += chunks.oversized_events();
     count.skipped[static_cast<std::size_t>(SkipReason::kOversized)] += chunks.oversized_events();
   }
@@ -148,9 +149,7 @@ void require_trace(const JsonChunks& chunks, const TraceStore& store, const std:
 void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   JsonChunks chunks(input.source, printable_path(input.file), options.chunk_size, {},
                     input.otherwise.empty() ? "not JSON" : input.otherwise);
-  const auto note_bytes = [&](JsonChunks* read) { facts.bytes = read->bytes(); };
-  const std::unique_ptr<JsonChunks, decltype(note_bytes)> note(&chunks,
-                                                               note_bytes);  // also of what was read before a failure
+  const ScopeExit note([&] { facts.bytes = chunks.bytes(); });  // also of what was read before a failure
   read_events(chunks, input, options, store);
   require_trace(chunks, store, input.file);
   if (place_tasks(store)) {

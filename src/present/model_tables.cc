@@ -129,7 +129,9 @@ Row total_row(const ModelRow& total, ModelBy by, Language language) {
   return out;
 }
 
-bool is_nothing(const Cell& cell) { return number(cell).value_or(0) == 0 && !std::holds_alternative<std::string>(cell); }
+bool is_nothing(const Cell& cell) {
+  return number(cell).value_or(0) == 0 && !std::holds_alternative<std::string>(cell);
+}
 
 // Columns that say nothing here.
 void drop_zero_columns(Report& report, std::initializer_list<std::string_view> keys) {

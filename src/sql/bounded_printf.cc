@@ -100,7 +100,7 @@ class Printf {
 void call(sqlite3_context* context, int count, sqlite3_value** values) {
   auto* own = static_cast<Printf*>(sqlite3_user_data(context));
   // An exception must not pass through SQLite.
-  const auto failure = failure_of([&] { own->call(context, {values, static_cast<std::size_t>(count)}); });
+  const auto failure = catch_error([&] { own->call(context, {values, static_cast<std::size_t>(count)}); });
   if (failure) sqlite3_result_error_nomem(context);
 }
 

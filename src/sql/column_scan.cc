@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
+#include "base/unknown.h"
 #include "sql/byte_order.h"
 
 namespace tracedb {
@@ -183,7 +184,7 @@ constexpr std::size_t kSlack = 8;
 
 std::int64_t number_of(std::uint64_t type, const std::byte* content) {
   constexpr std::array<std::uint8_t, 7> kUnused = {0, 56, 48, 40, 32, 16, 0};  // bits, by serial type
-  if (type == 0 || type > 9 || type == 7) return kNullCell;
+  if (type == 0 || type > 9 || type == 7) return kUnknownValue;
   if (type > 6) return static_cast<std::int64_t>(type) - 8;
   std::uint64_t value = 0;
   std::memcpy(&value, content, sizeof(value));
@@ -196,7 +197,7 @@ std::int64_t real_of(std::uint64_t type, const std::byte* content) {
   constexpr std::uint64_t kEightBytes = 6;
   if (type == kReal) return number_of(kEightBytes, content);
   const std::int64_t number = number_of(type, content);
-  return number == kNullCell ? kNullCell : std::bit_cast<std::int64_t>(static_cast<double>(number));
+  return number == kUnknownValue ? kUnknownValue : std::bit_cast<std::int64_t>(static_cast<double>(number));
 }
 
 std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
@@ -221,8 +222,8 @@ struct WantedColumn {
       numbers[row] = real_of(type, content);
     } else if (how->type == ScanType::kId) {
       const std::int64_t id = number_of(type, content);
-      ids[row] = id == kNullCell ? 0 : static_cast<std::uint32_t>(id);
-      return id == kNullCell || (id >= 0 && id <= most);
+      ids[row] = id == kUnknownValue ? 0 : static_cast<std::uint32_t>(id);
+      return id == kUnknownValue || (id >= 0 && id <= most);
     } else {
       ids[row] = choice_of(type, content, how->choices);
     }

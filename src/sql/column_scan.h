@@ -20,12 +20,10 @@
 
 namespace tracedb {
 
-inline constexpr std::int64_t kNullCell = std::numeric_limits<std::int64_t>::min();
-
 // How a column is read.
 enum class ScanType {
-  kNumber,  // 64 bits; what is no integer as kNullCell
-  kReal,    // a double bit for bit (std::bit_cast); what is no number as kNullCell
+  kNumber,  // 64 bits; what is no integer as kUnknown
+  kReal,    // a double bit for bit (std::bit_cast); what is no number as kUnknown
   kId,      // 32 bits; what is no number as 0; what no table of the file can have as an id is damage
   kChoice,  // a text out of a list, as its place in it + 1; others as 0
 };

@@ -85,15 +85,13 @@ std::uint32_t most_rows_in(const struct stat& file) {
 // that of a later call. Appending to the file, which is lost anyway, fails for the same reason.
 int append_error(const std::filesystem::path& path) {
   constexpr std::array<char, 16384> kPage{};
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) return 0;
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file.is_open()) return 0;
   ssize_t written = 0;
   do {
-    written = ::write(descriptor, kPage.data(), kPage.size());
+    written = ::write(file.get(), kPage.data(), kPage.size());
   } while (written > 0 && written < std::ssize(kPage));  // the next one has no room at all
-  const int error = written < 0 ? errno : 0;
-  ::close(descriptor);
-  return error;
+  return written < 0 ? errno : 0;
 }
 
 // What SQLite says on its first line: of a schema it cannot parse it quotes all the rest.
@@ -113,12 +111,12 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
     open(mode == Mode::kMemory ? path.string() : database_name(path));
     return;
   }
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   open(immutable_uri(path));
   struct stat ours {};
   struct stat named {};
   // While we hold it open, no other file gets its number.
-  const bool same = ::fstat(descriptor_, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
+  const bool same = ::fstat(descriptor_.get(), &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
                     ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
   most_rows_ = most_rows_in(ours);
   if (same) return;
@@ -144,7 +142,7 @@ void Database::open(const std::string& name) {
 void Database::close() {
   if (watchdog_ != nullptr) std::exchange(watchdog_, nullptr)->remove(handle_);
   sqlite3_close_v2(std::exchange(handle_, nullptr));
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  descriptor_.close();
 }
 
 Database::~Database() { close(); }
@@ -152,7 +150,7 @@ Database::~Database() { close(); }
 Database::Database(Database&& other) noexcept
     : path_(std::move(other.path_)),
       handle_(std::exchange(other.handle_, nullptr)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+      descriptor_(std::move(other.descriptor_)),
       most_rows_(other.most_rows_),
       interrupt_(other.interrupt_),
       watchdog_(std::exchange(other.watchdog_, nullptr)),
@@ -262,7 +260,7 @@ Statement& Statement::bind(int index, std::span<const std::byte> value) {
   return *this;
 }
 
-void Database::forget_pages() { sqlite3_db_release_memory(handle_); }
+void Database::release_page_cache() { sqlite3_db_release_memory(handle_); }
 
 Statement& Statement::bind_null(int index) {
   if (const int code = sqlite3_bind_null(statement_, index)) database_.fail(code, "cannot bind");

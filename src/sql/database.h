@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -108,7 +109,7 @@ class Database {
 
   // Gives back pages of the file that are held in memory, for whoever reads much that nobody reads again: the memory is
   // taken for what is read next.
-  void forget_pages();
+  void release_page_cache();
 
   // Statements end with Error{kResource} once the watchdog's time is up. It must outlive the database.
   void end_by(Watchdog& watchdog);
@@ -127,7 +128,7 @@ class Database {
   // file takes on the disk, which are fewer than its size where it has holes.
   [[nodiscard]] std::uint32_t most_rows() const { return most_rows_; }
   // kReadOnly: the very file, whatever its name has come to mean since; owned by the database.
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
 
  private:
   void open(const std::string& name);
@@ -137,7 +138,7 @@ class Database {
 
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   std::uint32_t most_rows_ = std::numeric_limits<std::uint32_t>::max();
   const std::atomic<bool>* interrupt_ = nullptr;
   std::optional<Error> kept_failure_;

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/duration_text.h"
 #include "base/failure.h"
 #include "base/regular_expression.h"
+#include "base/statistics.h"
 
 namespace tracedb {
 namespace {
@@ -71,14 +73,7 @@ void bounded_sum_final(sqlite3_context* context) {
   sqlite3_result_int64(context, static_cast<std::int64_t>(sum->total));
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
-double nearest_rank(std::vector<double>& values, double percent) {
+double nearest_rank_of(std::vector<double>& values, double percent) {
   const double n = static_cast<double>(values.size());
   const double rank = std::clamp(std::ceil(percent / 100.0 * n), 1.0, n);
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank) - 1;
@@ -100,24 +95,15 @@ double sample_deviation(const std::vector<double>& values) {
 }
 
 void median_final(sqlite3_context* context) {
-  finish_group(context, [](std::vector<double>& values, double) { return median(values); });
+  finish_group(context, [](std::vector<double>& values, double) { return median(std::span(values)); });
 }
 
 void percentile_final(sqlite3_context* context) {
-  finish_group(context, [](std::vector<double>& values, double percent) { return nearest_rank(values, percent); });
+  finish_group(context, [](std::vector<double>& values, double percent) { return nearest_rank_of(values, percent); });
 }
 
 void stddev_final(sqlite3_context* context) {
   finish_group(context, [](std::vector<double>& values, double) { return sample_deviation(values); });
-}
-
-void stddev_of(sqlite3_context* context, int, sqlite3_value** arguments) {
-  const double n = sqlite3_value_double(arguments[0]);
-  const double total = sqlite3_value_double(arguments[1]);
-  const double squares = sqlite3_value_double(arguments[2]);
-  if (sqlite3_value_type(arguments[2]) == SQLITE_NULL) return sqlite3_result_null(context);
-  if (n < 2) return sqlite3_result_double(context, 0);
-  sqlite3_result_double(context, std::sqrt(std::max(0.0, (squares - total * total / n) / (n - 1))));
 }
 
 std::string_view text_of(sqlite3_value* value) {
@@ -159,7 +145,7 @@ void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
 // An exception must not pass through SQLite. These functions throw nothing but for want of memory.
 template <void (*Function)(sqlite3_context*, int, sqlite3_value**)>
 void guarded(sqlite3_context* context, int count, sqlite3_value** arguments) {
-  if (failure_of([&] { Function(context, count, arguments); })) sqlite3_result_error_nomem(context);
+  if (catch_error([&] { Function(context, count, arguments); })) sqlite3_result_error_nomem(context);
 }
 
 }  // namespace
@@ -176,7 +162,6 @@ void register_functions(Database& database) {
       {"median", 1, nullptr, guarded<collect>, median_final},
       {"percentile", 2, nullptr, guarded<collect>, percentile_final},
       {"stddev", 1, nullptr, guarded<collect>, stddev_final},
-      {"stddev_of", 3, stddev_of, nullptr, nullptr},
       {"bounded_sum", 1, nullptr, add_to_sum, bounded_sum_final},
       {"regexp", 2, guarded<regexp>, nullptr, nullptr},
       {"human_ns", 1, guarded<human_ns>, nullptr, nullptr},

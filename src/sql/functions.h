@@ -3,7 +3,6 @@
 //   median(x)                      mean of the middle one or two; NULL over nothing
 //   percentile(x, p)               nearest rank, p in percent (0..100)
 //   stddev(x)                      of the sample (n - 1); 0 for one value
-//   stddev_of(n, total, squares)   the same from a count, a sum and a sum of squares
 //   bounded_sum(n)                 of integers, exact up to 2^63 - 1 and that beyond, where sum() would fail
 //   text REGEXP pattern            an expression of RE2, case-sensitive, found anywhere (base/regular_expression.h)
 //   human_ns(ns)                   '1.234 ms'

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -33,13 +33,9 @@ std::uint64_t offset_of(std::uint32_t number, std::size_t page_size) { return (s
 
 }  // namespace
 
-PageFile::Descriptor::~Descriptor() {
-  if (number >= 0) ::close(number);
-}
-
-PageFile::PageFile(const std::filesystem::path& path) : path_(path) {
-  descriptor_.number = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor_.number < 0) fail("open", errno);
+PageFile::PageFile(const std::filesystem::path& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  if (!descriptor_.is_open()) fail("open", errno);
   read_header();
 }
 
@@ -53,7 +49,7 @@ void PageFile::fail(std::string_view doing, int error) const {
 void PageFile::read_header() {
   std::array<std::byte, kHeader> header{};
   struct stat info {};
-  if (::fstat(descriptor_.number, &info) != 0) fail("read", errno);
+  if (::fstat(descriptor_.get(), &info) != 0) fail("read", errno);
   if (read_start(header) < kHeader || std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
   }
@@ -99,26 +95,13 @@ void PageFile::flush() {
 }
 
 void PageFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor_.number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail("write", count < 0 ? errno : ENOSPC);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
+  if (!descriptor_.write_at(offset, bytes)) fail("write", errno);
 }
 
-// From the file's first byte; fewer than asked for only where it ends.
 std::size_t PageFile::read_start(std::span<std::byte> into) const {
-  std::size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t count = ::pread(descriptor_.number, &into[done], into.size() - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("read", errno);
-    if (count == 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  return done;
+  const std::optional<std::size_t> got = descriptor_.read_at(0, into);
+  if (!got) fail("read", errno);
+  return *got;
 }
 
 // The number of pages counts only where the change counter is the one it was written for.
@@ -131,7 +114,7 @@ void PageFile::close() {
   put_big32(&header[kVersionValidFor], change);
   put_big32(&header[kPageCount], pages_);
   write(0, header);
-  if (::close(std::exchange(descriptor_.number, -1)) != 0) fail("write", errno);
+  if (!descriptor_.close()) fail("write", errno);
 }
 
 }  // namespace tracedb

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_descriptor.h"
+
 namespace tracedb {
 
 class PageFile {
@@ -29,15 +31,6 @@ class PageFile {
   void close();                                                           // writes what is left, then the header
 
  private:
-  struct Descriptor {  // its own, so that a constructor that throws closes it too
-    Descriptor() = default;
-    ~Descriptor();
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    int number = -1;
-  };
-
   [[noreturn]] void fail(std::string_view doing, int error) const;
   void read_header();
   void push(std::span<const std::byte> page);
@@ -46,7 +39,7 @@ class PageFile {
   [[nodiscard]] std::size_t read_start(std::span<std::byte> into) const;
 
   std::filesystem::path path_;
-  Descriptor descriptor_;
+  FileDescriptor descriptor_;
   std::size_t page_size_ = 0;
   std::size_t usable_size_ = 0;
   std::uint32_t pages_ = 0;        // those in the buffer are among them

@@ -128,7 +128,7 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
   for (const int place : places) cells.emplace_back(statement, place);
   bool more = true;
   while (more) {
-    const std::optional<Error> failure = failure_of([&] { more = statement.step(); });
+    const std::optional<Error> failure = catch_error([&] { more = statement.step(); });
     if (failure && failure->code() == ErrorCode::kInput) return Outcome::kDamaged;
     if (failure) throw Error(*failure);
     if (more) row(cells);
@@ -138,7 +138,7 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
 
 bool SourceDatabase::has_rows(std::string_view table) {
   bool any = false;
-  static_cast<void>(failure_of([&] {
+  static_cast<void>(catch_error([&] {
     Statement first(database_, fmt::format("SELECT 1 FROM main.{} NOT INDEXED LIMIT 1", quoted(table)));
     any = first.step();
   }));
@@ -147,7 +147,7 @@ bool SourceDatabase::has_rows(std::string_view table) {
 
 std::vector<std::string> table_names(const std::filesystem::path& path) {
   std::vector<std::string> names;
-  static_cast<void>(failure_of([&] {
+  static_cast<void>(catch_error([&] {
     Database database(path, Database::Mode::kSource);
     harden(database);
     Statement tables(database, "SELECT name FROM sqlite_master WHERE type = 'table'");

@@ -43,7 +43,7 @@ void add_function(Database& database, const char* name, int arguments, void* con
   add_function(database, name, arguments, context, [](sqlite3_context* call, int, sqlite3_value** values) {
     SqlCall wrapped(call, values);
     // An exception must not pass through SQLite.
-    if (const auto failure = failure_of([&] { Function(wrapped); })) wrapped.fail(*failure);
+    if (const auto failure = catch_error([&] { Function(wrapped); })) wrapped.fail(*failure);
   });
 }
 

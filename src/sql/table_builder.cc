@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/unknown.h"
 #include "sql/byte_order.h"
 
 namespace tracedb {
@@ -47,7 +48,7 @@ IntegerForm form_of(std::int64_t value) {
   const auto pattern = static_cast<std::uint64_t>(value);
   // 0 and 1 are types of their own, without a byte of content; so is NULL.
   if (pattern <= 1) return {static_cast<std::uint8_t>(8 + pattern), 0, 0};
-  if (value < TableBuilder::kLeastInteger) return value == TableBuilder::kNullCell ? IntegerForm{0, 0, 0} : kTextForm;
+  if (value < kLeastNumber) return value == kUnknownValue ? IntegerForm{0, 0, 0} : kTextForm;
   return kIntegerForms[static_cast<std::size_t>(std::bit_width(value < 0 ? ~pattern : pattern))];
 }
 
@@ -104,11 +105,11 @@ std::size_t TableBuilder::encode(const std::int64_t* cells) {
   std::byte* types = record_.data() + 2;
   std::byte* body = types + columns;
   for (std::size_t i = 0; i < columns; ++i) {
-    if (texts_[i].empty() || cells[i] == kNullCell) {
+    if (texts_[i].empty() || cells[i] == kUnknownValue) {
       IntegerForm form = form_of(cells[i]);
       if (form.type == kTextForm.type && !other_text_) form = kIntegerForms.back();
       if (form.type == kTextForm.type) {
-        body = put_text(other_text_(static_cast<std::uint32_t>(cells[i] - kNullCell)), types[i], body);
+        body = put_text(other_text_(static_cast<std::uint32_t>(cells[i] - kUnknownValue)), types[i], body);
         continue;
       }
       types[i] = static_cast<std::byte>(form.type);

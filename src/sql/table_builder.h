@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unknown.h"
 #include "sql/page_file.h"
 
 namespace tracedb {
@@ -27,15 +28,14 @@ namespace tracedb {
 class TableBuilder {
  public:
   using OtherText = std::function<std::string_view(std::uint32_t)>;  // at most kMaxOtherText bytes
-  static constexpr std::int64_t kNullCell = std::numeric_limits<std::int64_t>::min();
-  // Cells above kNullCell and below this are no integers but texts, if other_text is given: `other_text(cell -
-  // kNullCell)`.
-  static constexpr std::int64_t kLeastInteger = kNullCell + (std::int64_t{1} << 32U);
+  // Cells above kUnknownValue and below kLeastNumber are texts, if other_text is given: `other_text(cell -
+  // kUnknownValue)`.
   static constexpr std::size_t kMaxColumns = 32;
   static constexpr std::size_t kMaxText = 57;  // longer ones take more than a byte to describe
   static constexpr std::size_t kMaxOtherText = 20;
 
-  // For `texts` below: cells of the column are doubles, bit for bit (std::bit_cast), stored as REAL. -0.0 is kNullCell.
+  // For `texts` below: cells of the column are doubles, bit for bit (std::bit_cast), stored as REAL. -0.0 is
+  // kUnknownValue.
   static std::span<const std::string_view> real();
 
   // One entry per column, in the table's order; but the first column of the table must be its INTEGER PRIMARY KEY and
@@ -45,7 +45,7 @@ class TableBuilder {
   TableBuilder(PageFile& file, std::uint32_t root, std::vector<std::span<const std::string_view>> texts,
                OtherText other_text = {});
 
-  void insert(std::span<const std::int64_t> cells);  // row-major, any number of rows; kNullCell is NULL
+  void insert(std::span<const std::int64_t> cells);  // row-major, any number of rows; kUnknownValue is NULL
   void finish();                                     // once, after the last row
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
 

@@ -50,7 +50,7 @@ int connect(sqlite3* handle, void* source, int, const char* const*, sqlite3_vtab
   const int code = sqlite3_declare_vtab(handle, from.declaration.c_str());
   if (code != SQLITE_OK) return code;
   sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);  // temporary views select from it
-  return failure_of([&] { *table = std::make_unique<Table>(from).release(); }) ? SQLITE_NOMEM : SQLITE_OK;
+  return catch_error([&] { *table = std::make_unique<Table>(from).release(); }) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int disconnect(sqlite3_vtab* table) {
@@ -65,7 +65,7 @@ int best_index(sqlite3_vtab*, sqlite3_index_info* plan) {
 }
 
 int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
-  return failure_of([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
+  return catch_error([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int close_cursor(sqlite3_vtab_cursor* cursor) {
@@ -76,7 +76,7 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
 int first_row(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
   Source& source = static_cast<Table*>(cursor->pVtab)->source;
   of(cursor).row = 0;
-  const auto failure = failure_of([&] { of(cursor).rows = &source.filled(); });
+  const auto failure = catch_error([&] { of(cursor).rows = &source.filled(); });
   if (!failure) return SQLITE_OK;
   source.database.keep_failure(*failure);
   return SQLITE_ERROR;

@@ -52,11 +52,6 @@ std::string_view without_descriptor(std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(CallKind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"launch", "graph_launch", "copy", "sync", "other"};
-  return kNames.at(static_cast<std::size_t>(kind));
-}
-
 CallKind call_kind(std::string_view name) {
   const std::string text = ascii_lower(name);
   if (contains_any(text, kGraphLaunchWords)) return CallKind::kGraphLaunch;
@@ -65,11 +60,6 @@ CallKind call_kind(std::string_view name) {
   if (contains_any(text, kCopyWords)) return CallKind::kCopy;
   if (contains_any(text, kSyncWords)) return CallKind::kSync;
   return CallKind::kOther;
-}
-
-std::string_view to_string(KernelKind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"compute", "comm", "copy_kernel", "comm_compute"};
-  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 bool is_copy_kernel(std::string_view name) { return contains_any(ascii_lower(demangle(name)), kCopyKernelWords); }

@@ -9,15 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "trace/event_kinds.h"
+
 namespace tracedb {
 
-enum class CallKind : std::uint8_t { kLaunch, kGraphLaunch, kCopy, kSync, kOther };
-std::string_view to_string(CallKind kind);
 // CUDA runtime, CUDA driver and HIP names alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipGraphLaunch").
 CallKind call_kind(std::string_view name);
 
-enum class KernelKind : std::uint8_t { kCompute, kComm, kCopyKernel, kCommCompute };
-std::string_view to_string(KernelKind kind);
 // Of names: ROCm's kernels that only copy, and functions that compute besides what they communicate (a norm, a GEMM).
 // Which kernels communicate at all is for the rules to say (passes/kernel_kind.h).
 bool is_copy_kernel(std::string_view name);

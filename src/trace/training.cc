@@ -7,8 +7,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 3> kPassNames = {"forward", "backward", "optimizer"};
-
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 // A class name that ends in Backward, or in Backward and a number.
@@ -19,9 +17,6 @@ bool is_backward_node(std::string_view name) {
 }
 
 }  // namespace
-
-std::string_view to_string(Pass pass) { return kPassNames.at(static_cast<std::size_t>(pass)); }
-std::span<const std::string_view> pass_names() { return kPassNames; }
 
 bool is_optimizer_step(std::string_view annotation) { return annotation.starts_with("Optimizer.step#"); }
 

@@ -1,15 +1,14 @@
 // The passes of training, and the names that PyTorch gives to their parts.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace tracedb {
 
 enum class Pass : std::uint8_t { kForward, kBackward, kOptimizer };
-std::string_view to_string(Pass pass);
-std::span<const std::string_view> pass_names();  // in the order of the enum
+inline constexpr std::array<std::string_view, 3> kPassNames = {"forward", "backward", "optimizer"};
 
 // "Optimizer.step#SGD.step": the range that torch.optim puts around each step.
 bool is_optimizer_step(std::string_view annotation);

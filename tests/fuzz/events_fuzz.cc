@@ -47,7 +47,7 @@ class Facts {
     append_bytes(instants_, batch.instants.data(), batch.instants.size());
     append_bytes(counters_, batch.counters.data(), batch.counters.size());
     append_bytes(flows_, batch.flows.data(), batch.flows.size());
-    for (const EdgeRecord& edge : batch.edges) {  // has padding, so not byte by byte
+    for (const SliceEndpointRecord& edge : batch.endpoints) {  // has padding, so not byte by byte
       edges_ +=
           fmt::format("edge {} {} {} {} {} {}\n", edge.ts, edge.category, edge.name, edge.track, edge.args, edge.ph);
     }
@@ -84,13 +84,13 @@ class Facts {
   void count(const EventBatch& batch) {
     std::uint64_t skipped = 0;
     std::uint64_t read = 0;
-    for (const KindCount& kind : batch.kinds) {
+    for (const EventCount& kind : batch.kinds) {
       read += kind.read;
       for (const std::uint64_t reason : kind.skipped) skipped += reason;
     }
     std::uint64_t stored = batch.python.size() + batch.operators.size() + batch.calls.size() +
                            batch.device_events.size() + batch.annotations.size() + batch.slices.size() +
-                           batch.instants.size() + batch.flows.size() + batch.edges.size();
+                           batch.instants.size() + batch.flows.size() + batch.endpoints.size();
     for (const CounterRecord& counter : batch.counters) stored += counter.continued == 0 ? 1 : 0;
     require(stored + skipped == read, "every event read is stored or skipped with a reason");
     read_ += read;

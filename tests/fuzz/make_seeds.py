@@ -139,7 +139,7 @@ def indexes():
         "texts": "UPDATE string SET value = char(27) || '[31m=1+1|' || char(10); UPDATE kernel SET dur = 'x', ts = NULL;",
         "huge": "UPDATE kernel_name_sum SET total = 9223372036854775807; UPDATE kernel SET dur = 9223372036854775807;",
         "blobs": "UPDATE meta SET value = x'ff00fe' WHERE key <> 'complete'; UPDATE issue SET kind = x'00';",
-        "real": "UPDATE kernel_sum SET total = 1e308 * 10, squares = -1e308; UPDATE memory_op SET bytes = -1, dur = 1e300;",
+        "real": "UPDATE kernel_name_sum SET sum_of_squares = -1e308; UPDATE memory_op SET bytes = -1, dur = 1e300;",
         "gone": "DELETE FROM string; DELETE FROM kernel_name; DROP VIEW memory_ops;",
         "columns": "DROP TABLE kernel_name_sum; CREATE TABLE kernel_name_sum(x); DROP TABLE issue;",
         "trigger": "CREATE TRIGGER t AFTER UPDATE ON meta BEGIN DELETE FROM meta; END; UPDATE meta SET value=1 WHERE"

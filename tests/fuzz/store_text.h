@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/store/trace_store.h"
 #include "issue_lines.h"
 
@@ -19,7 +20,7 @@ void append_bytes(std::string& out, const Record* records, std::size_t count) {
 }
 
 inline std::string track_text(const TrackKey& key) {
-  return key.number != kUnset ? fmt::format("{}", key.number) : fmt::format("'{}'", key.text);
+  return key.number != kUnknownValue ? fmt::format("{}", key.number) : fmt::format("'{}'", key.text);
 }
 
 // Everything but the events. Ends the writing of kept arguments.

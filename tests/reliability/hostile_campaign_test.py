@@ -37,7 +37,7 @@ REFERENCES = (("kernel", "name_id"), ("kernel", "stream_id"), ("kernel", "launch
               ("memory_op", "stream_id"), ("memory_op", "step_id"), ("runtime_call", "name_id"), ("runtime_call", "thread_id"),
               ("cpu_op", "name_id"), ("cpu_op", "parent_id"), ("stack", "parent_id"), ("stack", "frame_id"),
               ("frame", "name_id"), ("annotation", "name_id"), ("annotation", "parent_id"), ("stream", "device_id"),
-              ("step", "annotation_id"), ("kernel_name_sum", "name_id"), ("kernel_sum", "name_id"))
+              ("step", "annotation_id"), ("kernel_name_sum", "name_id"))
 NUMBERS = (2**31, 2**32, 2**32 - 1, 2**62, 2**63 - 1, -1, -(2**62), 0, 134217727)
 ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless) SELECT {} FROM endless"
 

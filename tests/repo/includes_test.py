@@ -14,7 +14,7 @@ LAYERS = {
     "base": set(),
     "sql": {"base"},
     "trace": {"base"},
-    "index": {"base", "sql"},
+    "index": {"base", "sql", "trace"},
     "passes": {"base", "sql", "trace", "index"},
     "ingest": {"base", "sql", "trace", "index"},
     "compare": {"base", "sql", "index", "passes"},

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "base/unknown.h"
 #include "passes/columns/device_events.h"
 #include "passes/time/timeline.h"
 
@@ -49,14 +50,14 @@ struct DeviceTables {
     DeviceTables tables;
     const std::uint32_t calls = pick(6);
     for (std::uint32_t i = 0; i < calls; ++i) {
-      tables.call_ts.push_back(pick(10) == 0 ? kNoTime : std::int64_t{pick(60)});
+      tables.call_ts.push_back(pick(10) == 0 ? kUnknownValue : std::int64_t{pick(60)});
       tables.call_is_graph.push_back(static_cast<std::uint8_t>(pick(2)));
     }
     const std::uint32_t step = 1 + pick(6);
     const auto fill = [&](EventTable& table, std::uint32_t count, std::uint32_t kinds) {
       std::int64_t ts = pick(8);
       for (; count > 0; --count, ts += pick(step)) {
-        const std::int64_t dur = pick(12) == 0 ? kNoTime : std::int64_t{pick(6)};
+        const std::int64_t dur = pick(12) == 0 ? kUnknownValue : std::int64_t{pick(6)};
         table.add(ts, dur, pick(kinds + 1), 1 + pick(3), pick(calls + 2));
       }
     };

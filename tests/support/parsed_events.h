@@ -31,13 +31,13 @@ inline std::string text_of(const EventBatch& batch, std::uint32_t id) { return i
 
 inline std::uint64_t skipped(const EventBatch& batch, SkipReason reason) {
   std::uint64_t count = 0;
-  for (const KindCount& kind : batch.kinds) count += kind.skipped[static_cast<std::size_t>(reason)];
+  for (const EventCount& kind : batch.kinds) count += kind.skipped[static_cast<std::size_t>(reason)];
   return count;
 }
 
 inline std::uint64_t events_read(const EventBatch& batch) {
   std::uint64_t count = 0;
-  for (const KindCount& kind : batch.kinds) count += kind.read;
+  for (const EventCount& kind : batch.kinds) count += kind.read;
   return count;
 }
 

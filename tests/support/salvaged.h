@@ -36,7 +36,7 @@ inline void take(const EventBatch& batch, Salvaged& out, IssueLog& issues) {
   collect_times(batch.instants, out.times);
   collect_times(batch.flows, out.times);
   collect_times(batch.counters, out.times);
-  for (const KindCount& kind : batch.kinds) {
+  for (const EventCount& kind : batch.kinds) {
     out.read += kind.read;
     for (const std::uint64_t count : kind.skipped) out.skipped += count;
     out.metadata += kind.skipped[static_cast<std::size_t>(SkipReason::kMetadata)];

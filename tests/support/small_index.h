@@ -38,8 +38,6 @@ INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) 
   (1, 460, 40, 'memcpy', 'HtoD', 9, 80, 1);
 INSERT INTO kernel_name_sum VALUES (1, 2, 150, 50, 100, 12500.0, 75, 50, 100, 100, 2),
   (2, 1, 300, 300, 300, 90000.0, 300, 300, 300, 300, 1);
-INSERT INTO kernel_sum VALUES (1, 'prefill', 1, 1, 100, 100, 100, 1.0, 100, 100, 100, 1),
-  (1, NULL, 1, 1, 50, 50, 50, 1.0, 50, 50, 50, 1), (2, 'prefill', 2, 1, 300, 300, 300, 1.0, 300, 300, 300, 1);
 INSERT INTO event_count VALUES ('kernel', 'X', 10, 10, 0, NULL), (NULL, 'M', 2, 0, 2, 'metadata');
 INSERT INTO issue VALUES ('kernel_without_launch', 'warning', 2, NULL, 'ncclAllReduce');
 )sql";

@@ -68,11 +68,13 @@ class AscendWriter {
       : options_(options), model_(folder + "/model.json"), profile_(folder + "/kernel_details.csv") {}
 
   void write() {
-    model_.text("{\"traceEvents\": [\n"
-                "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"analytic (PID: 0)\"}},\n"
-                "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"profiling (PID: 1)\"}}");
-    profile_.text("Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"
-                  "Duration(us),Wait Time(us),Block Dim,Input Shapes\n");
+    model_.text(
+        "{\"traceEvents\": [\n"
+        "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"analytic (PID: 0)\"}},\n"
+        "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"profiling (PID: 1)\"}}");
+    profile_.text(
+        "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"
+        "Duration(us),Wait Time(us),Block Dim,Input Shapes\n");
     for (std::int64_t i = 0; i < options_.operators; ++i) write_operator(i);
     model_.text("\n]}\n");
     model_.close();
@@ -82,14 +84,16 @@ class AscendWriter {
   [[nodiscard]] std::string truth() const {
     std::string rows;
     for (const auto& [type, total] : totals_) {
-      rows += fmt::format("{}\n  {{\"kernel_type\": \"{}\", \"status\": \"{}\", \"model_time\": {}, \"model_count\": {}, "
-                          "\"hit_count\": {}, \"profile_time\": {}, \"profile_count\": {}}}",
-                          rows.empty() ? "" : ",", type, status_of(total), total.model_ns, total.model_count, total.hits,
-                          total.profile_ns, total.profile_count);
+      rows += fmt::format(
+          "{}\n  {{\"kernel_type\": \"{}\", \"status\": \"{}\", \"model_time\": {}, \"model_count\": {}, "
+          "\"hit_count\": {}, \"profile_time\": {}, \"profile_count\": {}}}",
+          rows.empty() ? "" : ",", type, status_of(total), total.model_ns, total.model_count, total.hits,
+          total.profile_ns, total.profile_count);
     }
-    return fmt::format("{{\"passes\": {}, \"kernels\": {}, \"duplicates\": {}, \"duplicate_time\": {}, \"aicpu\": {}, "
-                       "\"zero_cost_events\": {},\n \"rows\": [{}]}}\n",
-                       options_.passes, kernels_, duplicates_, duplicate_ns_, aicpu_, free_, rows);
+    return fmt::format(
+        "{{\"passes\": {}, \"kernels\": {}, \"duplicates\": {}, \"duplicate_time\": {}, \"aicpu\": {}, "
+        "\"zero_cost_events\": {},\n \"rows\": [{}]}}\n",
+        options_.passes, kernels_, duplicates_, duplicate_ns_, aicpu_, free_, rows);
   }
 
  private:
@@ -141,7 +145,8 @@ class AscendWriter {
       case Plan::kEstimated:
         predict(type, (ns + 1) / 2, true);
         predict(std::string(planted.second), ns / 2, true);
-        return event(planted.op, us, fmt::format("\"kernel_type\": \"{},{}\", \"source\": \"{}\"", type, planted.second, source));
+        return event(planted.op, us,
+                     fmt::format("\"kernel_type\": \"{},{}\", \"source\": \"{}\"", type, planted.second, source));
       case Plan::kTwins:
         predict(type, ns, true);
         event(planted.op, us, fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\"", type, source));
@@ -153,13 +158,16 @@ class AscendWriter {
         break;
     }
     predict(type, ns, true);
-    event(planted.op, us, fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\", \"simulation_shapes\": \"[[16, 5120]]\"", type, source));
+    event(planted.op, us,
+          fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\", \"simulation_shapes\": \"[[16, 5120]]\"", type,
+                      source));
   }
 
   void event(std::string_view op, std::int64_t us, const std::string& arguments) {
-    model_.text(fmt::format(",\n{{\"name\": \"{}{}\", \"ph\": \"X\", \"ts\": {}, \"dur\": {}, \"pid\": 1, \"tid\": 0, "
-                            "\"args\": {{{}}}}}",
-                            model_us_ % 2 == 0 ? "torch.ops." : "", op, model_us_, us, arguments));
+    model_.text(
+        fmt::format(",\n{{\"name\": \"{}{}\", \"ph\": \"X\", \"ts\": {}, \"dur\": {}, \"pid\": 1, \"tid\": 0, "
+                    "\"args\": {{{}}}}}",
+                    model_us_ % 2 == 0 ? "torch.ops." : "", op, model_us_, us, arguments));
     model_us_ += us;
   }
 
@@ -226,10 +234,12 @@ class AscendWriter {
 
   void row(std::string_view name, std::string_view type, std::string_view core, std::string_view stream,
            std::int64_t start, std::int64_t ns) {
-    const auto us = [](std::int64_t value) { return fmt::format("{}.{:03}", value / kMicrosecond, value % kMicrosecond); };
+    const auto us = [](std::int64_t value) {
+      return fmt::format("{}.{:03}", value / kMicrosecond, value % kMicrosecond);
+    };
     const bool has_shapes = core == "AI_CORE";
-    profile_.text(fmt::format("1,0,4294967295,{},{},{},{},dynamic,{},\"{}\t\",{},0.5,24,{}\n", kernels_, stream, name, type,
-                              core, us(start), us(ns), has_shapes ? "\"\"\"16,5120\"\"\"" : "N/A"));
+    profile_.text(fmt::format("1,0,4294967295,{},{},{},{},dynamic,{},\"{}\t\",{},0.5,24,{}\n", kernels_, stream, name,
+                              type, core, us(start), us(ns), has_shapes ? "\"\"\"16,5120\"\"\"" : "N/A"));
     ++kernels_;
   }
 
@@ -246,7 +256,8 @@ std::string mapping() {
   for (const Planted& planted : kPlanted) {
     if (planted.plan == Plan::kFree) out += fmt::format("  {}:\n    zero_cost: true\n", planted.op);
     if (planted.plan == Plan::kMiss || planted.plan == Plan::kPartial) {
-      out += fmt::format("  \"{}\":\n    kernel_type: {}\n    notes: >\n      folded\n      text\n", planted.op, planted.type);
+      out += fmt::format("  \"{}\":\n    kernel_type: {}\n    notes: >\n      folded\n      text\n", planted.op,
+                         planted.type);
     }
   }
   return out;

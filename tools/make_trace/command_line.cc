@@ -139,10 +139,12 @@ po::options_description describe_options() {
   all.add_options()("layers", po::value<int>()->default_value(24), "layers of the model, or of its first stack");
   all.add_options()("second-layers", po::value<int>()->default_value(0),
                     "layers of the second stack of a model that has two; 0: half as many, as many, or twice as many");
-  all.add_options()("passes", po::value<int>()->default_value(4), "of a diffusion model in one step; with --ascend: of the model in its profile");
-  all.add_options()("ascend", po::value<std::int64_t>(),
-                    "N: instead, into the folder OUTPUT, a performance model of N operators for Ascend NPUs, a profile, "
-                    "their mapping and the truth: model.json, kernel_details.csv, op_mapping.yaml, m6.json, truth.json");
+  all.add_options()("passes", po::value<int>()->default_value(4),
+                    "of a diffusion model in one step; with --ascend: of the model in its profile");
+  all.add_options()(
+      "ascend", po::value<std::int64_t>(),
+      "N: instead, into the folder OUTPUT, a performance model of N operators for Ascend NPUs, a profile, "
+      "their mapping and the truth: model.json, kernel_details.csv, op_mapping.yaml, m6.json, truth.json");
   all.add_options()("steps", po::value<int>()->default_value(12),
                     "steps: calls of execute_model, or ProfilerStep#N of the other models");
   all.add_options()("target-size", po::value<std::string>(), "repeat steps up to this size (200M, 1G), before gzip");

@@ -11,10 +11,12 @@
 
 namespace tracedb {
 
+inline constexpr std::string_view kSameName = "=";  // for NVIDIA as for AMD
+
 struct KernelKind {
   std::string_view role;
   std::string_view op_class;
-  std::string_view amd, nvidia;
+  std::string_view amd, nvidia;              // empty: that vendor's libraries have no such kernel
   std::string_view amd_large, nvidia_large;  // for steps with a prefill; empty: the same name
   std::string_view operator_name;            // innermost cpu_op that launches it
   std::int64_t fixed_ns;                     // on AMD; NVIDIA takes 7/8 of it
@@ -24,7 +26,7 @@ struct KernelKind {
   [[nodiscard]] std::string_view name(Vendor vendor, bool large) const {
     const std::string_view big = vendor == Vendor::kAmd ? amd_large : nvidia_large;
     if (large && !big.empty()) return big;
-    return vendor == Vendor::kAmd ? amd : nvidia;
+    return vendor == Vendor::kAmd || nvidia == kSameName ? amd : nvidia;
   }
 };
 

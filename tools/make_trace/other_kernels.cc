@@ -11,10 +11,7 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, "
      "float>(int, float, c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, "
      "float*, float*, c10::BFloat16*)",
-     "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, "
-     "float>(int, float, c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, "
-     "float*, float*, c10::BFloat16*)",
-     "", "", "aten::native_layer_norm", 5600, 4200, 256},
+     kSameName, "", "", "aten::native_layer_norm", 5600, 4200, 256},
     {"encoder_qkv_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x96x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRVW"
      "B8_ISA942_WG32_8_1",
@@ -37,12 +34,7 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() "
      "const::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int, "
      "at::native::GeluCUDAKernelImpl)",
-     "void at::native::vectorized_elementwise_kernel<4, "
-     "at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, "
-     "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() "
-     "const::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int, "
-     "at::native::GeluCUDAKernelImpl)",
-     "", "", "aten::gelu", 5200, 6100, 256},
+     kSameName, "", "", "aten::gelu", 5200, 6100, 256},
     {"encoder_fc2_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x112x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRV"
      "WB8_ISA942_WG32_8_1",
@@ -91,18 +83,13 @@ constexpr auto kKernels = std::to_array<KernelKind>({
     {"log_softmax", "softmax",
      "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, float, "
      "at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*, float const*, int)",
-     "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, float, "
-     "at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*, float const*, int)",
-     "", "", "aten::_log_softmax", 18300, 2000, 1024},
+     kSameName, "", "", "aten::_log_softmax", 18300, 2000, 1024},
     // Backward and optimizer
     {"log_softmax_backward", "softmax",
      "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float, "
      "at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*, float const*, float "
      "const*, int)",
-     "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float, "
-     "at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*, float const*, float "
-     "const*, int)",
-     "", "", "aten::_log_softmax_backward_data", 19100, 2000, 1024},
+     kSameName, "", "", "aten::_log_softmax_backward_data", 19100, 2000, 1024},
     {"input_gradient_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x80x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRVW"
      "B8_ISA942_WG32_8_1",
@@ -116,19 +103,12 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float>(c10::BFloat16 "
      "const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, "
      "c10::BFloat16*, int)",
-     "void at::native::(anonymous "
-     "namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float>(c10::BFloat16 "
-     "const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, "
-     "c10::BFloat16*, int)",
-     "", "", "aten::native_layer_norm_backward", 8100, 6100, 256},
+     kSameName, "", "", "aten::native_layer_norm_backward", 8100, 6100, 256},
     {"layer_norm_weight_backward", "norm",
      "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<c10::BFloat16, "
      "float, 64u, 1u, 32u, true, true>(long, long, c10::BFloat16 const*, c10::BFloat16 const*, "
      "float const*, float const*, c10::BFloat16*, c10::BFloat16*)",
-     "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<c10::BFloat16, "
-     "float, 64u, 1u, 32u, true, true>(long, long, c10::BFloat16 const*, c10::BFloat16 const*, "
-     "float const*, float const*, c10::BFloat16*, c10::BFloat16*)",
-     "", "", "aten::native_layer_norm_backward", 7300, 5100, 256},
+     kSameName, "", "", "aten::native_layer_norm_backward", 7300, 5100, 256},
     {"sdpa_backward", "attention", "bwd_kernel_dk_dv",
      "void "
      "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, "
@@ -141,18 +121,11 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() "
      "const::{lambda(c10::BFloat16, c10::BFloat16)#1}, std::array<char*, 3ul> >(int, "
      "at::native::GeluBackwardCUDAKernelImpl)",
-     "void at::native::vectorized_elementwise_kernel<4, "
-     "at::native::GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
-     "at::native::GeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() "
-     "const::{lambda(c10::BFloat16, c10::BFloat16)#1}, std::array<char*, 3ul> >(int, "
-     "at::native::GeluBackwardCUDAKernelImpl)",
-     "", "", "aten::gelu_backward", 6300, 7800, 256},
+     kSameName, "", "", "aten::gelu_backward", 6300, 7800, 256},
     {"embedding_backward", "embedding",
      "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, "
      "float, long>(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
-     "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, "
-     "float, long>(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
-     "", "", "aten::embedding_dense_backward", 15000, 3000, 256},
+     kSameName, "", "", "aten::embedding_dense_backward", 15000, 3000, 256},
     {"gradient_all_reduce", "communication", "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
      "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "", "", "c10d::allreduce_", 64000, 0,
      512},
@@ -162,19 +135,14 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float const*, "
      "double, double, double, double, bool, float const*, float const*, "
      "(at::native::ADAM_MODE)1>(at::native::FusedOptimizerTensorListMetadata<4>)",
-     "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
-     "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous "
-     "namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float const*, "
-     "double, double, double, double, bool, float const*, float const*, "
-     "(at::native::ADAM_MODE)1>(at::native::FusedOptimizerTensorListMetadata<4>)",
-     "", "", "aten::_fused_adamw_", 88000, 0, 512},
+     kSameName, "", "", "aten::_fused_adamw_", 88000, 0, 512},
     // Diffusion
     {"modulation_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x256_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRVW"
      "B8_ISA942_WG32_8_1",
      "ampere_bf16_s16816gemm_bf16_32x32_sliced1x4_ldg8_f2f_stages_64x6_tn", "", "", "aten::addmm", 6900, 0, 256},
-    {"modulated_norm", "norm", "triton_red_fused_add_mul_native_layer_norm_3",
-     "triton_red_fused_add_mul_native_layer_norm_3", "", "", "aten::native_layer_norm", 7100, 5000, 256},
+    {"modulated_norm", "norm", "triton_red_fused_add_mul_native_layer_norm_3", kSameName, "", "",
+     "aten::native_layer_norm", 7100, 5000, 256},
     {"image_qkv_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRV"
      "WB8_ISA942_WG32_8_1",
@@ -183,16 +151,14 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x96x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRVWB"
      "8_ISA942_WG32_8_1",
      "ampere_bf16_s16816gemm_bf16_64x128_ldg8_f2f_stages_32x6_tn", "", "", "aten::addmm", 14200, 9000, 256},
-    {"joint_qk_norm", "norm", "triton_red_fused__to_copy_mean_mul_pow_rsqrt_8",
-     "triton_red_fused__to_copy_mean_mul_pow_rsqrt_8", "", "", "aten::rms_norm", 6100, 4400, 256},
-    {"joint_rope", "rotary", "triton_poi_fused_add_mul_neg_stack_7", "triton_poi_fused_add_mul_neg_stack_7", "", "",
-     "aten::mul", 6600, 5200, 256},
+    {"joint_qk_norm", "norm", "triton_red_fused__to_copy_mean_mul_pow_rsqrt_8", kSameName, "", "", "aten::rms_norm",
+     6100, 4400, 256},
+    {"joint_rope", "rotary", "triton_poi_fused_add_mul_neg_stack_7", kSameName, "", "", "aten::mul", 6600, 5200, 256},
     {"joint_out_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT160x128x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRV"
      "WB8_ISA942_WG32_8_1",
      "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn", "", "", "aten::addmm", 15600, 31000, 256},
-    {"gated_add", "elementwise", "triton_poi_fused_add_mul_9", "triton_poi_fused_add_mul_9", "", "", "aten::add", 5100,
-     5600, 256},
+    {"gated_add", "elementwise", "triton_poi_fused_add_mul_9", kSameName, "", "", "aten::add", 5100, 5600, 256},
     {"block_fc1_gemm", "dense_gemm",
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRV"
      "WB8_ISA942_WG32_8_1",
@@ -209,8 +175,8 @@ constexpr auto kKernels = std::to_array<KernelKind>({
      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT192x256x64_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRV"
      "WB8_ISA942_WG32_8_1",
      "ampere_bf16_s16816gemm_bf16_256x64_ldg8_f2f_stages_32x4_tn", "", "", "aten::addmm", 38000, 90000, 256},
-    {"scheduler_step", "elementwise", "triton_poi_fused_add_mul_sub_12", "triton_poi_fused_add_mul_sub_12", "", "",
-     "aten::add", 4400, 1000, 256},
+    {"scheduler_step", "elementwise", "triton_poi_fused_add_mul_sub_12", kSameName, "", "", "aten::add", 4400, 1000,
+     256},
     {"decoder_convolution", "convolution", "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1",
      "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x64x64_stage4_wa"
      "rpsize2x2x1_g1_tensor16x8x16_execute_kernel_cudnn",

@@ -40,12 +40,13 @@ void Truth::count(std::string_view ph, std::string_view category, std::int64_t n
 }
 
 void Truth::add(const Step& step) {
-  add_host(step);
+  add_operators(step);
+  add_calls(step);
   add_device(step);
   if (options_.python_stacks) add_depth(step);
 }
 
-void Truth::add_host(const Step& step) {
+void Truth::add_operators(const Step& step) {
   std::int64_t annotations = options_.annotations ? 1 : 0, joined = 0, backward = 0;
   for (const CpuOp& op : step.cpu_ops) {
     annotations += op.annotation ? 1 : 0;
@@ -60,6 +61,9 @@ void Truth::add_host(const Step& step) {
   if (!old()) count("f", "fwdbwd", backward);
   if (options_.python_stacks) count("X", "python_function", static_cast<std::int64_t>(step.python_calls.size()));
   if (!old()) count("X", "gpu_user_annotation", static_cast<std::int64_t>(step.gpu_annotations.size()));
+}
+
+void Truth::add_calls(const Step& step) {
   std::int64_t driver = 0, launching = 0, written = 0;
   for (const RuntimeCall& call : step.runtime_calls) {
     if (call.lost) continue;

@@ -52,7 +52,8 @@ class Truth {
   };
 
   void count(std::string_view ph, std::string_view category, std::int64_t number = 1);
-  void add_host(const Step& step);
+  void add_operators(const Step& step);
+  void add_calls(const Step& step);
   void add_kernel(const Step& step, const DeviceEvent& event, StepRecord& record);
   void add_device(const Step& step);
   void add_unions(const Step& step, StepRecord& record);

@@ -12,7 +12,7 @@
 
 namespace tracedb {
 
-void end_in_one_line_without_memory(const char* line) {
+void install_out_of_memory_handler(const char* line) {
   static const std::string_view kLine = line;
   static const std::terminate_handler kUsual = std::get_terminate();
   std::set_terminate([] {

@@ -5,6 +5,6 @@ namespace tracedb {
 
 // Where nothing can be thrown any more, this line says so, and the exit code is that of resources that ran out. To be
 // called first in main(); `line` must stay.
-void end_in_one_line_without_memory(const char* line);
+void install_out_of_memory_handler(const char* line);
 
 }  // namespace tracedb

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shown(const fs::path& path) { return escape_text(path.native()); }
+std::string printable(const fs::path& path) { return escape_text(path.native()); }
 
 struct Sum {
   std::size_t files = 0;
@@ -37,14 +37,14 @@ void print_sum(std::string_view name, const Sum& sum, std::string_view meaning) 
   std::cout << fmt::format("{:<10} {:>7}  {:>12}  {}\n", name, sum.files, human_bytes(sum.bytes), meaning);
 }
 
-void print_statistics(const Survey& survey) {
+void print_statistics(const IndexInventory& inventory) {
   std::array<Sum, kIndexStates> states{};
   Sum ours, dead, in_use;
-  for (const SurveyedIndex& index : survey.indexes) {
+  for (const ListedIndex& index : inventory.indexes) {
     states[static_cast<std::size_t>(index.state)].add(index.file.bytes);
     if (index.state != IndexState::kForeign) ours.add(index.file.bytes);
   }
-  for (const SurveyedLeftover& leftover : survey.leftovers) (leftover.in_use ? in_use : dead).add(leftover.bytes);
+  for (const ListedLeftover& leftover : inventory.leftovers) (leftover.in_use ? in_use : dead).add(leftover.bytes);
   std::cout << fmt::format("{:<10} {:>7}  {:>12}\n", "State", "Files", "Size");
   for (std::size_t i = 0; i < kIndexStates; ++i) {
     const auto state = static_cast<IndexState>(i);
@@ -56,40 +56,40 @@ void print_statistics(const Survey& survey) {
   print_sum("in use", in_use, "locks and unfinished indexes of builds at work");
 }
 
-void tell(const HousekeepingCommand& command, const Survey& survey) {
+void tell(const HousekeepingCommand& command, const IndexInventory& inventory) {
   SummaryFile summary(command.summary);
-  for (const SurveyedIndex& index : survey.indexes) {
+  for (const ListedIndex& index : inventory.indexes) {
     summary.add(summary_line(index, index.reason, "", ""));
     if (command.verbose) {
-      std::cout << fmt::format("{}: {}, {}: {}\n", shown(index.path), human_bytes(index.file.bytes),
+      std::cout << fmt::format("{}: {}, {}: {}\n", printable(index.path), human_bytes(index.file.bytes),
                                to_string(index.state), escape_text(index.reason));
     }
   }
-  for (const SurveyedLeftover& leftover : survey.leftovers) {
+  for (const ListedLeftover& leftover : inventory.leftovers) {
     summary.add(summary_line(leftover, "", ""));
     if (command.verbose) {
-      std::cout << fmt::format("{}: {}, {}\n", shown(leftover.path), human_bytes(leftover.bytes),
+      std::cout << fmt::format("{}: {}, {}\n", printable(leftover.path), human_bytes(leftover.bytes),
                                leftover.in_use ? "in use" : "left by a killed build");
     }
   }
   summary.close();
-  if (!command.quiet) print_statistics(survey);
+  if (!command.quiet) print_statistics(inventory);
 }
 
 class Collection {
  public:
   explicit Collection(const HousekeepingCommand& command) : command_(command), summary_(command.summary) {}
 
-  void run(const Survey& survey) {
-    for (const SurveyedLeftover& leftover : survey.leftovers) collect(leftover);
+  void run(const IndexInventory& inventory) {
+    for (const ListedLeftover& leftover : inventory.leftovers) collect(leftover);
     std::map<std::size_t, std::string> reasons;
-    for (const PlannedRemoval& removal : plan_removals(survey, command_.options)) {
+    for (const PlannedRemoval& removal : plan_removals(inventory, command_.options)) {
       if (end_requested()) break;
-      collect(survey.indexes[removal.index], removal.reason);
+      collect(inventory.indexes[removal.index], removal.reason);
       reasons.emplace(removal.index, removal.reason);
     }
-    for (std::size_t i = 0; i < survey.indexes.size(); ++i) {
-      if (!reasons.contains(i)) keep(survey.indexes[i]);
+    for (std::size_t i = 0; i < inventory.indexes.size(); ++i) {
+      if (!reasons.contains(i)) keep(inventory.indexes[i]);
     }
   }
 
@@ -108,7 +108,7 @@ class Collection {
   [[nodiscard]] bool failed() const { return failed_ > 0; }
 
  private:
-  void collect(const SurveyedLeftover& leftover) {
+  void collect(const ListedLeftover& leftover) {
     if (end_requested()) return;
     const std::string reason = "left by a killed build of " + leftover.index.filename().native();
     RemovalResult result{leftover.in_use ? RemovalOutcome::kInUse : RemovalOutcome::kRemoved};
@@ -117,7 +117,7 @@ class Collection {
     summary_.add(summary_line(leftover, action, result.error));
   }
 
-  void collect(const SurveyedIndex& index, const std::string& reason) {
+  void collect(const ListedIndex& index, const std::string& reason) {
     const RemovalResult result = command_.dry_run ? RemovalResult{} : remove_index(index);
     if (result.outcome != RemovalOutcome::kRemoved && result.outcome != RemovalOutcome::kGone) {
       kept_.add(index.file.bytes);
@@ -126,14 +126,14 @@ class Collection {
     summary_.add(summary_line(index, reason, action, result.error));
   }
 
-  void keep(const SurveyedIndex& index) {
+  void keep(const ListedIndex& index) {
     summary_.add(summary_line(index, index.reason, "kept", ""));
     if (index.state == IndexState::kForeign) return;
     kept_.add(index.file.bytes);
     const bool alone = index.state == IndexState::kOrphaned || index.state == IndexState::kStale;
     if (alone && !end_requested()) ++alone_;
     if (command_.verbose) {
-      std::cout << fmt::format("{}: kept, {}: {}\n", shown(index.path), to_string(index.state),
+      std::cout << fmt::format("{}: kept, {}: {}\n", printable(index.path), to_string(index.state),
                                escape_text(index.reason));
     }
   }
@@ -147,9 +147,9 @@ class Collection {
     if (result.outcome == RemovalOutcome::kInUse) ++in_use_;
     if (result.outcome == RemovalOutcome::kFailed) {
       ++failed_;
-      std::cerr << fmt::format("trace-ingest: {}: cannot be removed: {}\n", shown(path), escape_text(result.error));
+      std::cerr << fmt::format("trace-ingest: {}: cannot be removed: {}\n", printable(path), escape_text(result.error));
     } else if (!command_.quiet) {
-      std::cout << fmt::format("{}: {} ({}, {})\n", shown(path), action, human_bytes(bytes), escape_text(reason));
+      std::cout << fmt::format("{}: {} ({}, {})\n", printable(path), action, human_bytes(bytes), escape_text(reason));
     }
     return action;
   }
@@ -166,7 +166,7 @@ std::vector<fs::path> folders_of(const HousekeepingCommand& command) {
   std::error_code error;
   if (!cache.empty() && fs::is_directory(cache, error)) return {cache};
   if (!command.quiet) {
-    std::cerr << fmt::format("no cache directory{}{}\n", cache.empty() ? "" : " yet: ", shown(cache));
+    std::cerr << fmt::format("no cache directory{}{}\n", cache.empty() ? "" : " yet: ", printable(cache));
   }
   return {};
 }
@@ -174,17 +174,17 @@ std::vector<fs::path> folders_of(const HousekeepingCommand& command) {
 }  // namespace
 
 int run_housekeeping(const HousekeepingCommand& command) {
-  const Survey survey = survey_indexes(folders_of(command), &end_requested());
-  for (const Survey::Note& note : survey.unreadable) {
-    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", shown(note.path), note.reason);
+  const IndexInventory inventory = take_inventory(folders_of(command), &end_requested());
+  for (const IndexInventory::Note& note : inventory.unreadable) {
+    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", printable(note.path), note.reason);
   }
-  const int read_code = survey.unreadable.empty() ? 0 : static_cast<int>(ErrorCode::kInput);
+  const int read_code = inventory.unreadable.empty() ? 0 : static_cast<int>(ErrorCode::kInput);
   if (!command.collect) {
-    tell(command, survey);
+    tell(command, inventory);
     return read_code;
   }
   Collection collection(command);
-  collection.run(survey);
+  collection.run(inventory);
   collection.close();
   if (end_requested()) return signal_exit_code();
   return collection.failed() ? static_cast<int>(ErrorCode::kResource) : read_code;

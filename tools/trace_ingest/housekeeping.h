@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "index/collect.h"
+#include "index/gc.h"
 
 namespace tracedb {
 
@@ -15,7 +15,7 @@ struct HousekeepingCommand {
   bool collect = false;                        // else only tell
   std::vector<std::filesystem::path> folders;  // none: the default cache directory
   std::filesystem::path summary;               // empty: none
-  CollectOptions options;
+  GcOptions options;
   bool dry_run = false;
   bool quiet = false;
   bool verbose = false;

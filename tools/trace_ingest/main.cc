@@ -227,7 +227,7 @@ int run_and_explain(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tracedb::end_in_one_line_without_memory("out of memory; lower --max-memory or --jobs");
+  tracedb::install_out_of_memory_handler("out of memory; lower --max-memory or --jobs");
   tracedb::catch_ending_signals();
   std::signal(SIGPIPE, SIG_IGN);  // a closed standard error is no reason to stop
   try {

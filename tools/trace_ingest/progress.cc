@@ -41,7 +41,7 @@ Ticker::Ticker(std::chrono::nanoseconds interval, std::function<void()> tick)
     : thread_([this, interval, tick = std::move(tick)] {
         std::unique_lock lock(mutex_);
         // Not to show progress is no reason to end a run.
-        while (!wake_.wait_for(lock, interval, [this] { return done_; })) static_cast<void>(failure_of(tick));
+        while (!wake_.wait_for(lock, interval, [this] { return done_; })) static_cast<void>(catch_error(tick));
       }) {}
 
 Ticker::~Ticker() {

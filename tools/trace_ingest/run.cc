@@ -24,41 +24,41 @@ namespace fs = std::filesystem;
 
 // Nobody may be listening any more: that is no reason to fail.
 template <class... Values>
-void say(fmt::format_string<Values...> format, Values&&... values) {
+void print_note(fmt::format_string<Values...> format, Values&&... values) {
   std::cerr << fmt::format(format, std::forward<Values>(values)...) << std::flush;
 }
 
-std::string shown(const fs::path& path) { return escape_text(path.native()); }
+std::string printable(const fs::path& path) { return escape_text(path.native()); }
 
 void print_issues(const IssueLog& issues) {
   for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
     if (description.severity == Severity::kInfo) continue;
     const std::string place = issue.offset < 0 ? "" : fmt::format(", first at byte {}", issue.offset);
-    say("  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
+    print_note("  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
   }
 }
 
 void print_result(const TraceRecord& record) {
   const IngestResult& result = *record.result;
   const std::uint64_t accounted = result.matched_flows + result.metadata_events;
-  say("{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n", shown(record.trace),
-      result.events_read, result.events_stored, result.matched_flows, result.metadata_events,
-      result.events_skipped - accounted);
-  say("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", shown(record.index), human_bytes(result.index_bytes), record.seconds,
-      static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
-      result.complete ? "" : "; the end of the trace is missing");
+  print_note("{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n", printable(record.trace),
+             result.events_read, result.events_stored, result.matched_flows, result.metadata_events,
+             result.events_skipped - accounted);
+  print_note("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", printable(record.index), human_bytes(result.index_bytes),
+             record.seconds, static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
+             result.complete ? "" : "; the end of the trace is missing");
   print_issues(result.issues);
 }
 
-enum class Wordiness { kErrors, kNormal, kAll };
+enum class Verbosity { kErrors, kNormal, kAll };
 
 class Reporter : public BatchObserver {
  public:
   Reporter(const IngestCommand& command, const ProgressOptions& progress)
-      : words_(command.quiet     ? Wordiness::kErrors
-               : command.verbose ? Wordiness::kAll
-                                 : Wordiness::kNormal),
+      : verbosity_(command.quiet     ? Verbosity::kErrors
+                   : command.verbose ? Verbosity::kAll
+                                     : Verbosity::kNormal),
         alone_(progress.traces == 1),
         line_(progress),
         strictness_(command.strict ? Strictness::kStrict : Strictness::kLenient),
@@ -77,7 +77,8 @@ class Reporter : public BatchObserver {
   void waiting(const fs::path& index) override {
     locked([&] {
       line_.clear();
-      if (words_ != Wordiness::kErrors) say("{}: another process is building it; waiting\n", shown(index));
+      if (verbosity_ != Verbosity::kErrors)
+        print_note("{}: another process is building it; waiting\n", printable(index));
     });
   }
 
@@ -94,11 +95,12 @@ class Reporter : public BatchObserver {
     ticker_.reset();
     line_.clear();
     summary_.close();
-    if (result.interrupted) say("trace-ingest: interrupted; run it again to continue\n");
-    if (alone_ || words_ == Wordiness::kErrors) return;
-    say("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n", result.count(TraceStatus::kBuilt),
-        result.count(TraceStatus::kValid), result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
-        result.count(TraceStatus::kSkipped), result.seconds);
+    if (result.interrupted) print_note("trace-ingest: interrupted; run it again to continue\n");
+    if (alone_ || verbosity_ == Verbosity::kErrors) return;
+    print_note("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n",
+               result.count(TraceStatus::kBuilt), result.count(TraceStatus::kValid),
+               result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
+               result.count(TraceStatus::kSkipped), result.seconds);
   }
 
  private:
@@ -112,22 +114,22 @@ class Reporter : public BatchObserver {
   void print(const TraceRecord& record) const {
     if (record.status == TraceStatus::kFailed) {
       const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
-      say("trace-ingest: {}{}\n", named ? "" : shown(record.trace) + ": ", escape_text(record.error));
+      print_note("trace-ingest: {}{}\n", named ? "" : printable(record.trace) + ": ", escape_text(record.error));
     }
-    if (words_ == Wordiness::kErrors) return;
-    const bool all = alone_ || words_ == Wordiness::kAll;
+    if (verbosity_ == Verbosity::kErrors) return;
+    const bool all = alone_ || verbosity_ == Verbosity::kAll;
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
-      say("{}: skipped: {}\n", shown(record.trace), escape_text(record.error));
+      print_note("{}: skipped: {}\n", printable(record.trace), escape_text(record.error));
     } else if (record.status == TraceStatus::kValid && all) {
-      say("{}: valid, nothing to do\n", shown(record.index));
+      print_note("{}: valid, nothing to do\n", printable(record.index));
     } else if (record.result && all) {
       print_result(record);
     } else if (record.status == TraceStatus::kSalvaged) {
-      say("{}: salvaged, {} issues; see trace-query issues\n", shown(record.trace), record.issues);
+      print_note("{}: salvaged, {} issues; see trace-query issues\n", printable(record.trace), record.issues);
     }
   }
 
-  Wordiness words_;
+  Verbosity verbosity_;
   bool alone_;
   ProgressLine line_;
   Strictness strictness_;
@@ -168,7 +170,7 @@ TraceList find_traces(const IngestCommand& command) {
     throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
   }
   if (!command.quiet) {
-    for (const fs::path& folder : list.empty) say("{}: no traces there\n", shown(folder));
+    for (const fs::path& folder : list.empty) print_note("{}: no traces there\n", printable(folder));
   }
   return list;
 }

@@ -2,12 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -54,7 +53,7 @@ std::string summary_line(const TraceRecord& record, Strictness strictness) {
   return line + text_field("error", record.error) + '}';
 }
 
-std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+std::string summary_line(const ListedIndex& index, std::string_view reason, std::string_view action,
                          const std::string& error) {
   std::string line = path_fields(index.path);
   line += fmt::format(",\"kind\":\"index\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":{}", to_string(index.state),
@@ -63,7 +62,7 @@ std::string summary_line(const SurveyedIndex& index, std::string_view reason, st
   return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
 }
 
-std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error) {
+std::string summary_line(const ListedLeftover& leftover, std::string_view action, const std::string& error) {
   std::string line = path_fields(leftover.path);
   line += fmt::format(",\"kind\":\"leftover\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":null,\"source\":null",
                       leftover.in_use ? "in use" : "dead", leftover.bytes);
@@ -73,16 +72,12 @@ std::string summary_line(const SurveyedLeftover& leftover, std::string_view acti
 
 SummaryFile::SummaryFile(const std::filesystem::path& path) : path_(path) {
   if (path.empty()) return;
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail();
-}
-
-SummaryFile::~SummaryFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file_.is_open()) fail();
 }
 
 void SummaryFile::close() {
-  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) fail();
+  if (!file_.close()) fail();
 }
 
 void SummaryFile::fail() const {
@@ -91,15 +86,8 @@ void SummaryFile::fail() const {
 }
 
 void SummaryFile::add(const std::string& line) {
-  if (descriptor_ < 0) return;
   const std::string ended = line + '\n';
-  std::string_view rest = ended;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail();
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (file_.is_open() && !file_.write(std::as_bytes(std::span(ended)))) fail();
 }
 
 }  // namespace tracedb

@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "index/survey.h"
+#include "base/file_descriptor.h"
+#include "index/inventory.h"
 #include "ingest/batch.h"
 
 namespace tracedb {
@@ -17,17 +18,14 @@ enum class Strictness { kLenient, kStrict };  // kStrict: lost data is a failure
 
 // Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field path_hex with their bytes.
 std::string summary_line(const TraceRecord& record, Strictness strictness);
-std::string summary_line(const SurveyedIndex& index, std::string_view reason, std::string_view action,
+std::string summary_line(const ListedIndex& index, std::string_view reason, std::string_view action,
                          const std::string& error);
-std::string summary_line(const SurveyedLeftover& leftover, std::string_view action, const std::string& error);
+std::string summary_line(const ListedLeftover& leftover, std::string_view action, const std::string& error);
 
 class SummaryFile {
  public:
   // Replaces what is there. Empty: no summary. Throws Error{kResource}.
   explicit SummaryFile(const std::filesystem::path& path);
-  ~SummaryFile();
-  SummaryFile(const SummaryFile&) = delete;
-  SummaryFile& operator=(const SummaryFile&) = delete;
 
   void add(const std::string& line);  // in the file when this returns; throws Error{kResource}
   void close();                       // after the last; only now some file systems say that they have no room
@@ -36,7 +34,7 @@ class SummaryFile {
   [[noreturn]] void fail() const;
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  FileDescriptor file_;
 };
 
 }  // namespace tracedb

@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
 }  // namespace tracedb
 
 int main(int argc, char** argv) {
-  tracedb::end_in_one_line_without_memory("out of memory; see --max-memory");
+  tracedb::install_out_of_memory_handler("out of memory; see --max-memory");
   try {
     return tracedb::run(argc, argv);
   } catch (...) {  // memory, also that for the explanation

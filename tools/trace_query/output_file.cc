@@ -38,27 +38,24 @@ OutputFile::OutputFile(const fs::path& path) : path_(path), target_(path) {
   if (is_written_directly(path, folder)) {
     stream_.open(path, std::ios::binary | std::ios::trunc);
   } else {
-    open_unnamed(folder);
+    open_anonymous(folder);
   }
   require(stream_.is_open(), "cannot be written");
 }
 
-OutputFile::~OutputFile() {
-  if (unnamed_ >= 0) ::close(unnamed_);
-}
-
-void OutputFile::open_unnamed(const fs::path& folder) {
+void OutputFile::open_anonymous(const fs::path& folder) {
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   require(!replaces || ::access(target_.c_str(), W_OK) == 0, "cannot be written");
-  unnamed_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (unnamed_ >= 0) stream_.open(path_of(unnamed_), std::ios::binary);
+  anonymous_fd_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (anonymous_fd_.is_open()) stream_.open(path_of(anonymous_fd_.get()), std::ios::binary);
   if (!stream_.is_open()) {
     require(::access(folder.c_str(), W_OK) == 0, "cannot be written");
     partial_.emplace(target_);
     stream_.open(partial_->path(), std::ios::binary | std::ios::trunc);
   }
-  if (replaces) ::chmod(partial_ ? partial_->path().c_str() : path_of(unnamed_).c_str(), old.st_mode & 07777);
+  if (replaces)
+    ::chmod(partial_ ? partial_->path().c_str() : path_of(anonymous_fd_.get()).c_str(), old.st_mode & 07777);
 }
 
 void OutputFile::require(bool condition, const char* what) const {
@@ -73,20 +70,20 @@ void OutputFile::finish() {
   require(!stream_.fail(), "not everything could be written");
   if (partial_) {
     partial_->publish(std::nullopt);
-  } else if (unnamed_ >= 0) {
-    require(::fsync(unnamed_) == 0, "not everything could be written");
-    name_it();
+  } else if (anonymous_fd_.is_open()) {
+    require(::fsync(anonymous_fd_.get()) == 0, "not everything could be written");
+    link_into_place();
   }
 }
 
 // A link cannot replace a file, a rename can.
-void OutputFile::name_it() {
+void OutputFile::link_into_place() {
   std::random_device chance;
   fs::path name;
   do {
     name = target_;
     name += fmt::format(".{:06x}.partial", chance() & 0xffffffU);
-  } while (::linkat(AT_FDCWD, path_of(unnamed_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0 &&
+  } while (::linkat(AT_FDCWD, path_of(anonymous_fd_.get()).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0 &&
            errno == EEXIST);
   if (::rename(name.c_str(), target_.c_str()) == 0) return;
   const int error = errno;

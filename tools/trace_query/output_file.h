@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/file_descriptor.h"
 #include "base/partial_file.h"
 
 namespace tracedb {
@@ -13,22 +14,19 @@ namespace tracedb {
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);  // Error{kResource} when it cannot be written
-  ~OutputFile();                                           // without finish(), the name keeps what it had
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   [[nodiscard]] std::ostream& stream() { return stream_; }
   void finish();  // Error{kResource} when not all of it could be written
 
  private:
-  void open_unnamed(const std::filesystem::path& folder);
+  void open_anonymous(const std::filesystem::path& folder);
   void require(bool condition, const char* what) const;
-  void name_it();
+  void link_into_place();
 
   std::filesystem::path path_;
   std::filesystem::path target_;  // behind links
   std::ofstream stream_;
-  int unnamed_ = -1;                    // a file without a name yet: a killed run leaves nothing
+  FileDescriptor anonymous_fd_;         // a file without a name yet: a killed run leaves nothing
   std::optional<PartialFile> partial_;  // where there are no such files
 };
 

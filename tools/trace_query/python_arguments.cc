@@ -148,7 +148,7 @@ std::optional<CompatArguments> compat_arguments(std::span<const std::string> arg
 }
 
 int run_python_program(const std::function<void()>& program) {
-  const std::optional<Error> failed = failure_of(program);
+  const std::optional<Error> failed = catch_error(program);
   std::cout.flush();
   if (!failed) return 0;
   const bool of_program = failed->code() == ErrorCode::kAnswerIsNo || failed->code() == ErrorCode::kUsage;

@@ -127,7 +127,7 @@ std::vector<ProcessEvents> read_trace_events(const std::filesystem::path& file) 
   Events events;
   std::optional<Error> failed;
   const auto add = [&](const Value& event) {
-    if (!failed) failed = failure_of([&] { events.add(event); });
+    if (!failed) failed = catch_error([&] { events.add(event); });
   };
   const Value document = python::read_json(text, add);
   // Of a dict the program takes the keys for events, of a text the characters.

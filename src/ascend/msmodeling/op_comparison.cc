@@ -60,7 +60,7 @@ OpMapping load_mapping(const std::string& data_dir) {
   if (::stat(path.c_str(), &info) != 0) return {};
   const std::string text = python::read_text(path);
   OpMapping mapping;
-  const auto error = failure_of([&] { mapping = OpMapping::parse(text, path, OpMapping::kTop); });
+  const auto error = catch_error([&] { mapping = OpMapping::parse(text, path, OpMapping::kTop); });
   if (!error) return mapping;
   // The original ends with the place, as its reader counts it.
   std::string_view what = error->what();
@@ -213,7 +213,7 @@ void run(const Options& options, std::ostream& out, std::ostream& warnings) {
   std::vector<Compared> compared;
   for (const Scenario& scenario : kScenarios) {
     Compared result{scenario.name, {}};
-    const auto error = failure_of([&] { result.rows = compare_scenario(scenario, options, mapping, warnings); });
+    const auto error = catch_error([&] { result.rows = compare_scenario(scenario, options, mapping, warnings); });
     constexpr std::string_view kMissing = "FileNotFoundError: ";
     if (error) {
       const std::string_view what = error->what();

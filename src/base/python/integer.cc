@@ -58,7 +58,8 @@ std::string to_int(const Value& value) {
     case Kind::kText: {
       const std::optional<std::string> digits = parse_int(value.text);
       if (digits) return *digits;
-      throw failure("ValueError", fmt::format("invalid literal for int() with base 10: {}", shortened_repr(value.text)));
+      throw failure("ValueError",
+                    fmt::format("invalid literal for int() with base 10: {}", shortened_repr(value.text)));
     }
     default:
       throw failure("TypeError",

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/parallel.h"
+#include "base/saturating.h"
 #include "compare/align/position_alignment.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -43,7 +43,7 @@ void add(PairSide& to, PositionSum& sum, std::span<const TemplateKernel> kernels
   const TemplateKernel& kernel = kernels[position];
   if (to.n == 0) to = {kernel.name, 0, 0, kernel.example, -1, kernel.lane, position};
   to.n += kernel.n;
-  to.time = bounded_add(to.time, kernel.time);
+  to.time = saturating_add(to.time, kernel.time);
   sum = {kernel.n, kernel.accounted, kernel.work};
 }
 

@@ -33,7 +33,7 @@ struct KernelPair {
 // The kernels of one pair in one layer, summed over the device steps of the group.
 struct PositionSum {
   std::int64_t n = 0;
-  std::int64_t time = 0;  // ns, accounted_time() of exclusive_time.h
+  std::int64_t time = 0;  // ns, acduration_or_zero() of exclusive_time.h
   Work work = Work::kCompute;
 };
 struct PositionSums {

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/saturating.h"
 #include "compare/align/fusion_parts.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -47,7 +47,7 @@ class Collector {
     }
     const auto time = [](const Finding* finding) {
       std::int64_t sum = finding->fusion.fused.time;
-      for (const FusionKernel& part : finding->fusion.parts) sum = bounded_add(sum, part.time);
+      for (const FusionKernel& part : finding->fusion.parts) sum = saturating_add(sum, part.time);
       return sum;
     };
     std::stable_sort(kept.begin(), kept.end(), [&](const Finding* a, const Finding* b) { return time(a) > time(b); });
@@ -151,7 +151,7 @@ class Collector {
 
   static void merge(FusionKernel& to, const FusionKernel& more) {
     to.n += more.n;
-    to.time = bounded_add(to.time, more.time);
+    to.time = saturating_add(to.time, more.time);
   }
   [[nodiscard]] std::string name(const PairSide& side) const { return kernel_names_.entries()[side.name].name; }
 

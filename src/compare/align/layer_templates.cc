@@ -4,9 +4,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/align/position_alignment.h"
 #include "compare/trace/exclusive_time.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -90,8 +91,8 @@ using FirstOrders = std::unordered_map<std::vector<NameId>, std::vector<std::uin
 
 void count(TemplateKernel& to, const TemplateKernel& more) {
   to.n += more.n;
-  to.time = bounded_add(to.time, more.time);
-  to.accounted = bounded_add(to.accounted, more.accounted);
+  to.time = saturating_add(to.time, more.time);
+  to.accounted = saturating_add(to.accounted, more.accounted);
 }
 
 // The instances of a layer with exactly the same kernels, each stream in the same order.
@@ -149,9 +150,9 @@ class Cutter {
       const std::uint32_t row = trace_.work.kernel_rows[i];
       Sequence& sequence = open(whole_ ? kNoLayer : trace_.layers.of_kernel[row]);
       const Work work = work_of_kernel(kinds_[row]);
-      const std::int64_t time = counted_time(dur_[row]);
+      const std::int64_t time = duration_or_zero(dur_[row]);
       sequence.add(
-          {trace_.name(names_[row]), 0, work, row, 1, time, accounted_time(work, time, trace_.work.kernel_own[i])},
+          {trace_.name(names_[row]), 0, work, row, 1, time, acduration_or_zero(work, time, trace_.work.kernel_own[i])},
           streams_[row]);
     }
     for (const std::int32_t layer : opened_) {
@@ -257,7 +258,7 @@ LayerTemplate make_template(Variants& variants, const KernelNameTable& kernel_na
           cells <= kMostCells ? align_positions(out.kernels, variant.kernels, kernel_names)
                               : pairs_by_name(out.kernels, variant.kernels));
   }
-  for (const TemplateKernel& kernel : out.kernels) out.time = bounded_add(out.time, kernel.time);
+  for (const TemplateKernel& kernel : out.kernels) out.time = saturating_add(out.time, kernel.time);
   return out;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace tracedb {
 namespace {
 
@@ -34,12 +36,6 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-double middle(std::span<const std::int64_t> sorted) {
-  const std::size_t n = sorted.size();
-  const auto high = static_cast<double>(sorted[n / 2]);
-  return n % 2 == 1 ? high : (high + static_cast<double>(sorted[n / 2 - 1])) / 2;
-}
 
 std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
   Random mix(kSeed + sorted.size());
@@ -75,7 +71,7 @@ MedianDraws draw_medians(std::span<const std::int64_t> values, std::size_t zeros
   sorted.insert(sorted.end(), zeros, 0);
   if (sorted.empty()) return {};
   std::sort(sorted.begin(), sorted.end());
-  MedianDraws out{middle(sorted), {}};
+  MedianDraws out{sorted_median(sorted), {}};
   if (sorted.front() == sorted.back()) {
     out.draws.assign(kResamples, out.median);
     return out;

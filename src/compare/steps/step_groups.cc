@@ -9,7 +9,7 @@
 #include <numeric>
 #include <optional>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -76,10 +76,10 @@ GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std:
   group.tokens_known = !group.device_steps.empty();
   for (const std::uint32_t i : group.device_steps) {
     const StepInfo& info = trace.steps.steps[trace.work.steps[i].step - 1].info;
-    group.requests = bounded_add(group.requests, info.context_requests.value_or(0));
-    group.requests = bounded_add(group.requests, info.generation_requests.value_or(0));
+    group.requests = saturating_add(group.requests, info.context_requests.value_or(0));
+    group.requests = saturating_add(group.requests, info.generation_requests.value_or(0));
     const std::optional<std::int64_t> tokens = tokens_of(info);
-    group.tokens = bounded_add(group.tokens, tokens.value_or(0));
+    group.tokens = saturating_add(group.tokens, tokens.value_or(0));
     group.tokens_known = group.tokens_known && tokens && *tokens > 0;
   }
   return group;

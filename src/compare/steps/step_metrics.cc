@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std:
                                : metric == StepMetric::kBusy   ? step.busy()
                                : metric == StepMetric::kPeriod ? periods[i]
                                                                : step.kernel_time;
-    if (value != kNoTime) values.push_back(value);
+    if (value != kUnknownValue) values.push_back(value);
   }
   return values;
 }

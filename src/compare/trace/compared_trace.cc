@@ -32,7 +32,7 @@ std::string world_size(const Index& index) {
 bool replays_graphs(const Index& index) {
   const EventColumns calls(index, "runtime_call", {"kind"});
   const auto kinds = calls.ids("kind");
-  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch)) != kinds.end();
+  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
 TraceDescription describe(const Index& index, const std::string& label, const EventColumns& kernels) {

@@ -7,8 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/trace/exclusive_time.h"
-#include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -52,7 +53,7 @@ class StepMeter {
       if (memory) {
         add(memory_, m++);
       } else {
-        step.kernel_time = bounded_add(step.kernel_time, add(kernels_, i++));
+        step.kernel_time = saturating_add(step.kernel_time, add(kernels_, i++));
       }
     }
     exclusive_times(intervals_, times_);
@@ -76,8 +77,8 @@ class StepMeter {
   std::int64_t add(const Rows& of, std::size_t i) {
     const std::uint32_t row = of.rows[i];
     const std::int64_t begin = std::max<std::int64_t>(of.ts[row], 0);
-    const std::int64_t time = counted_time(of.dur[row]);
-    intervals_.push_back({begin, bounded_add(begin, time), of.work_of(of.kind[row])});
+    const std::int64_t time = duration_or_zero(of.dur[row]);
+    intervals_.push_back({begin, saturating_add(begin, time), of.work_of(of.kind[row])});
     slots_.push_back(&(*of.own)[i]);
     return time;
   }
@@ -121,10 +122,11 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {
     std::int64_t time = 0;
-    for (std::size_t i = begin; i < end; ++i) time = bounded_add(time, counted_time(kernels.dur[kernels.rows[i]]));
-    out.kernel_time = bounded_add(out.kernel_time, time);
+    for (std::size_t i = begin; i < end; ++i)
+      time = saturating_add(time, duration_or_zero(kernels.dur[kernels.rows[i]]));
+    out.kernel_time = saturating_add(out.kernel_time, time);
     if (place.first == 0 && !whole) {
-      out.outside_time = bounded_add(out.outside_time, time);
+      out.outside_time = saturating_add(out.outside_time, time);
       out.outside_kernels += end - begin;
     } else {
       DeviceStep& step = found[place];

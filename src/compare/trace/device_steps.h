@@ -37,16 +37,15 @@ struct StepWork {
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows);
 
 // A duration as it counts in sums: nothing where it is not known, or impossible.
-inline std::int64_t counted_time(std::int64_t dur) { return dur == kNullCell || dur < 0 ? 0 : dur; }
 
 // The kind of work of a row of table kernel, or of table memory_op.
 inline Work work_of_kernel(std::uint32_t kind) {
-  const auto stored = static_cast<StoredKernelKind>(kind);
-  if (stored == StoredKernelKind::kComm || stored == StoredKernelKind::kCommCompute) return Work::kComm;
-  return stored == StoredKernelKind::kCopyKernel ? Work::kCopy : Work::kCompute;
+  const auto stored = static_cast<KernelKind>(kind);
+  if (stored == KernelKind::kComm || stored == KernelKind::kCommCompute) return Work::kComm;
+  return stored == KernelKind::kCopyKernel ? Work::kCopy : Work::kCompute;
 }
 inline Work work_of_memory(std::uint32_t kind) {
-  return kind == static_cast<std::uint32_t>(StoredMemoryKind::kMemcpy) ? Work::kCopy : Work::kCompute;
+  return kind == static_cast<std::uint32_t>(MemoryKind::kMemcpy) ? Work::kCopy : Work::kCompute;
 }
 
 }  // namespace tracedb

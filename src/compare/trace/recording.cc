@@ -7,7 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -86,7 +87,7 @@ class GapFinder {
       if (is_first) continue;
       const std::size_t previous = std::exchange(before->second, i);
       const std::int64_t period = periods_.to_next(previous);
-      if (period == kNoTime || period <= steps[previous].span || !is_hosts(previous, steps[i])) continue;
+      if (period == kUnknownValue || period <= steps[previous].span || !is_hosts(previous, steps[i])) continue;
       out.waiting[previous] = period - steps[previous].span;
     }
     count_calls(out);
@@ -95,11 +96,11 @@ class GapFinder {
 
  private:
   [[nodiscard]] std::int64_t begin_of_gap(std::size_t step) const {
-    return bounded_add(work_.steps[step].first, work_.steps[step].span);
+    return saturating_add(work_.steps[step].first, work_.steps[step].span);
   }
   std::int64_t calls_in_gap(std::size_t step) {
     const std::int64_t begin = begin_of_gap(step);
-    const std::int64_t end = bounded_add(work_.steps[step].first, periods_.to_next(step));
+    const std::int64_t end = saturating_add(work_.steps[step].first, periods_.to_next(step));
     return python_.before(end) - python_.before(begin) + operators_.before(end) - operators_.before(begin);
   }
 
@@ -124,14 +125,14 @@ class GapFinder {
     std::map<std::pair<StepKind, StepKind>, HostWaits> kinds;
     const auto kind_of = [&](std::size_t step) {
       const StepKind own = set_.steps[work_.steps[step].step - 1].info.kind;
-      return std::pair(own, periods_.within_kind[step] != kNoTime ? own : periods_.transitions[step].to);
+      return std::pair(own, periods_.within_kind[step] != kUnknownValue ? own : periods_.transitions[step].to);
     };
     for (std::size_t i = 0; i < work_.steps.size(); ++i) {
       const std::int64_t period = periods_.to_next(i);
-      if (period == kNoTime) continue;
+      if (period == kUnknownValue) continue;
       HostWaits& kind = kinds[kind_of(i)];
-      kind.periods = bounded_add(kind.periods, period);
-      kind.waiting = bounded_add(kind.waiting, out.waiting[i]);
+      kind.periods = saturating_add(kind.periods, period);
+      kind.waiting = saturating_add(kind.waiting, out.waiting[i]);
     }
     for (std::size_t i = 0; i < work_.steps.size(); ++i) {
       if (out.waiting[i] > 0 && kinds[kind_of(i)].bound()) out.calls[i] = calls_in_gap(i);
@@ -180,10 +181,10 @@ HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t
                          std::span<const std::int64_t> periods) {
   HostWaits out;
   for (const std::uint32_t step : group) {
-    if (step >= gaps.waiting.size() || periods[step] == kNoTime) continue;
-    out.periods = bounded_add(out.periods, periods[step]);
-    out.waiting = bounded_add(out.waiting, gaps.waiting[step]);
-    out.calls = bounded_add(out.calls, gaps.calls[step]);
+    if (step >= gaps.waiting.size() || periods[step] == kUnknownValue) continue;
+    out.periods = saturating_add(out.periods, periods[step]);
+    out.waiting = saturating_add(out.waiting, gaps.waiting[step]);
+    out.calls = saturating_add(out.calls, gaps.calls[step]);
     out.gaps += gaps.waiting[step] > 0 ? 1 : 0;
   }
   return out;

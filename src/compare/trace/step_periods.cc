@@ -4,7 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -37,12 +38,12 @@ StepKind kind_of(const StepSet& set, const DeviceStep& step) { return set.steps[
 
 std::optional<std::int64_t> tokens_of(const StepInfo& info) {
   if (!info.context_tokens && !info.generation_tokens) return std::nullopt;
-  return bounded_add(std::max<std::int64_t>(info.context_tokens.value_or(0), 0),
-                     std::max<std::int64_t>(info.generation_tokens.value_or(0), 0));
+  return saturating_add(std::max<std::int64_t>(info.context_tokens.value_or(0), 0),
+                        std::max<std::int64_t>(info.generation_tokens.value_or(0), 0));
 }
 
 StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps) {
-  StepPeriods out{std::vector<std::int64_t>(steps.size(), kNoTime), std::vector<Transition>(steps.size())};
+  StepPeriods out{std::vector<std::int64_t>(steps.size(), kUnknownValue), std::vector<Transition>(steps.size())};
   const std::vector<std::uint32_t> earlier = earlier_on_track(set);
   std::map<std::uint32_t, std::size_t> last;  // by device
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -67,7 +68,7 @@ std::vector<std::int64_t> StepPeriods::to(StepKind kind) const {
   std::vector<std::int64_t> out;
   out.reserve(transitions.size());
   for (const Transition& transition : transitions) {
-    out.push_back(transition.to == kind ? transition.period : kNoTime);
+    out.push_back(transition.to == kind ? transition.period : kUnknownValue);
   }
   return out;
 }
@@ -84,13 +85,13 @@ PeriodSums sum_periods(const StepSet& set, std::span<const DeviceStep> steps, st
   std::int64_t tokens = 0;
   bool tokens_known = true;
   for (const std::uint32_t i : group) {
-    if (periods[i] == kNoTime) continue;
+    if (periods[i] == kUnknownValue) continue;
     ++out.followed;
-    out.periods = bounded_add(out.periods, periods[i]);
+    out.periods = saturating_add(out.periods, periods[i]);
     between += Wide{periods[i]} - steps[i].span;
     const std::int64_t own = tokens_of(set.steps[steps[i].step - 1].info).value_or(0);
     tokens_known = tokens_known && own > 0;
-    tokens = bounded_add(tokens, own);
+    tokens = saturating_add(tokens, own);
   }
   if (!out.known()) return out;
   if (tokens_known) out.tokens = tokens;

@@ -19,26 +19,27 @@
 #include <span>
 #include <vector>
 
+#include "base/unknown.h"
 #include "compare/trace/device_steps.h"
 
 namespace tracedb {
 
 // From a device step to that of the next step, where that is of another kind.
 struct Transition {
-  std::int64_t period = kNoTime;  // ns; kNoTime: the next step is of the same kind, or there is none
+  std::int64_t period = kUnknownValue;  // ns; kUnknownValue: the next step is of the same kind, or there is none
   StepKind to = StepKind::kUnknown;
 };
 
 // By device step, which has at most one of them.
 struct StepPeriods {
-  std::vector<std::int64_t> within_kind;  // ns, to a step of the same kind; kNoTime: it has none
+  std::vector<std::int64_t> within_kind;  // ns, to a step of the same kind; kUnknownValue: it has none
   std::vector<Transition> transitions;
 
   // As `within_kind`, of transitions to one kind of steps.
   [[nodiscard]] std::vector<std::int64_t> to(StepKind kind) const;
   // To the next step, of whichever kind.
   [[nodiscard]] std::int64_t to_next(std::size_t step) const {
-    return within_kind[step] != kNoTime ? within_kind[step] : transitions[step].period;
+    return within_kind[step] != kUnknownValue ? within_kind[step] : transitions[step].period;
   }
 };
 StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps);

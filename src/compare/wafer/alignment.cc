@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -99,7 +99,7 @@ PairSide take_place(std::span<const Placed>& rest, std::uint64_t place, std::vec
   std::size_t n = 0;
   for (; n < rest.size() && rest[n].place == place; ++n) {
     ++side.count;
-    side.total = bounded_add(side.total, rest[n].kernel->dur);
+    side.total = saturating_add(side.total, rest[n].kernel->dur);
     ++counts[rest[n].kernel->name];
   }
   std::uint32_t most = 0;
@@ -134,8 +134,8 @@ class Pairing {
                                               : std::min(a.front().place, b.front().place);
       const KernelPair pair{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
                             take_place(a, place, first_counts_), take_place(b, place, second_counts_)};
-      layer.first_total = bounded_add(layer.first_total, pair.first.total);
-      layer.second_total = bounded_add(layer.second_total, pair.second.total);
+      layer.first_total = saturating_add(layer.first_total, pair.first.total);
+      layer.second_total = saturating_add(layer.second_total, pair.second.total);
       layer.pairs.push_back(pair);
     }
     return layer;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -13,7 +13,7 @@ TraceSums sums_of(const Trace& trace, const LayerMap& layers, PhaseFilter filter
   for (const Kernel& kernel : trace.kernels) {
     if (!passes(filter, kernel)) continue;
     ++sums.kernels;
-    sums.total = bounded_add(sums.total, kernel.dur);
+    sums.total = saturating_add(sums.total, kernel.dur);
   }
   return sums;
 }

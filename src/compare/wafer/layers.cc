@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "base/unknown.h"
+
 namespace tracedb::wafer {
 namespace {
 
@@ -42,7 +44,7 @@ LayerMap layers_by_markers(const Trace& trace) {
     for (; next < trace.kernels.size() && trace.kernels[next].ts <= kernel.ts; ++next) {
       if (is[trace.kernels[next].name]) ++begun;
     }
-    if (begun > 0 && kernel.correlation != kNoCorrelation) layers.put(kernel.correlation, begun - 1);
+    if (begun > 0 && kernel.correlation != kUnknownValue) layers.put(kernel.correlation, begun - 1);
   }
   return layers;
 }
@@ -67,7 +69,7 @@ LayerMap layers_by_correlation(const Trace& trace) {
   const std::vector<Launch> shown = shown_by_names(trace);
   std::unordered_map<std::int64_t, Launch> launches;
   for (const Kernel& kernel : trace.kernels) {
-    if (kernel.correlation == kNoCorrelation) continue;
+    if (kernel.correlation == kUnknownValue) continue;
     Launch& launch = launches[kernel.correlation];
     ++launch.kernels;
     launch.attention = launch.attention || shown[kernel.name].attention;

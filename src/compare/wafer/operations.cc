@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -28,7 +28,7 @@ std::vector<NamePhases> totals_of_names(const Trace& trace) {
   for (const Kernel& kernel : trace.kernels) {
     PhaseTotal& total = totals[kernel.name][static_cast<std::size_t>(kernel.phase)];
     ++total.count;
-    total.total = bounded_add(total.total, kernel.dur);
+    total.total = saturating_add(total.total, kernel.dur);
   }
   return totals;
 }
@@ -49,12 +49,12 @@ void add_name(Gathered& op, const KernelName& name, std::uint32_t position, cons
     op.patterns[static_cast<std::size_t>(phase)].insert(name.pattern);
     if (filter && *filter != phase) continue;
     sum.count += total.count;
-    sum.total = bounded_add(sum.total, total.total);
+    sum.total = saturating_add(sum.total, total.total);
     (phase == Phase::kPrefill ? op.side.prefill : op.side.decode) = true;
   }
   if (sum.count == 0) return;
   op.side.count += sum.count;
-  op.side.total = bounded_add(op.side.total, sum.total);
+  op.side.total = saturating_add(op.side.total, sum.total);
   op.side.kernels.push_back(sum);
   if (!name.cpu_op.empty()) op.cpu_ops[name.cpu_op] += sum.count;
 }
@@ -122,7 +122,7 @@ std::vector<LayerSide> sums_of(const Trace& trace, const LayerMap& layers, Phase
     if (*layer >= sums.size()) sums.resize(*layer + std::size_t{1});
     LayerSide& sum = sums[*layer];
     ++sum.kernels;
-    sum.total = bounded_add(sum.total, kernel.dur);
+    sum.total = saturating_add(sum.total, kernel.dur);
   }
   return sums;
 }

@@ -10,10 +10,11 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/wafer/phases.h"
 #include "passes/classify/classifier.h"
 #include "passes/columns/event_columns.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -67,7 +68,7 @@ std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) 
   const auto dur = columns.int64s("dur");
   const auto correlation = columns.int64s("correlation");
   const auto name = columns.ids("name_id");
-  static_assert(kNoCorrelation == kNullCell);
+  static_assert(kUnknownValue == kUnknownValue);
   std::vector<Kernel> kernels(columns.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     kernels[i] = {ts[i], std::max<std::int64_t>(dur[i], 0), correlation[i], position_of(name[i], names)};
@@ -84,7 +85,7 @@ std::vector<Pass> read_passes(const Index& index) {
   rows.bind(1, kPassPrefix);
   while (rows.step()) {
     const std::int64_t begin = rows.int64(0);
-    out.push_back({begin, bounded_add(begin, rows.int64(1)), phase_of(rows.text(2))});
+    out.push_back({begin, saturating_add(begin, rows.int64(1)), phase_of(rows.text(2))});
   }
   return out;
 }
@@ -96,7 +97,7 @@ void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace)
   std::unordered_multimap<std::int64_t, std::uint32_t> wanted;  // external id: name
   for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
     const std::uint32_t name = trace.kernels[i].name;
-    if (!seen[name] && external[i] != kNullCell) wanted.emplace(external[i], name);
+    if (!seen[name] && external[i] != kUnknownValue) wanted.emplace(external[i], name);
     seen[name] = true;
   }
   if (wanted.empty()) return;

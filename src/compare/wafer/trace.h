@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unknown.h"
+
 namespace tracedb::wafer {
 
 // Whatever is not AMD's counts as NVIDIA's.
@@ -22,7 +24,6 @@ constexpr Side other(Side side) { return side == Side::kFirst ? Side::kSecond : 
 
 enum class Phase : std::uint8_t { kPrefill, kDecode };
 
-inline constexpr std::int64_t kNoCorrelation = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::uint32_t kNoName = std::numeric_limits<std::uint32_t>::max();
 
 struct Device {
@@ -48,7 +49,7 @@ struct KernelName {
 struct Kernel {
   std::int64_t ts = 0;
   std::int64_t dur = 0;  // 0 where the trace gives none
-  std::int64_t correlation = kNoCorrelation;
+  std::int64_t correlation = kUnknownValue;
   std::uint32_t name = 0;  // position in Trace::names
   Phase phase = Phase::kDecode;
 };

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/run_facts.h"
 #include "ingest/ascend/task_kind.h"
@@ -23,7 +24,8 @@ using Texts = std::unordered_map<std::int64_t, std::string>;
 // A thread as the profiler writes it: the process in the upper half.
 struct GlobalThread {
   explicit GlobalThread(std::int64_t id)
-      : pid{id == kUnset ? kUnset : id >> 32U, {}}, tid{id == kUnset ? kUnset : id & 0xffffffff, {}} {}
+      : pid{id == kUnknownValue ? kUnknownValue : id >> 32U, {}},
+        tid{id == kUnknownValue ? kUnknownValue : id & 0xffffffff, {}} {}
   TrackKey pid, tid;
 };
 
@@ -71,7 +73,7 @@ class AscendDatabase {
   // Which connections of tasks belong to a torch call.
   void read_connections() {
     tables_.look_up("CONNECTION_IDS", {{"id", "connectionId"}, {}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnset && row.id(1) != kUnset) connections_[row.id(0)].push_back(row.id(1));
+      if (row.id(0) != kUnknownValue && row.id(1) != kUnknownValue) connections_[row.id(0)].push_back(row.id(1));
     });
   }
 
@@ -97,8 +99,8 @@ class AscendDatabase {
     OperatorRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.external_id = kUnset;
-    record.sequence_number = row.integer(5) == -1 ? kUnset : row.integer(5);
+    record.external_id = kUnknownValue;
+    record.sequence_number = row.integer(5) == -1 ? kUnknownValue : row.integer(5);
     record.name = sink_.text(name);
     record.track = thread;
     record.is_forward = row.id(6) == 0 ? 1 : 0;
@@ -139,7 +141,7 @@ class AscendDatabase {
     AnnotationRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.external_id = kUnset;
+    record.external_id = kUnknownValue;
     record.name = sink_.text(name);
     record.track = thread;
     sink_.add(record);
@@ -173,7 +175,7 @@ class AscendDatabase {
 
   void note_compute(const SourceRow& row) {
     const std::int64_t id = row.id(0);
-    if (id == kUnset) return;
+    if (id == kUnknownValue) return;
     const std::string_view name = string(row.id(1));
     const std::string_view type = string(row.id(2));
     LaunchConfig config = unknown_launch_config();
@@ -181,7 +183,7 @@ class AscendDatabase {
     TaskInfo& task = config.task;
     task.name = known_text(name);
     task.core = known_text(string(row.id(3)));
-    if (row.integer(5) != kUnset) task.mix_blocks = sink_.text(std::to_string(row.integer(5)));
+    if (row.integer(5) != kUnknownValue) task.mix_blocks = sink_.text(std::to_string(row.integer(5)));
     const std::array<std::uint32_t*, 7> texts = {&task.input_shapes,  &task.input_types,  &task.input_formats,
                                                  &task.output_shapes, &task.output_types, &task.output_formats,
                                                  &task.state};
@@ -192,13 +194,13 @@ class AscendDatabase {
 
   void read_communication_info() {
     tables_.look_up("COMMUNICATION_TASK_INFO", {{"globalTaskId"}, {"taskType"}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnset) communication_.try_emplace(row.id(0), row.id(1));
+      if (row.id(0) != kUnknownValue) communication_.try_emplace(row.id(0), row.id(1));
     });
   }
 
   void read_copies() {
     tables_.look_up("MEMCPY_INFO", {{"globalTaskId", "size"}, {}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnset) copied_bytes_.try_emplace(row.id(0), row.integer(1));
+      if (row.id(0) != kUnknownValue) copied_bytes_.try_emplace(row.id(0), row.integer(1));
     });
   }
 
@@ -223,7 +225,7 @@ class AscendDatabase {
     const std::int64_t id = row.id(2);
     const TrackKey device{row.integer(4), {}};
     const TrackKey stream{row.integer(3), {}};
-    if (device.number != kUnset) devices_.insert(device.number);
+    if (device.number != kUnknownValue) devices_.insert(device.number);
     const auto compute = compute_.find(id);
     const std::string_view type = string(row.id(6));
     if (compute == compute_.end() && (communication_.contains(id) || !is_memory_task(type))) {
@@ -236,7 +238,7 @@ class AscendDatabase {
     record.ts = span.ts;
     record.dur = span.dur;
     record.correlation = row.integer(5);
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
     record.stream = sink_.stream(device, stream);
     if (compute == compute_.end()) {
       const auto bytes = copied_bytes_.find(id);
@@ -272,12 +274,12 @@ class AscendDatabase {
     const std::string_view name = string(row.id(2));
     const std::string_view type = string(row.id(3));
     TrackKey device{row.integer(8), {}};
-    if (device.number == kUnset && devices_.size() == 1) device.number = *devices_.begin();
+    if (device.number == kUnknownValue && devices_.size() == 1) device.number = *devices_.begin();
     DeviceRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
     record.correlation = row.integer(4);
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
     record.type = DeviceEventType::kKernel;
     record.name = sink_.text(type.empty() ? name : type);
     record.stream = sink_.stream(device, {});
@@ -286,7 +288,7 @@ class AscendDatabase {
     config.task.name = known_text(name);
     record.config = sink_.config(config);
     CollectiveRecord collective{};
-    collective.group_size = collective.out_elements = collective.sequence = kUnset;
+    collective.group_size = collective.out_elements = collective.sequence = kUnknownValue;
     collective.in_elements = row.integer(7);
     collective.group_name = known_text(string(row.id(5)));
     const auto data_type = data_types_.find(row.id(6));
@@ -314,7 +316,7 @@ class AscendDatabase {
                    record.ts = span->ts;
                    record.dur = span->dur;
                    record.correlation = row.integer(5);
-                   record.external_id = kUnset;
+                   record.external_id = kUnknownValue;
                    record.name = sink_.text(cann_call_name(
                        level == api_types_.end() ? "" : std::string_view(level->second), string(row.id(3))));
                    record.track = sink_.thread(global.pid, global.tid);
@@ -334,7 +336,7 @@ class AscendDatabase {
                    if (row.id(4) != kMarker) return add_annotation(*span, string(row.id(2)), thread);
                    InstantRecord record{};
                    record.ts = span->ts;
-                   record.bytes = kUnset;
+                   record.bytes = kUnknownValue;
                    record.category = sink_.text("mstx");
                    record.name = sink_.text(string(row.id(2)));
                    record.track = thread;

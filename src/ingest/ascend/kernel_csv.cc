@@ -11,6 +11,7 @@
 
 #include "base/csv_reader.h"
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
 
@@ -85,7 +86,7 @@ class EndingSource : public ByteSource {
 TrackKey track_of(std::string_view cell) {
   if (is_absent(cell)) return {};
   const auto number = parse_int64(cell);
-  return number ? TrackKey{*number, {}} : TrackKey{kUnset, std::string(cell)};
+  return number ? TrackKey{*number, {}} : TrackKey{kUnknownValue, std::string(cell)};
 }
 
 class KernelCsv {
@@ -177,7 +178,7 @@ class KernelCsv {
     DeviceRecord record{};
     record.ts = *ts;
     record.dur = duration(cell(cells, columns_->duration), offset);
-    record.correlation = record.external_id = record.graph_node_id_or_bandwidth = kUnset;
+    record.correlation = record.external_id = record.graph_node_id_or_bandwidth = kUnknownValue;
     record.graph_id_or_bytes = model(cell(cells, columns_->model), offset);
     record.name = sink_.text(type, offset);
     record.stream = stream(cell(cells, columns_->device), cell(cells, columns_->stream));
@@ -200,21 +201,21 @@ class KernelCsv {
                 : is_absent(cell) ? IssueKind::kMissingDuration
                                   : IssueKind::kBadDuration,
                 offset, cell);
-    return kUnset;
+    return kUnknownValue;
   }
 
   std::int64_t number(std::string_view cell, std::int64_t offset) {
-    if (is_absent(cell)) return kUnset;
+    if (is_absent(cell)) return kUnknownValue;
     const auto value = parse_integral(cell);
     if (value && *value >= kLeastNumber) return *value;
     sink_.issue(IssueKind::kBadNumber, offset, cell);
-    return kUnset;
+    return kUnknownValue;
   }
 
   // The model of a kernel that none launched by itself.
   std::int64_t model(std::string_view cell, std::int64_t offset) {
     const std::int64_t id = number(cell, offset);
-    return id == kNoModel ? kUnset : id;
+    return id == kNoModel ? kUnknownValue : id;
   }
 
   std::uint32_t stream(std::string_view device, std::string_view number) {
@@ -248,7 +249,7 @@ class KernelCsv {
   std::uint32_t collective(std::string_view type, std::string_view name, std::int64_t offset) {
     if (!is_hcom(type)) return 0;
     CollectiveRecord record{};
-    record.group_size = record.in_elements = record.out_elements = record.sequence = kUnset;
+    record.group_size = record.in_elements = record.out_elements = record.sequence = kUnknownValue;
     if (const auto parts = parse_hcom_name(name)) {
       record.name = sink_.text(parts->operation, offset);
       record.group_name = sink_.text(parts->group, offset);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
 
@@ -57,7 +58,7 @@ class TaskPlacer {
     record.ts = task.ts;
     record.dur = task.dur;
     record.correlation = task.connection;
-    record.external_id = kUnset;
+    record.external_id = kUnknownValue;
     record.name = task.name;
     record.track = task.track;
     record.args = task.args;
@@ -79,12 +80,12 @@ class TaskPlacer {
     record.ts = task.ts;
     record.dur = task.dur;
     record.correlation = task.connection;
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
     record.name = task.name;
     record.stream = stream;
     record.args = task.args;
     record.type = type;
-    if (record.correlation == kUnset || record.correlation == 0) ++store_.uncorrelated;
+    if (record.correlation == kUnknownValue || record.correlation == 0) ++store_.uncorrelated;
     return record;
   }
 
@@ -95,7 +96,7 @@ class TaskPlacer {
 
   void add_kernel(const TaskRecord& task, std::string_view name) {
     DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kYes));
-    if (task.model != kUnset && task.model != kNoModel) record.graph_id_or_bytes = task.model;
+    if (task.model != kUnknownValue && task.model != kNoModel) record.graph_id_or_bytes = task.model;
     record.config = config_of(task);
     record.name = store_.string_id(std::string(operation_type(name)));
     store_.device_events.push(record);
@@ -105,7 +106,7 @@ class TaskPlacer {
     DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kNo));
     record.config = config_of(task);
     CollectiveRecord collective{};
-    collective.group_size = collective.out_elements = collective.sequence = kUnset;
+    collective.group_size = collective.out_elements = collective.sequence = kUnknownValue;
     collective.in_elements = task.elements;
     collective.dtype = task.data_type;
     if (const auto parts = parse_hcom_name(name)) {
@@ -124,7 +125,7 @@ class TaskPlacer {
 
   std::uint32_t config_of(const TaskRecord& task) {
     LaunchConfig config{};
-    std::fill(std::begin(config.values), std::end(config.values), kUnset);
+    std::fill(std::begin(config.values), std::end(config.values), kUnknownValue);
     std::fill(std::begin(config.rates), std::end(config.rates), std::numeric_limits<double>::quiet_NaN());
     config.task.name = task.name;
     config.task.core = task.type;
@@ -141,7 +142,7 @@ class TaskPlacer {
     constexpr std::int64_t kDeviceBits = 31;
     const ThreadInfo& thread = store_.threads[task.track - 1];
     const TrackKey& pid = store_.processes[thread.process - 1].pid;
-    const TrackKey device = pid.number == kUnset ? pid : TrackKey{pid.number & kDeviceBits, {}};
+    const TrackKey device = pid.number == kUnknownValue ? pid : TrackKey{pid.number & kDeviceBits, {}};
     stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{});
     store_.stream_tracks.try_emplace(track_text(pid, thread.tid), stream);
     return stream;

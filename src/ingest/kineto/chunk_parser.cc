@@ -7,7 +7,7 @@
 #include <new>
 #include <string>
 
-#include "ingest/kineto/key_guess.h"
+#include "ingest/kineto/key_predictor.h"
 #include "ingest/read/event_repair.h"
 #include "ingest/read/json_shape.h"
 #include "ingest/read/json_text.h"
@@ -105,8 +105,8 @@ class EventReader {
     return simdjson::SUCCESS;
   }
 
-  KeyGuess event_keys_{&event_field};
-  KeyGuess argument_keys_{&argument_field};
+  KeyPredictor event_keys_{&event_field};
+  KeyPredictor argument_keys_{&argument_field};
 };
 
 // Calls visit(offset, text) for each element of a comma-separated list without brackets around it.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/read/json_text.h"
 
 namespace tracedb {
@@ -15,19 +16,19 @@ namespace {
 // slices, life and state of objects, memory dumps, clocks, contexts.
 constexpr std::string_view kTimedPhases = "XBEbeSFCstfiIRPnTpNODVvc()";
 
-// As the bits of a double; kUnset unless it is a positive number.
+// As the bits of a double; kUnknownValue unless it is a positive number.
 std::int64_t bandwidth_of(std::string_view token) {
   const double value = rate_of(token);
-  return value > 0 ? std::bit_cast<std::int64_t>(value) : kUnset;
+  return value > 0 ? std::bit_cast<std::int64_t>(value) : kUnknownValue;
 }
 
 }  // namespace
 
 struct KinetoEvents::Event : RawEvent {
-  KindCount& count;
+  EventCount& count;
   std::uint32_t category = 0;
   std::string_view ph{};
-  std::int64_t ts = kUnset;
+  std::int64_t ts = kUnknownValue;
 
   void skip(SkipReason reason) const { ++count.skipped[static_cast<std::size_t>(reason)]; }
 };
@@ -44,8 +45,8 @@ void KinetoEvents::forget(EventBatch& batch) {
   begin(batch);
 }
 
-KindCount& KinetoEvents::kind_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
-  const auto matches = [&](const KindCount& kind) { return kind.category == category && kind.ph == ph; };
+EventCount& KinetoEvents::event_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
+  const auto matches = [&](const EventCount& kind) { return kind.category == category && kind.ph == ph; };
   if (last_kind_ < batch.kinds.size() && matches(batch.kinds[last_kind_])) return batch.kinds[last_kind_];
   const std::size_t first = std::min(batch.kinds.size(), kFirstKinds);
   const auto end = batch.kinds.begin() + static_cast<std::ptrdiff_t>(first);
@@ -56,14 +57,14 @@ KindCount& KinetoEvents::kind_count(std::uint32_t category, std::string_view ph,
     last_kind_ = entry->second;
     if (!is_new) return batch.kinds[last_kind_];
   }
-  KindCount& kind = batch.kinds.emplace_back();
+  EventCount& kind = batch.kinds.emplace_back();
   kind.category = category;
   kind.ph = ph;
   return kind;
 }
 
 void KinetoEvents::skip(SkipReason reason, EventBatch& batch) {
-  KindCount& count = kind_count(0, {}, batch);
+  EventCount& count = event_count(0, {}, batch);
   ++count.read;
   ++count.skipped[static_cast<std::size_t>(reason)];
 }
@@ -73,7 +74,7 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
   const RawEvent raw{fields, offset, batch, options_.clock};
   const std::uint32_t category = category_id(raw);
   const std::string_view ph = raw.gives(Field::kPh) ? raw_string(fields[Field::kPh]) : std::string_view();
-  Event event{raw, kind_count(category, ph, batch), category, ph};
+  Event event{raw, event_count(category, ph, batch), category, ph};
   ++event.count.read;
   if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[Field::kName]);
   if (ph == "M") return add_metadata(event);
@@ -92,7 +93,7 @@ void KinetoEvents::add_timed(Event& event) {
   }
   event.ts = *ts;
   EventBatch& batch = event.batch;
-  if (batch.first_ts == kUnset || *ts < batch.first_ts) batch.first_ts = *ts;
+  if (batch.first_ts == kUnknownValue || *ts < batch.first_ts) batch.first_ts = *ts;
   switch (event.ph[0]) {
     case 'X':
       return add_slice_event(event);
@@ -102,7 +103,7 @@ void KinetoEvents::add_timed(Event& event) {
     case 'e':
     case 'S':
     case 'F':
-      return add_edge(event);
+      return add_endpoint(event);
     case 'C':
       return add_counter(event);
     case 's':
@@ -227,7 +228,7 @@ void KinetoEvents::add_task(Event& event) {
   record.ts = event.ts;
   record.dur = event.duration();
   record.connection = ids_.integer(event, Field::kConnection);
-  if (record.connection < 0 && !is_wide(record.connection)) record.connection = kUnset;
+  if (record.connection < 0 && !is_wide(record.connection)) record.connection = kUnknownValue;
   record.model = ids_.integer(event, Field::kModel);
   record.elements = ids_.integer(event, Field::kElements);
   record.name = name_id(event);
@@ -250,8 +251,8 @@ void KinetoEvents::add_other(Event& event) {
   event.batch.slices.push_back(record);
 }
 
-void KinetoEvents::add_edge(Event& event) {
-  EdgeRecord record{};
+void KinetoEvents::add_endpoint(Event& event) {
+  SliceEndpointRecord record{};
   record.ph = event.ph[0];
   record.is_end = std::string_view("EeF").find(record.ph) != std::string_view::npos ? 1 : 0;
   record.ts = event.ts;
@@ -266,7 +267,7 @@ void KinetoEvents::add_edge(Event& event) {
     record.kind = PairKind::kTile;
   }
   record.args = args_index(event);
-  event.batch.edges.push_back(record);
+  event.batch.endpoints.push_back(record);
 }
 
 void KinetoEvents::add_instant(Event& event) {
@@ -334,7 +335,7 @@ void KinetoEvents::add_metadata(Event& event) {
     const std::string_view value = event.gives(entry.value) ? event[entry.value] : std::string_view();
     event.batch.metadata.push_back({entry.kind, track_key(event[Field::kPid]), track_key(event[Field::kTid]),
                                     unescape(raw_string(value)).text,
-                                    parse_int64(number_text(value)).value_or(kUnset)});
+                                    parse_int64(number_text(value)).value_or(kUnknownValue)});
   }
 }
 

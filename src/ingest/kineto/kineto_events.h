@@ -51,13 +51,13 @@ class KinetoEvents {
   void add_gpu_annotation(Event& event);
   void add_other(Event& event);
   void add_task(Event& event);
-  void add_edge(Event& event);
+  void add_endpoint(Event& event);
   void add_instant(Event& event);
   void add_counter(Event& event);
   void add_flow(Event& event);
   static void add_metadata(Event& event);
 
-  KindCount& kind_count(std::uint32_t category, std::string_view ph, EventBatch& batch);
+  EventCount& event_count(std::uint32_t category, std::string_view ph, EventBatch& batch);
   std::uint32_t category_id(const RawEvent& event);
   std::uint32_t name_id(const Event& event);
   std::uint32_t text_id(Field field, const Event& event);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/read/json_text.h"
 #include "trace/step_grammar.h"
 
@@ -19,7 +20,7 @@ namespace {
 TrackKey stream_key(std::string_view token) {
   TrackKey key = track_key(token);
   constexpr std::string_view kPrefix = "stream ";
-  if (key.number == kUnset && key.text.starts_with(kPrefix)) {
+  if (key.number == kUnknownValue && key.text.starts_with(kPrefix)) {
     if (const auto number = parse_int64(std::string_view(key.text).substr(kPrefix.size()))) return {*number, {}};
   }
   return key;
@@ -27,10 +28,10 @@ TrackKey stream_key(std::string_view token) {
 
 // The three numbers of "grid": [x, y, z]; some producers write the list as text.
 std::array<std::int64_t, 3> triple(std::string_view token) {
-  std::array<std::int64_t, 3> out = {kUnset, kUnset, kUnset};
+  std::array<std::int64_t, 3> out = {kUnknownValue, kUnknownValue, kUnknownValue};
   const std::vector<std::string_view> elements = json_elements(number_text(token));
   for (std::size_t i = 0; i < std::min(elements.size(), out.size()); ++i) {
-    out[i] = parse_integral(number_text(elements[i])).value_or(kUnset);
+    out[i] = parse_integral(number_text(elements[i])).value_or(kUnknownValue);
   }
   return out;
 }
@@ -87,12 +88,12 @@ bool LocalIds::is_mark(std::uint32_t text, std::string_view raw) {
 
 std::int64_t LocalIds::integer(const RawEvent& event, Field field) {
   const std::string_view token = event[field];
-  if (token.empty() || is_null_token(token)) return kUnset;
+  if (token.empty() || is_null_token(token)) return kUnknownValue;
   const std::string_view text = number_text(token);
   const auto value = parse_int64(text);
   if (value && *value >= kLeastNumber) return *value;
   const auto integral = parse_integral(text);
-  return integral && *integral >= kLeastNumber ? *integral : kUnset + wide_number(text, event);
+  return integral && *integral >= kLeastNumber ? *integral : kUnknownValue + wide_number(text, event);
 }
 
 std::uint32_t LocalIds::python_id(const RawEvent& event, Field field) {

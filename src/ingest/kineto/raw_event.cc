@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/read/json_text.h"
 
 namespace tracedb {
@@ -33,15 +34,15 @@ TrackKey track_key(std::string_view token) {
   if (is_null_token(token)) return {};
   const auto number = is_json_string(token) ? parse_int64(number_text(token)) : parse_integral(token);
   if (number) return {*number, {}};
-  return {kUnset, unescape(raw_string(token)).text};
+  return {kUnknownValue, unescape(raw_string(token)).text};
 }
 
 std::int64_t RawEvent::integer(Field field) const {
   const std::string_view token = fields[field];
-  if (token.empty() || is_null_token(token)) return kUnset;
+  if (token.empty() || is_null_token(token)) return kUnknownValue;
   if (const auto value = parse_integral(number_text(token))) return *value;
   issue(IssueKind::kBadNumber, token);
-  return kUnset;
+  return kUnknownValue;
 }
 
 std::int64_t RawEvent::duration() const {
@@ -49,11 +50,11 @@ std::int64_t RawEvent::duration() const {
   if (const auto value = time_of(token, clock)) {
     if (*value >= 0) return *value;
     issue(IssueKind::kNegativeDuration, token);
-    return kUnset;
+    return kUnknownValue;
   }
   const bool missing = token.empty() || is_null_token(token);
   issue(missing ? IssueKind::kMissingDuration : IssueKind::kBadDuration, token);
-  return kUnset;
+  return kUnknownValue;
 }
 
 }  // namespace tracedb

@@ -36,9 +36,9 @@ struct RawEvent {
 
   // Present, and not null.
   [[nodiscard]] bool gives(Field field) const { return fields.has(field) && !is_null_token(fields[field]); }
-  // kUnset where the field is absent, null or no integer of 64 bits; the latter is an issue.
+  // kUnknownValue where the field is absent, null or no integer of 64 bits; the latter is an issue.
   [[nodiscard]] std::int64_t integer(Field field) const;
-  // Of "dur", in ns. kUnset, with an issue, where the event gives no usable one.
+  // Of "dur", in ns. kUnknownValue, with an issue, where the event gives no usable one.
   [[nodiscard]] std::int64_t duration() const;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/unknown.h"
 #include "ingest/link/open_frames.h"
 #include "ingest/link/tied_frames.h"
 
@@ -29,7 +30,7 @@ struct ThreadState {
   OpenIntervals<Origin> calls;         // only where flows make links
 };
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
 
 class Sweep {
  public:
@@ -118,12 +119,12 @@ class Sweep {
         on_device ? streams_[record.track - 1] : threads_[record.track - 1].annotations;
     open.advance(record.ts);
     const OpenAnnotation* parent = open.innermost(record.ts);
-    const std::uint32_t id =
-        rows_.row(EventTable::kAnnotation, record.args,
-                  {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnset : std::int64_t{record.track},
-                   on_device ? std::int64_t{record.track} : kUnset, record.name, record.external_id,
-                   parent == nullptr ? kUnset : std::int64_t{parent->id}});
-    const StepMark mark = mark_of(id);
+    const std::uint32_t id = rows_.row(
+        EventTable::kAnnotation, record.args,
+        {time(record.ts), record.dur, on_device ? 1 : 0, on_device ? kUnknownValue : std::int64_t{record.track},
+         on_device ? std::int64_t{record.track} : kUnknownValue, record.name, record.external_id,
+         parent == nullptr ? kUnknownValue : std::int64_t{parent->id}});
+    const StepAnnotation mark = mark_of(id);
     const bool optimizer = passes_.is_optimizer(record);
     open.push(end, {id, optimizer || (parent != nullptr && parent->optimizer)});
     if (on_device) return;
@@ -139,8 +140,8 @@ class Sweep {
   }
 
   // What an annotation marks; of step 0: nothing. Annotations come here in the order in which their marks were found.
-  StepMark mark_of(std::uint32_t annotation) {
-    const std::vector<StepMark>& marks = links_.steps.marks;
+  StepAnnotation mark_of(std::uint32_t annotation) {
+    const std::vector<StepAnnotation>& marks = links_.steps.marks;
     if (next_mark_ == marks.size() || marks[next_mark_].annotation != annotation) return {};
     return marks[next_mark_++];
   }
@@ -151,11 +152,11 @@ class Sweep {
     const OpenOperator* parent = thread.operators.innermost(record.ts);
     const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
     const bool backward = passes_.is_backward(record, parent != nullptr && parent->backward);
-    const std::uint32_t id = rows_.row(
-        EventTable::kCpuOp, record.args,
-        {time(record.ts), record.dur, record.track, record.name, record.external_id,
-         parent == nullptr ? kUnset : std::int64_t{parent->id}, depth, record.sequence_number, cell(record.shape)});
-    if (record.external_id != kUnset)
+    const std::uint32_t id = rows_.row(EventTable::kCpuOp, record.args,
+                                       {time(record.ts), record.dur, record.track, record.name, record.external_id,
+                                        parent == nullptr ? kUnknownValue : std::int64_t{parent->id}, depth,
+                                        record.sequence_number, cell(record.shape)});
+    if (record.external_id != kUnknownValue)
       links_.operator_by_external_id.set(record.external_id, process_of(record.track), id, record.ts);
     thread.annotations.advance(record.ts);
     links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
@@ -236,7 +237,7 @@ class Sweep {
     launch.correlation = record.correlation;
     launch.ts = record.ts;
     launch.external_id = record.external_id;
-    launch.dur = record.dur == kUnset ? 0 : static_cast<std::uint32_t>(std::min(record.dur, kLongestCall));
+    launch.dur = static_cast<std::uint32_t>(std::min(duration_or_zero(record.dur), kLongestCall));
     launch.process = process_of(record.track);
     launch.thread = record.track;
     launch.kind = kind_of(record.name);
@@ -250,12 +251,12 @@ class Sweep {
       const std::unique_ptr<Marks>& marks = marks_[launch.process - 1];
       origin.graph_step = marks ? marks->any_steps.step_at(record.ts) : 0;
     }
-    origin.call = rows_.row(EventTable::kRuntimeCall, record.args,
-                            {time(record.ts), record.dur, record.track, record.name, record.correlation,
-                             record.external_id, static_cast<std::int64_t>(launch.kind), cell(origin.cpu_op),
-                             cell(origin.stack), cell(origin.annotation), cell(origin.step)});
+    origin.call = rows_.row(
+        EventTable::kRuntimeCall, record.args,
+        {time(record.ts), record.dur, record.track, record.name, record.correlation, record.external_id,
+         kind_cell(launch.kind), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step)});
     // Profilers number correlations from 1; 0 stands for none.
-    if (record.correlation != kUnset && record.correlation != 0) links_.launches.push(launch);
+    if (record.correlation != kUnknownValue && record.correlation != 0) links_.launches.push(launch);
     if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);
     if (!calls_[launch.process - 1]) ++links_.calling_processes;
     calls_[launch.process - 1] = true;
@@ -290,7 +291,7 @@ class Sweep {
   // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may
   // have no length), counts.
   static const OpenOperator* operator_of(const CallRecord& record, const ThreadState& thread) {
-    if (record.external_id != kUnset) {
+    if (record.external_id != kUnknownValue) {
       const auto same = [&](const OpenOperator& op) { return op.external_id == record.external_id; };
       if (const OpenOperator* op = thread.operators.find(record.ts, same)) return op;
     }

@@ -19,7 +19,7 @@
 #include "ingest/link/pass_finder.h"
 #include "ingest/link/row_stream.h"
 #include "ingest/link/stack_trie.h"
-#include "ingest/link/step_marks.h"
+#include "ingest/link/step_annotations.h"
 #include "ingest/store/trace_store.h"
 #include "trace/process_marks.h"
 
@@ -32,7 +32,7 @@ struct ModuleCall {
 };
 
 struct CpuLinks {
-  StepMarks steps;
+  StepAnnotations steps;
   StackTrie stacks;
   std::vector<std::uint32_t> frames;     // string id of each frame, ids from 1
   std::vector<ModuleCall> module_calls;  // in time order

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "ingest/link/device_owners.h"
 #include "ingest/link/launch_table.h"
 #include "passes/classify/kernel_kind.h"
@@ -12,12 +14,12 @@
 namespace tracedb {
 namespace {
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
 
 // Finds the calls behind kernels and memory operations.
-class Join {
+class LaunchResolver {
  public:
-  Join(TraceStore& store, CpuLinks& cpu, FlowLinks& flows, FlowCheck& checked)
+  LaunchResolver(TraceStore& store, CpuLinks& cpu, FlowLinks& flows, FlowCheck& checked)
       : store_(store),
         cpu_(cpu),
         flows_(flows),
@@ -58,9 +60,9 @@ class Join {
   };
 
   Calls calls_of(const DeviceRecord& event) {
-    if (event.correlation == kUnset) return {};
+    if (event.correlation == kUnknownValue) return {};
     Calls calls;
-    calls.first = launches_.lower_bound({event.correlation, 0, 0, kUnset});
+    calls.first = launches_.lower_bound({event.correlation, 0, 0, kUnknownValue});
     if (calls.first == launches_.size()) return {};
     const LaunchRecord& first = launches_.at(calls.first);
     if (first.correlation != event.correlation) return {};
@@ -70,7 +72,7 @@ class Join {
     if (event.correlation == std::numeric_limits<std::int64_t>::max()) {
       calls.end = launches_.size();
     } else {
-      calls.end = launches_.lower_bound({event.correlation + 1, 0, 0, kUnset});
+      calls.end = launches_.lower_bound({event.correlation + 1, 0, 0, kUnknownValue});
     }
     calls.one_process = launches_.at(calls.end - 1).process == process;
     return calls;
@@ -88,7 +90,7 @@ class Join {
     LaunchKey after = key_of(first);
     if (kernel_ts == std::numeric_limits<std::int64_t>::max()) {
       ++after.rank;
-      after.ts = kUnset;
+      after.ts = kUnknownValue;
     } else {
       after.ts = kernel_ts + 1;
     }
@@ -105,9 +107,9 @@ class Join {
       std::int64_t delay = 0;
       if (!__builtin_sub_overflow(event.ts, launch.ts, &delay)) {
         owners_.vote(device_of(event), launch.process, delay,
-                     event.external_id != kUnset && event.external_id == launch.external_id);
+                     event.external_id != kUnknownValue && event.external_id == launch.external_id);
       }
-      position = launches_.lower_bound({event.correlation, launch.process + 1, 0, kUnset});
+      position = launches_.lower_bound({event.correlation, launch.process + 1, 0, kUnknownValue});
     }
   }
 
@@ -119,7 +121,7 @@ class Join {
     const std::uint32_t device = device_of(event);
     if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);
     const std::uint32_t owner = owner_of(device);
-    const std::size_t own = launches_.lower_bound({event.correlation, owner, 0, kUnset});
+    const std::size_t own = launches_.lower_bound({event.correlation, owner, 0, kUnknownValue});
     if (own < calls.end && launches_.at(own).process == owner) return likeliest(event, calls, own);
     if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
     return std::nullopt;
@@ -226,7 +228,8 @@ class Join {
   // Only if the id means one operator: merged traces repeat these numbers too. Where it is a copy of the correlation it
   // says nothing about operators.
   [[nodiscard]] OperatorTable::Entry only_operator(const DeviceRecord& event) const {
-    if (event.external_id == kUnset || event.external_id == 0 || event.external_id == event.correlation) return {};
+    if (event.external_id == kUnknownValue || event.external_id == 0 || event.external_id == event.correlation)
+      return {};
     return cpu_.operator_by_external_id.find(event.external_id);
   }
 
@@ -245,15 +248,15 @@ class Join {
 };
 
 // Kernels and memory operations in time order, to rows.
-class Emit {
+class DeviceRowEmitter {
  public:
-  Emit(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out)
+  DeviceRowEmitter(TraceStore& store, RowStream& rows, CpuLinks& cpu, DeviceLinks& out)
       : store_(store), rows_(rows), cpu_(cpu), out_(out), open_steps_(store.streams.size()) {}
 
-  void run(Join& join) {
+  void run(LaunchResolver& resolver) {
     store_.device_events.start();
     for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
-      Origin origin = join.origin_of(*event);
+      Origin origin = resolver.origin_of(*event);
       origin.step = step_of(*event, origin);
       if (origin.step == 0 && !cpu_.steps.steps.empty()) {
         store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event->name));
@@ -289,21 +292,19 @@ class Emit {
         {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
          cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
          event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, cell(event.config), first_of_launch(origin),
-         static_cast<std::int64_t>(kind), cpu_.passes->cell(origin.pass)});
+         kind_cell(kind), cpu_.passes->cell(origin.pass)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
-    std::uint8_t step_kind = 0;
     if (origin.step != 0) {
       StepRow& row = cpu_.steps.steps[origin.step - 1];
-      step_kind = static_cast<std::uint8_t>(static_cast<unsigned>(row.info.kind) + 1);
       if (row.first_kernel == 0) row.first_kernel = id;
       row.last_kernel = id;
     }
-    out_.sums.add({event.name, step_kind, event.stream}, event.dur);
+    out_.sums.add(event.name, event.dur);
   }
 
   // A graph launch starts many kernels.
   std::int64_t first_of_launch(const Origin& origin) {
-    if (origin.call == 0) return kUnset;
+    if (origin.call == 0) return kUnknownValue;
     if (origin.call >= has_kernel_.size()) has_kernel_.resize(2 * std::size_t{origin.call} + 1);
     if (has_kernel_[origin.call]) return 0;
     has_kernel_[origin.call] = true;
@@ -311,12 +312,10 @@ class Emit {
   }
 
   void cover(const DeviceRecord& event, const Origin& origin) {
-    const std::int64_t dur = event.dur == kUnset ? 0 : event.dur;
+    const std::int64_t dur = duration_or_zero(event.dur);
     const auto count = [dur](Coverage& coverage, bool known) {
       coverage.kernels += known ? 1 : 0;
-      if (__builtin_add_overflow(coverage.ns, known ? dur : 0, &coverage.ns)) {
-        coverage.ns = std::numeric_limits<std::int64_t>::max();
-      }
+      if (known) coverage.ns = saturating_add(coverage.ns, dur);
     };
     count(out_.all, true);
     count(out_.with_launch, origin.call != 0);
@@ -328,17 +327,18 @@ class Emit {
   void memory_op(const DeviceRecord& event, const Origin& origin) {
     const bool copy = event.type == DeviceEventType::kMemcpy;
     rows_.row(EventTable::kMemoryOp, event.args,
-              {event.ts - store_.first_ts, event.dur, copy ? 0 : 1, copy ? direction_of(event) : kUnset, event.name,
-               event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, event.stream, event.correlation,
-               event.external_id, cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation),
-               cell(origin.step), cpu_.passes->cell(origin.pass)});
+              {event.ts - store_.first_ts, event.dur, kind_cell(copy ? MemoryKind::kMemcpy : MemoryKind::kMemset),
+               copy ? direction_of(event) : kUnknownValue, event.name, event.graph_id_or_bytes,
+               event.graph_node_id_or_bandwidth, event.stream, event.correlation, event.external_id, cell(origin.call),
+               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
+               cpu_.passes->cell(origin.pass)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {
     const std::size_t by_name = copy_direction_index(store_.strings.text(event.name));
-    if (by_name != 0 || event.config == 0) return by_name == 0 ? kUnset : static_cast<std::int64_t>(by_name);
+    if (by_name != 0 || event.config == 0) return by_name == 0 ? kUnknownValue : static_cast<std::int64_t>(by_name);
     const std::size_t by_kind = copy_direction_index(store_.strings.text(event.config));
-    return by_kind == 0 ? kUnset : static_cast<std::int64_t>(by_kind);
+    return by_kind == 0 ? kUnknownValue : static_cast<std::int64_t>(by_kind);
   }
 
   KernelKind kind_of(const DeviceRecord& event) {
@@ -365,8 +365,8 @@ class Emit {
 }  // namespace
 
 void link_device_events(TraceStore& store, RowStream& rows, CpuLinks& cpu, FlowLinks& flows, DeviceLinks& out) {
-  Join join(store, cpu, flows, out.flows);
-  Emit(store, rows, cpu, out).run(join);
+  LaunchResolver resolver(store, cpu, flows, out.flows);
+  DeviceRowEmitter(store, rows, cpu, out).run(resolver);
 }
 
 }  // namespace tracedb

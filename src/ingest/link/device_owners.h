@@ -18,6 +18,8 @@
 #include <map>
 #include <vector>
 
+#include "base/saturating.h"
+
 namespace tracedb {
 
 class DeviceOwners {
@@ -33,8 +35,8 @@ class DeviceOwners {
     score.same_ids += same_external_id ? 1 : 0;
     if (delay_ns < 0) {
       ++score.late;
-    } else if (__builtin_add_overflow(score.delay, delay_ns, &score.delay)) {
-      score.delay = std::numeric_limits<std::int64_t>::max();
+    } else {
+      score.delay = saturating_add(score.delay, delay_ns);
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/read/json_text.h"
 
 namespace tracedb {
@@ -109,14 +110,14 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceFacts& fac
   std::vector<DeviceRow> rows;
   std::unordered_map<std::int64_t, std::size_t> known;  // position by number
   for (const TrackKey& key : store.devices) {
-    if (key.number != kUnset) known.try_emplace(key.number, rows.size());
+    if (key.number != kUnknownValue) known.try_emplace(key.number, rows.size());
     rows.push_back({key, true, trace_vendor, {}});
   }
   for (const std::string_view properties : described(header)) {
     const auto id = parse_int64(member_text(properties, "id").value_or(""));
     const std::string_view named = vendor_of_device(properties);
     DeviceRow row{
-        {id.value_or(kUnset), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};
+        {id.value_or(kUnknownValue), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};
     const bool is_new = !id || known.try_emplace(*id, rows.size()).second;
     if (is_new) {
       rows.push_back(std::move(row));
@@ -128,7 +129,7 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceFacts& fac
   }
   const std::string_view model = only_model(described(header));
   for (DeviceRow& row : rows) {
-    if (!row.properties.empty() || model.empty() || row.key.number == kUnset) continue;
+    if (!row.properties.empty() || model.empty() || row.key.number == kUnknownValue) continue;
     const std::string_view named = vendor_of_device(model);
     if (!named.empty()) row.vendor = named;
     row.model = minify(model);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/unknown.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {
@@ -22,7 +23,8 @@ std::vector<std::uint32_t> streams_of_threads(const TraceStore& store) {
 }
 
 std::int64_t arrow_id(const EventId& id) {
-  return id.type == EventIdType::kInteger && id.number <= kLargest ? static_cast<std::int64_t>(id.number) : kUnset;
+  return id.type == EventIdType::kInteger && id.number <= kLargest ? static_cast<std::int64_t>(id.number)
+                                                                   : kUnknownValue;
 }
 
 FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {
@@ -54,7 +56,7 @@ void FlowLinks::add(const std::vector<FlowRecord>& ends) {
     const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
     if (later == starts_.begin()) continue;
     if (needed) by_start.push(arrow(*(later - 1), flow, stream));
-    if (arrow_id(flow.id) == kUnset || starts_.size() > kMostStarts) continue;
+    if (arrow_id(flow.id) == kUnknownValue || starts_.size() > kMostStarts) continue;
     for (auto start = starts_.begin(); start != later; ++start) by_id.push(arrow(*start, flow, stream));
   }
 }
@@ -65,7 +67,7 @@ void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
   if (stream == 0) return;
   const FlowArrow only = arrow(start, end, stream);
   if (needed) by_start.push(only);
-  if (only.id != kUnset) by_id.push(only);
+  if (only.id != kUnknownValue) by_id.push(only);
 }
 
 }  // namespace tracedb

@@ -20,7 +20,7 @@ class TraceStore;
 
 // One flow to a device event. Times absolute, in ns.
 struct FlowArrow {
-  std::int64_t id;  // of the flow, which profilers make the correlation; kUnset where it is no integer
+  std::int64_t id;  // of the flow, which profilers make the correlation; kUnknownValue where it is no integer
   std::int64_t end_ts, start_ts;
   std::uint32_t stream, thread;  // where it ends, where it starts
 };

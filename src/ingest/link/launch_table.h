@@ -38,6 +38,7 @@ inline unsigned launch_rank(CallKind kind) {
     case CallKind::kOther:
       return 1;
     case CallKind::kSync:
+    case CallKind::kUnknown:
       return 2;
   }
   return 2;

@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kFlowPhases = "stf";
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnset : std::int64_t{id}; }
+std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
 
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
 
@@ -49,7 +51,7 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
     const bool bound = flow.id.type != EventIdType::kNone;
     const bool matched = bound && (flow.ph == 's' ? end : flow.ph == 'f' ? start : start && end);
     if (matched) {
-      KindCount& count = store.kind(flow.category, std::string_view(&flow.ph, 1));
+      EventCount& count = store.kind(flow.category, std::string_view(&flow.ph, 1));
       ++count.skipped[static_cast<std::size_t>(SkipReason::kMatchedFlow)];
     } else {
       unmatched.push(flow);
@@ -82,7 +84,8 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
     const std::uint32_t id = rows.row(
         EventTable::kFlowUnmatched, flow->args,
         {flow->ts - store.first_ts, cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
-         fits ? static_cast<std::int64_t>(flow->id.number) : kUnset, process_of(store, flow->track), flow->track});
+         fits ? static_cast<std::int64_t>(flow->id.number) : kUnknownValue, process_of(store, flow->track),
+         flow->track});
     if (!fits && flow->id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow->id});
   }
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/unknown.h"
 #include "trace/training.h"
 
 namespace tracedb {
@@ -18,7 +19,7 @@ PassFinder::PassFinder(const TraceStore& store)
     : store_(store),
       flow_ends_(store.backward_flow_ends),
       sequence_numbers_(store.processes.size()),
-      last_sequence_number_(store.threads.size(), kUnset),
+      last_sequence_number_(store.threads.size(), kUnknownValue),
       threads_(store.threads.size()),
       trains_(store.processes.size()),
       autograd_(store.threads.size()) {
@@ -82,7 +83,7 @@ void PassFinder::note_sequence_number(const OperatorRecord& record) {
 
 std::int64_t PassFinder::cell(PassOrigin origin) const {
   const std::uint32_t thread = origin.thread();
-  if (thread == 0 || !trains_[process_of(thread) - 1]) return kUnset;
+  if (thread == 0 || !trains_[process_of(thread) - 1]) return kUnknownValue;
   const bool backward = origin.hint() == PassHint::kBackward || autograd_[thread - 1];
   Pass pass = backward ? Pass::kBackward : Pass::kForward;
   // The optimizer of the launching thread comes before the backward pass, that of another thread behind it.

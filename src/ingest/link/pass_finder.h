@@ -42,7 +42,7 @@ class PassFinder {
   bool is_optimizer(const AnnotationRecord& record);
   void finish();
 
-  // The cell of the column pass: a Pass, kUnset where there is none.
+  // The cell of the column pass: a Pass, kUnknownValue where there is none.
   [[nodiscard]] std::int64_t cell(PassOrigin origin) const;
 
  private:

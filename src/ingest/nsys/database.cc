@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/unknown.h"
 #include "ingest/nsys/nvtx_name.h"
 #include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
@@ -19,7 +20,7 @@ using Texts = std::unordered_map<std::int64_t, std::string>;
 // A thread as Nsight Systems writes it: 24 bits each of process and thread, below those of host and machine.
 struct GlobalThread {
   explicit GlobalThread(std::int64_t id) {
-    if (id == kUnset) return;
+    if (id == kUnknownValue) return;
     pid.number = id >> 24U & 0xffffff;
     tid.number = id & 0xffffff;
   }
@@ -98,11 +99,11 @@ class NsysDatabase {
 
   void name_tracks() {
     tables_.look_up("PROCESSES", {{"globalPid", "name"}, {}}, [&](const SourceRow& row) {
-      if (const GlobalThread global(row.id(0)); global.pid.number != kUnset)
+      if (const GlobalThread global(row.id(0)); global.pid.number != kUnknownValue)
         process_names_[global.pid.number] = row[1].text();
     });
     tables_.look_up("ThreadNames", {{"globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnset) thread_names_[row.id(0)] = row.id(1);
+      if (row.id(0) != kUnknownValue) thread_names_[row.id(0)] = row.id(1);
     });
   }
 
@@ -125,7 +126,8 @@ class NsysDatabase {
     DeviceRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth =
+        kUnknownValue;
     record.type = type;
     return record;
   }
@@ -156,7 +158,8 @@ class NsysDatabase {
     const std::int64_t fixed = row.integer(15);
     const std::int64_t dynamic = row.integer(16);
     std::int64_t& shared = config.values[7];
-    if (fixed == kUnset || dynamic == kUnset || __builtin_add_overflow(fixed, dynamic, &shared)) shared = kUnset;
+    if (fixed == kUnknownValue || dynamic == kUnknownValue || __builtin_add_overflow(fixed, dynamic, &shared))
+      shared = kUnknownValue;
     return sink_.config(config);
   }
 
@@ -220,7 +223,7 @@ class NsysDatabase {
                    record.ts = span->ts;
                    record.dur = span->dur;
                    record.correlation = row.integer(4);
-                   record.external_id = kUnset;
+                   record.external_id = kUnknownValue;
                    record.name = sink_.text(without_api_version(string(row.id(3))));
                    record.track = thread(row.integer(2));
                    sink_.add(record);
@@ -255,7 +258,7 @@ class NsysDatabase {
       AnnotationRecord record{};
       record.ts = span.ts;
       record.dur = span.dur;
-      record.external_id = kUnset;
+      record.external_id = kUnknownValue;
       record.name = sink_.text(op ? op->name : text);
       record.track = track;
       return sink_.add(record);
@@ -263,8 +266,8 @@ class NsysDatabase {
     OperatorRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.external_id = kUnset;
-    record.sequence_number = op->sequence_number.value_or(kUnset);
+    record.external_id = kUnknownValue;
+    record.sequence_number = op->sequence_number.value_or(kUnknownValue);
     record.name = sink_.text(op->name);
     record.track = track;
     if (!op->sizes.empty()) record.shape = sink_.shape({std::string(op->sizes), {}, {}, {}});
@@ -276,7 +279,7 @@ class NsysDatabase {
     if (!ts) return;
     InstantRecord record{};
     record.ts = *ts;
-    record.bytes = kUnset;
+    record.bytes = kUnknownValue;
     record.category = sink_.text("nvtx");
     record.name = sink_.text(text);
     record.track = thread(row.integer(3));

@@ -110,7 +110,7 @@ bool begins_as_trace(std::string_view head) {
   JsonChunks chunks(*source, "", head.size());
   Chunk chunk;
   bool found = false;
-  static_cast<void>(failure_of([&] {
+  static_cast<void>(catch_error([&] {
     if (!chunks.next(chunk)) return;
     const std::string_view begin = without_space(head);
     if (begin.starts_with('[')) found = find_event(chunk.elements(), 0, More::kNo).found();

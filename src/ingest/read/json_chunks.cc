@@ -86,12 +86,9 @@ bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
     }
     if (comma != ScanResult::kNone) return finish_chunk(chunk, used, comma);
     done = used;
-    if (used > unchecked) {
-      if (is_broken({first, used})) return resync(chunk, used);
-      unchecked = 2 * used;
-    }
-    if (used > limits_.event) {
-      if (is_broken({first, used}) || holds_event({first, used})) return resync(chunk, used);
+    const Growth growth = judge({first, used}, unchecked);
+    if (growth == Growth::kBroken) return resync(chunk, used);
+    if (growth == Growth::kOversized) {
       pass_over_oversized(chunk, used);
       return false;
     }
@@ -99,6 +96,14 @@ bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
     if (count == 0) return finish_truncated(chunk, used);
     used += count;
   }
+}
+
+JsonChunks::Growth JsonChunks::judge(std::string_view element, std::size_t& unchecked) const {
+  const bool oversized = element.size() > limits_.event;
+  if (element.size() <= unchecked && !oversized) return Growth::kFine;
+  unchecked = 2 * element.size();
+  if (is_broken(element) || (oversized && holds_event(element))) return Growth::kBroken;
+  return oversized ? Growth::kOversized : Growth::kFine;
 }
 
 // Hands out the elements before `comma`. What is behind it is kept, all of it scanned.

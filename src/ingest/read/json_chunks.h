@@ -94,6 +94,9 @@ class JsonChunks {
   // Event cutting.
   bool next_chunk(Chunk& chunk);
   bool cut(Chunk& chunk, std::size_t used, std::size_t done);
+  // What to do with an element that has no end yet. It is looked at again beyond `unchecked` bytes, which is moved on.
+  enum class Growth { kFine, kBroken, kOversized };
+  [[nodiscard]] Growth judge(std::string_view element, std::size_t& unchecked) const;
   bool finish_chunk(Chunk& chunk, std::size_t used, std::size_t comma);
   void keep(const Chunk& chunk, std::size_t from, std::size_t used);
   std::size_t read_more(Chunk& chunk, std::size_t used);

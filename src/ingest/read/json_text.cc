@@ -64,19 +64,26 @@ char simple_escape(char c) {
   }
 }
 
+// Of the string that `text` begins with; npos: it does not end.
+std::size_t string_length(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') return i + 1;
+    if (text[i] == '\\') ++i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::size_t json_value_length(std::string_view text) {
   int depth = 0;
-  bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-      if (!in_string && depth == 0) return i + 1;
-    } else if (c == '"') {
-      in_string = true;
+    if (c == '"') {
+      const std::size_t length = string_length(text.substr(i));
+      if (length == std::string_view::npos) return length;
+      i += length - 1;
+      if (depth == 0) return i + 1;
     } else if (c == '{' || c == '[') {
       ++depth;
     } else if (c == '}' || c == ']') {

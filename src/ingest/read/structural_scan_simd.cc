@@ -107,6 +107,24 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
 
 enum class Walk { kGoesOn, kClosed, kSuspicious };
 
+// What stands between elements, before byte `at` of a block: the bracket that ended the last one must be of the kind of
+// `opener`. Updates where the current element begins. False: something is suspicious.
+[[gnu::always_inline, gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool pass_gap(std::uint64_t commas,
+                                                                                   const char* bytes, std::size_t from,
+                                                                                   std::size_t at, char opener,
+                                                                                   std::int64_t& begin,
+                                                                                   std::size_t& last_comma) {
+  if (from > 0 && ((bytes[from - 1] ^ opener) & 0x20) != 0) return false;
+  const std::size_t comma = last_bit(commas, from, at);
+  if (comma == ScanResult::kNone) return true;
+  // Of several commas in the block, only the first may end a large element.
+  const auto first = static_cast<std::int64_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
+  if (first - begin > ScanResult::kLargeElement) return false;
+  last_comma = comma;
+  begin = static_cast<std::int64_t>(comma) + 1;
+  return true;
+}
+
 // Follows the depth bracket by bracket. What it finds is written back unless something is suspicious.
 [[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(std::uint64_t opens, std::uint64_t closes,
                                                                  std::uint64_t commas, const char* bytes,
@@ -121,16 +139,8 @@ enum class Walk { kGoesOn, kClosed, kSuspicious };
     const std::size_t at = brackets == 0 ? kBlock : static_cast<std::size_t>(__builtin_ctzll(brackets));
     // All that is to be done once an element stands here: this branch is hard enough to predict.
     if (depth == 0) {
-      if (from > 0 && ((bytes[from - 1] ^ opener) & 0x20) != 0) return Walk::kSuspicious;
+      if (!pass_gap(commas, bytes, from, at, opener, begin, last_comma)) return Walk::kSuspicious;
       if (brackets != 0) opener = bytes[at];
-      const std::size_t comma = last_bit(commas, from, at);
-      if (comma != ScanResult::kNone) {
-        // Of several commas in the block, only the first may end a large element.
-        const auto first = static_cast<std::int64_t>(__builtin_ctzll(commas & ~std::uint64_t{0} << from));
-        if (first - begin > ScanResult::kLargeElement) return Walk::kSuspicious;
-        last_comma = comma;
-        begin = static_cast<std::int64_t>(comma) + 1;
-      }
     }
     if (brackets == 0) break;
     depth += (opens >> at & 1) != 0 ? 1 : -1;

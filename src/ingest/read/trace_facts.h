@@ -10,7 +10,7 @@
 namespace tracedb {
 
 struct TraceFacts {
-  std::string format;  // where only the whole of the trace tells its name in the table of formats; else empty
+  std::string format;     // where only the whole of the trace tells its name in the table of formats; else empty
   std::string time_unit;  // what times count, where they are no nanoseconds: "cycle"
   TraceHeader header;
   std::uint64_t bytes = 0;  // of the trace, decompressed

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/rows/source_rows.h"
 
 namespace tracedb {
@@ -37,7 +38,7 @@ class RpdDatabase {
   // What is told of a call: the operation it makes has it through rocpd_api_ops.
   void read_launches() {
     tables_.look_up("rocpd_api_ops", {{"api_id", "op_id"}, {}}, [&](const SourceRow& row) {
-      if (row.id(1) != kUnset) call_of_.try_emplace(row.id(1), row.id(0));
+      if (row.id(1) != kUnknownValue) call_of_.try_emplace(row.id(1), row.id(0));
     });
     tables_.look_up(
         "rocpd_kernelapi",
@@ -46,10 +47,10 @@ class RpdDatabase {
           LaunchConfig config = unknown_launch_config();
           for (std::size_t i = 0; i < 6; ++i) config.values[i] = row.id(1 + i);
           config.values[7] = row.id(7);
-          if (row.id(0) != kUnset) config_of_.try_emplace(row.id(0), sink_.config(config));
+          if (row.id(0) != kUnknownValue) config_of_.try_emplace(row.id(0), sink_.config(config));
         });
     tables_.look_up("rocpd_copyapi", {{"api_ptr_id", "size"}, {}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnset) bytes_of_.try_emplace(row.id(0), row.id(1));
+      if (row.id(0) != kUnknownValue) bytes_of_.try_emplace(row.id(0), row.id(1));
     });
   }
 
@@ -71,9 +72,9 @@ class RpdDatabase {
     DeviceRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
     const auto call = call_of_.find(row.id(0));
-    record.correlation = call == call_of_.end() ? kUnset : call->second;
+    record.correlation = call == call_of_.end() ? kUnknownValue : call->second;
     record.stream = sink_.stream(device, queue);
     record.name = sink_.text(name);
     record.type = type.starts_with("Copy")   ? DeviceEventType::kMemcpy
@@ -113,7 +114,7 @@ class RpdDatabase {
                    record.ts = span->ts;
                    record.dur = span->dur;
                    record.correlation = row.integer(0);
-                   record.external_id = kUnset;
+                   record.external_id = kUnknownValue;
                    record.name = sink_.text(name);
                    record.track = thread;
                    sink_.add(record);
@@ -124,7 +125,7 @@ class RpdDatabase {
     AnnotationRecord record{};
     record.ts = span.ts;
     record.dur = span.dur;
-    record.external_id = kUnset;
+    record.external_id = kUnknownValue;
     record.name = sink_.text(text);
     record.track = thread;
     sink_.add(record);

@@ -6,13 +6,14 @@
 #include <limits>
 #include <utility>
 
+#include "base/unknown.h"
 #include "base/utf8.h"
 
 namespace tracedb {
 namespace {
 
 void append_key(std::string& out, const TrackKey& key) {
-  if (key.number != kUnset) {
+  if (key.number != kUnknownValue) {
     fmt::format_to(std::back_inserter(out), "n{}\n", key.number);
   } else {
     fmt::format_to(std::back_inserter(out), "t{}\n{}", key.text.size(), key.text);
@@ -25,7 +26,7 @@ RowSink::RowSink(TraceStore& store, StackCalls stacks, std::function<void(std::u
     : store_(store), stacks_(stacks), on_batch_(std::move(on_batch)) {}
 
 RowSink::Kind RowSink::kind(std::string_view table, std::string_view ph) {
-  KindCount& count = kinds_.emplace_back();
+  EventCount& count = kinds_.emplace_back();
   count.category = text(table);
   count.ph = ph;
   return kinds_.size() - 1;
@@ -113,7 +114,7 @@ void RowSink::name_thread(const TrackKey& pid, const TrackKey& tid, std::string_
 }
 
 void RowSink::flush() {
-  for (KindCount& count : kinds_) {
+  for (EventCount& count : kinds_) {
     if (count.read > 0) batch_.kinds.push_back(count);
     count.read = 0;
     std::fill(std::begin(count.skipped), std::end(count.skipped), 0);
@@ -126,7 +127,7 @@ void RowSink::flush() {
 
 LaunchConfig unknown_launch_config() {
   LaunchConfig config{};
-  std::fill(std::begin(config.values), std::end(config.values), kUnset);
+  std::fill(std::begin(config.values), std::end(config.values), kUnknownValue);
   std::fill(std::begin(config.rates), std::end(config.rates), std::numeric_limits<double>::quiet_NaN());
   return config;
 }

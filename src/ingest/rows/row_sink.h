@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/store/event_batch.h"
 #include "ingest/store/interner.h"
 #include "ingest/store/trace_store.h"
@@ -79,7 +80,7 @@ class RowSink {
 
   template <class Record>
   void push(std::vector<Record>& records, const Record& record) {
-    if (batch_.first_ts == kUnset || record.ts < batch_.first_ts) batch_.first_ts = record.ts;
+    if (batch_.first_ts == kUnknownValue || record.ts < batch_.first_ts) batch_.first_ts = record.ts;
     records.push_back(record);
     if (++records_ == kBatchRecords) flush();
   }
@@ -92,7 +93,7 @@ class RowSink {
   EventBatch batch_;
   std::size_t records_ = 0;  // in batch_
   std::uint64_t rows_ = 0;   // read
-  std::vector<KindCount> kinds_;
+  std::vector<EventCount> kinds_;
   Interner texts_, threads_, streams_, configs_, shapes_;
   std::vector<bool> replaced_;  // by text: it was not storable as it is
   std::string key_;             // scratch

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/unknown.h"
 #include "base/utf8.h"
 
 namespace tracedb {
@@ -15,11 +16,11 @@ bool is_time(const std::optional<std::int64_t>& value) { return value && *value 
 
 std::int64_t SourceRow::integer(std::size_t column) const {
   const SourceCell& cell = cells_[column];
-  if (cell.is_null()) return kUnset;
+  if (cell.is_null()) return kUnknownValue;
   const auto value = cell.integer();
   if (value && *value >= kLeastNumber) return *value;
   sink_.issue(IssueKind::kBadNumber, -1, cell.text());
-  return kUnset;
+  return kUnknownValue;
 }
 
 void SourceTables::look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit) {
@@ -65,7 +66,7 @@ std::optional<TimeSpan> SourceTables::span(const SourceRow& row, std::size_t sta
                                            RowSink::Kind kind) {
   const auto ts = time(row, start, kind);
   if (!ts) return std::nullopt;
-  TimeSpan span{*ts, kUnset};
+  TimeSpan span{*ts, kUnknownValue};
   const auto stop = row[end].integer();
   if (is_time(stop) && *stop >= *ts) {
     span.dur = *stop - *ts;

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/read/trace_facts.h"
 #include "ingest/rows/row_sink.h"
 #include "sql/source_database.h"
@@ -27,10 +28,10 @@ class SourceRow {
   SourceRow(std::span<const SourceCell> cells, RowSink& sink) : cells_(cells), sink_(sink) {}
 
   [[nodiscard]] const SourceCell& operator[](std::size_t column) const { return cells_[column]; }
-  // kUnset for NULL and, with an issue, for what is no integer.
+  // kUnknownValue for NULL and, with an issue, for what is no integer.
   [[nodiscard]] std::int64_t integer(std::size_t column) const;
-  // An id; kUnset where it is none.
-  [[nodiscard]] std::int64_t id(std::size_t column) const { return cells_[column].integer().value_or(kUnset); }
+  // An id; kUnknownValue where it is none.
+  [[nodiscard]] std::int64_t id(std::size_t column) const { return cells_[column].integer().value_or(kUnknownValue); }
 
  private:
   std::span<const SourceCell> cells_;
@@ -39,7 +40,7 @@ class SourceRow {
 
 // When something happened: from two columns, in ns.
 struct TimeSpan {
-  std::int64_t ts = 0, dur = kUnset;
+  std::int64_t ts = 0, dur = kUnknownValue;
 };
 
 class SourceTables {

@@ -1,5 +1,7 @@
 #include "ingest/store/event_batch.h"
 
+#include "base/unknown.h"
+
 namespace tracedb {
 
 void EventBatch::clear() {
@@ -21,11 +23,11 @@ void EventBatch::clear() {
   instants.clear();
   counters.clear();
   flows.clear();
-  edges.clear();
+  endpoints.clear();
   metadata.clear();
   args.clear();
   kinds.clear();
-  first_ts = kUnset;
+  first_ts = kUnknownValue;
   issues.clear();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/store/records.h"
 #include "trace/issue.h"
 
@@ -14,8 +15,8 @@ namespace tracedb {
 
 // A pid, tid, device or stream as in the trace: a number, or text where it is none.
 struct TrackKey {
-  std::int64_t number = kUnset;  // kUnset: text
-  std::string text;              // empty: unknown
+  std::int64_t number = kUnknownValue;  // kUnknownValue: text
+  std::string text;                     // empty: unknown
   friend bool operator==(const TrackKey&, const TrackKey&) = default;
 };
 
@@ -40,7 +41,7 @@ struct TaskInfo {
 };
 
 struct LaunchConfig {
-  std::int64_t values[8];  // grid xyz, block xyz, registers, shared memory; kUnset: unknown
+  std::int64_t values[8];  // grid xyz, block xyz, registers, shared memory; kUnknownValue: unknown
   double rates[4];         // achieved and theoretical occupancy %, blocks per SM, warps per SM; NaN: unknown
   TaskInfo task = {};
 };
@@ -68,7 +69,7 @@ struct MetadataRecord {
   MetadataKind kind;
   TrackKey pid, tid;
   std::string text;
-  std::int64_t number = kUnset;
+  std::int64_t number = kUnknownValue;
 };
 
 enum class SkipReason : std::uint8_t {
@@ -87,7 +88,7 @@ enum class SkipReason : std::uint8_t {
 };
 
 // Events of one category and phase.
-struct KindCount {
+struct EventCount {
   std::uint32_t category = 0;  // string id; 0: the event has none
   std::string ph;
   std::uint64_t read = 0;
@@ -115,13 +116,13 @@ struct EventBatch {
   std::vector<InstantRecord> instants;
   std::vector<CounterRecord> counters;
   std::vector<FlowRecord> flows;
-  std::vector<EdgeRecord> edges;
+  std::vector<SliceEndpointRecord> endpoints;
   std::vector<MetadataRecord> metadata;
   std::vector<std::string> args;  // with keep_args: JSON text; `args` of a record counts from 1 within the batch
 
-  std::vector<KindCount> kinds;
-  std::int64_t first_ts = kUnset;  // smallest timestamp of a timed event
-  std::uint64_t end = 0;           // position in the trace behind what the batch was made of
+  std::vector<EventCount> kinds;
+  std::int64_t first_ts = kUnknownValue;  // smallest timestamp of a timed event
+  std::uint64_t end = 0;                  // position in the trace behind what the batch was made of
   IssueLog issues;
 
   void clear();

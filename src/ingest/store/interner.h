@@ -7,7 +7,9 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "base/content_hash.h"
+#include "base/dense_index.h"
 
 namespace tracedb {
 
@@ -17,23 +19,24 @@ class Interner {
     std::uint32_t id;
     bool is_new;
   };
-  Interner() : slots_(kFirstSlots) {}
 
-  Entry intern(std::string_view bytes);
-  void forget_last(std::size_t count);  // the newest numbers; they will be given again
+  Entry intern(std::string_view bytes) {
+    const auto [index, is_new] =
+        index_.index_of(hash64(bytes), [&](std::uint32_t known) { return texts_[known] == bytes; });
+    if (is_new) texts_.emplace_back(bytes);
+    return {index + 1, is_new};
+  }
+  void forget_last(std::size_t count) {  // the newest numbers; they will be given again
+    for (; count > 0; --count) {
+      index_.forget_last(hash64(texts_.back()));
+      texts_.pop_back();
+    }
+  }
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
  private:
-  static constexpr std::size_t kFirstSlots = 1024;
-  struct Slot {
-    std::uint64_t hash = 0;
-    std::uint32_t id = 0;  // 0: free
-  };
-  void place(std::size_t slots);
-  void free_slot(std::uint32_t id);
-
-  std::vector<Slot> slots_;  // open addressing, size a power of two
+  DenseIndex index_;
   std::deque<std::string> texts_;
 };
 

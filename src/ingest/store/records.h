@@ -1,23 +1,24 @@
 // The facts of one event as fixed-size records: what parse workers produce, sorters spill and link passes read.
 //
-// Times are absolute nanoseconds as in the trace; kUnset stands for "unknown" in every 64-bit field. `name`, `track`
-// and the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0 means
-// none.
+// Times are absolute nanoseconds as in the trace; kUnknownValue stands for "unknown" in every 64-bit field. `name`,
+// `track` and the like are ids: local to a worker inside an EventBatch, global once the TraceStore took the batch. 0
+// means none.
 //
 // The profiler's own numbers (correlation, external id, ...) have up to 64 bits, signed or not. Those that do not fit
-// are wide: they stand as kUnset + id, an id of a text, so that equal numbers stay equal and others never become so.
+// are wide: they stand as kUnknownValue + id, an id of a text, so that equal numbers stay equal and others never become
+// so.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 
-inline constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
-inline constexpr std::int64_t kLeastNumber = kUnset + (std::int64_t{1} << 32U);  // below: unset or wide
-inline bool is_wide(std::int64_t number) { return number < kLeastNumber && number != kUnset; }
-inline std::uint32_t wide_id(std::int64_t number) { return static_cast<std::uint32_t>(number - kUnset); }
+inline bool is_wide(std::int64_t number) { return number < kLeastNumber && number != kUnknownValue; }
+inline std::uint32_t wide_id(std::int64_t number) { return static_cast<std::uint32_t>(number - kUnknownValue); }
 
 struct PythonRecord {
   std::int64_t ts, dur;
@@ -102,7 +103,7 @@ struct FlowRecord {
 enum class PairKind : std::uint8_t { kThread, kNested, kNamed, kTile };
 
 // One end of a slice given as two events.
-struct EdgeRecord {
+struct SliceEndpointRecord {
   EventId id;  // of kThread the thread, of kTile the process
   std::int64_t ts;
   std::uint32_t category, name, track, args;  // name: 0 if an end has none
@@ -115,6 +116,6 @@ struct EdgeRecord {
 static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 72);
 
 // end of [ts, ts+dur), with an unknown length taken as empty
-inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnset ? ts : ts + dur; }
+inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnknownValue ? ts : ts + dur; }
 
 }  // namespace tracedb

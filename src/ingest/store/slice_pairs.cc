@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/store/tile_pairs.h"
 #include "ingest/store/trace_store.h"
 
@@ -18,24 +19,24 @@ class OpenBegins {
   explicit OpenBegins(TraceStore& store) : store_(store), innermost_(store.strings.size() + 1) {}
 
   [[nodiscard]] bool empty() const { return open_.empty(); }
-  [[nodiscard]] const EdgeRecord& last() const { return open_.back().edge; }
+  [[nodiscard]] const SliceEndpointRecord& last() const { return open_.back().edge; }
 
-  void push(const EdgeRecord& edge) {
+  void push(const SliceEndpointRecord& edge) {
     open_.push_back({edge, innermost_[edge.name], false});
     innermost_[edge.name] = static_cast<std::uint32_t>(open_.size());
   }
 
-  void end(const EdgeRecord& end) {
+  void end(const SliceEndpointRecord& end) {
     const std::string_view name = end.name == 0 ? std::string_view() : store_.strings.text(end.name);
     const std::size_t match = name.empty() ? open_.size() : innermost_[end.name];
-    KindCount& count = store_.kind(end.category, std::string_view(&end.ph, 1));
+    EventCount& count = store_.kind(end.category, std::string_view(&end.ph, 1));
     if (match == 0) {
       ++count.skipped[static_cast<std::size_t>(SkipReason::kEndWithoutBegin)];
       store_.issues.add(IssueKind::kEndWithoutBegin, -1, name);
       return;
     }
     ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
-    const EdgeRecord& begin = open_[match - 1].edge;
+    const SliceEndpointRecord& begin = open_[match - 1].edge;
     store_.slices.push({begin.ts, end.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, end.args, 0});
     close(match - 1);
   }
@@ -45,9 +46,9 @@ class OpenBegins {
     for (const Begin& begin : open_) {
       innermost_[begin.edge.name] = 0;
       if (begin.closed) continue;
-      const EdgeRecord& edge = begin.edge;
+      const SliceEndpointRecord& edge = begin.edge;
       store_.issues.add(IssueKind::kBeginWithoutEnd, -1, store_.strings.text(edge.name));
-      store_.slices.push({edge.ts, kUnset, edge.category, edge.name, edge.track, edge.args, 0, 0});
+      store_.slices.push({edge.ts, kUnknownValue, edge.category, edge.name, edge.track, edge.args, 0, 0});
     }
     open_.clear();
     closed_ = 0;
@@ -55,7 +56,7 @@ class OpenBegins {
 
  private:
   struct Begin {
-    EdgeRecord edge;
+    SliceEndpointRecord edge;
     std::uint32_t below;  // position + 1 of the next open one of its name; 0: none
     bool closed;
   };
@@ -87,9 +88,9 @@ class OpenBegins {
 
 }  // namespace
 
-bool ByPair::group_before(const EdgeRecord& a, const EdgeRecord& b) {
+bool ByPair::group_before(const SliceEndpointRecord& a, const SliceEndpointRecord& b) {
   // An E may come without its category.
-  const auto category = [](const EdgeRecord& edge) {
+  const auto category = [](const SliceEndpointRecord& edge) {
     return edge.kind == PairKind::kThread || edge.kind == PairKind::kTile ? 0 : edge.category;
   };
   return std::tuple(a.kind, a.id.type, a.id.number, a.scope, category(a)) <
@@ -97,12 +98,12 @@ bool ByPair::group_before(const EdgeRecord& a, const EdgeRecord& b) {
 }
 
 void pair_slices(TraceStore& store) {
-  store.edges.start();
-  if (store.edges.size() == 0) return;
+  store.endpoints.start();
+  if (store.endpoints.size() == 0) return;
   OpenBegins open(store);  // of the group at hand
   TilePairs tiles(store);
-  std::optional<EdgeRecord> last;  // of a tile
-  for (; const EdgeRecord* edge = store.edges.peek(); store.edges.pop()) {
+  std::optional<SliceEndpointRecord> last;  // of a tile
+  for (; const SliceEndpointRecord* edge = store.endpoints.peek(); store.endpoints.pop()) {
     if (last && ByPair::group_before(*last, *edge)) tiles.finish();
     last.reset();
     if (edge->kind == PairKind::kTile) {
@@ -119,7 +120,7 @@ void pair_slices(TraceStore& store) {
   }
   open.keep_open();
   tiles.finish();
-  store.edges.release();
+  store.endpoints.release();
 }
 
 }  // namespace tracedb

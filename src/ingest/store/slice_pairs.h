@@ -14,14 +14,14 @@ class TraceStore;
 
 // Orders the events of one pair of phases that can belong together, then by time.
 struct ByPair {
-  bool operator()(const EdgeRecord& a, const EdgeRecord& b) const {
+  bool operator()(const SliceEndpointRecord& a, const SliceEndpointRecord& b) const {
     if (group_before(a, b)) return true;
     return !group_before(b, a) && a.ts < b.ts;
   }
-  static bool group_before(const EdgeRecord& a, const EdgeRecord& b);
+  static bool group_before(const SliceEndpointRecord& a, const SliceEndpointRecord& b);
 };
 
-// Reads store.edges to its end. Adds to the store's slices, issues and counts.
+// Reads store.endpoints to its end. Adds to the store's slices, issues and counts.
 void pair_slices(TraceStore& store);
 
 }  // namespace tracedb

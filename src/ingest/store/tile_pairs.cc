@@ -2,19 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "base/unknown.h"
 #include "ingest/store/trace_store.h"
 #include "trace/kernel_pairs.h"
 
 namespace tracedb {
 namespace {
 
-std::uint64_t key_of(const EdgeRecord& edge) { return (std::uint64_t{edge.track} << 32U) | edge.name; }
+std::uint64_t key_of(const SliceEndpointRecord& edge) { return (std::uint64_t{edge.track} << 32U) | edge.name; }
 
-std::string pid_text(const TrackKey& pid) { return pid.number != kUnset ? std::to_string(pid.number) : pid.text; }
+std::string pid_text(const TrackKey& pid) {
+  return pid.number != kUnknownValue ? std::to_string(pid.number) : pid.text;
+}
 
 }  // namespace
 
-void TilePairs::add(const EdgeRecord& edge) {
+void TilePairs::add(const SliceEndpointRecord& edge) {
   process_ = store_.threads[edge.track - 1].process;
   const TileEvent event = event_of(edge.name);
   if (event == TileEvent::kKernelStart && edge.is_end == 0) {
@@ -34,7 +37,7 @@ void TilePairs::add(const EdgeRecord& edge) {
   }
   const auto found = open_.find(key_of(edge));
   if (found == open_.end()) return keep_end(edge);
-  const EdgeRecord& begin = found->second;
+  const SliceEndpointRecord& begin = found->second;
   ++store_.kind(edge.category, std::string_view(&edge.ph, 1))
         .skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
   store_.slices.push({begin.ts, edge.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, edge.args, 0});
@@ -51,17 +54,17 @@ void TilePairs::finish() {
   process_ = 0;
 }
 
-void TilePairs::keep_open(const EdgeRecord& begin) {
+void TilePairs::keep_open(const SliceEndpointRecord& begin) {
   store_.issues.add(IssueKind::kBeginWithoutEnd, -1, store_.strings.text(begin.name));
-  store_.slices.push({begin.ts, kUnset, begin.category, begin.name, begin.track, begin.args, 0, 0});
+  store_.slices.push({begin.ts, kUnknownValue, begin.category, begin.name, begin.track, begin.args, 0, 0});
 }
 
-void TilePairs::keep_end(const EdgeRecord& end) {
+void TilePairs::keep_end(const SliceEndpointRecord& end) {
   store_.issues.add(IssueKind::kEndWithoutBegin, -1,
                     end.name == 0 ? std::string_view() : store_.strings.text(end.name));
   InstantRecord instant{};
   instant.ts = end.ts;
-  instant.bytes = kUnset;
+  instant.bytes = kUnknownValue;
   instant.category = end.category;
   instant.name = end.name;
   instant.track = end.track;
@@ -74,10 +77,11 @@ void TilePairs::add_kernels() {
   const KernelPairs pairs = pair_kernels(starts_, ends_);
   if (pairs.kernels.empty()) return;
   DeviceRecord record{};
-  record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnset;
+  record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth =
+      kUnknownValue;
   record.name =
       store_.string_id(fmt::format("{}..{}", store_.strings.text(start_name_), store_.strings.text(end_name_)));
-  record.stream = store_.stream_id({kUnset, "AI Engine"}, {kUnset, label_of(process_)});
+  record.stream = store_.stream_id({kUnknownValue, "AI Engine"}, {kUnknownValue, label_of(process_)});
   record.type = DeviceEventType::kKernel;
   for (const TileKernel& kernel : pairs.kernels) {
     record.ts = kernel.start;

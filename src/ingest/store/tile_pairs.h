@@ -21,22 +21,22 @@ class TilePairs {
  public:
   explicit TilePairs(TraceStore& store) : store_(store) {}
 
-  void add(const EdgeRecord& edge);  // PairKind::kTile, in time order, one process after the other
-  void finish();                     // behind the last edge of a process
+  void add(const SliceEndpointRecord& edge);  // PairKind::kTile, in time order, one process after the other
+  void finish();                              // behind the last edge of a process
 
  private:
-  void keep_open(const EdgeRecord& begin);
-  void keep_end(const EdgeRecord& end);
+  void keep_open(const SliceEndpointRecord& begin);
+  void keep_end(const SliceEndpointRecord& end);
   void add_kernels();
   TileEvent event_of(std::uint32_t name);
   const std::string& label_of(std::uint32_t process);
 
   TraceStore& store_;
-  std::map<std::uint64_t, EdgeRecord> open_;  // by track and name
-  std::vector<TileEvent> events_;             // by name, as far as asked for
-  std::vector<std::string> labels_;           // of the tiles, by process
-  std::vector<std::int64_t> starts_, ends_;   // of kernels
-  std::uint32_t process_ = 0;                 // 0: no edge since the last finish()
+  std::map<std::uint64_t, SliceEndpointRecord> open_;  // by track and name
+  std::vector<TileEvent> events_;                      // by name, as far as asked for
+  std::vector<std::string> labels_;                    // of the tiles, by process
+  std::vector<std::int64_t> starts_, ends_;            // of kernels
+  std::uint32_t process_ = 0;                          // 0: no edge since the last finish()
   std::uint32_t start_name_ = 0, end_name_ = 0;
 };
 

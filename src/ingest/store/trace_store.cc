@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
@@ -10,7 +12,7 @@ std::uint32_t global(const std::vector<std::uint32_t>& ids, std::uint32_t local)
 }
 
 std::string key_text(const TrackKey& key) {
-  return key.number != kUnset ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
+  return key.number != kUnknownValue ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ TraceStore::TraceStore(const StoreOptions& options)
       annotations(spool_share(options, 2)),
       slices(spool_share(options, 2)),
       tasks(spool_share(options, 2)),
-      edges(spool_share(options, 2)),
+      endpoints(spool_share(options, 2)),
       instants(spool_share(options, 2)),
       counters(spool_share(options, 2)),
       flows(spool_share(options, 6)),
@@ -56,7 +58,8 @@ void TraceStore::add(EventBatch& batch) {
   for (const MetadataRecord& record : batch.metadata) keep(record);
   issues.merge(batch.issues);
   read_to = batch.end;
-  if (batch.first_ts != kUnset && (first_ts == kUnset || batch.first_ts < first_ts)) first_ts = batch.first_ts;
+  if (batch.first_ts != kUnknownValue && (first_ts == kUnknownValue || batch.first_ts < first_ts))
+    first_ts = batch.first_ts;
 }
 
 void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
@@ -82,7 +85,7 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
 
 void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids) {
   const auto rewrite = [&ids](std::int64_t& number) {
-    if (is_wide(number)) number = kUnset + std::int64_t{global(ids, wide_id(number))};
+    if (is_wide(number)) number = kUnknownValue + std::int64_t{global(ids, wide_id(number))};
   };
   const auto rewrite_python = [&ids](std::uint32_t& id) {
     if (id > kWidePythonId && id < kRootPythonId) id = kWidePythonId + global(ids, id - kWidePythonId);
@@ -156,7 +159,7 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
     record.stream = global(ids.streams, record.stream);
     record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
     if (record.collective != 0) record.collective += collective_base;
-    if (record.correlation == kUnset || record.correlation == 0) ++uncorrelated;
+    if (record.correlation == kUnknownValue || record.correlation == 0) ++uncorrelated;
     if (record.args != 0) record.args += args_base;
     device_events.push(record);
   }
@@ -196,13 +199,13 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
     record.series = global(ids.strings, record.series);
     counters.push(record);
   }
-  for (EdgeRecord& record : batch.edges) {
+  for (SliceEndpointRecord& record : batch.endpoints) {
     common(record);
     record.scope = global(ids.scopes, record.scope);
     if (record.kind == PairKind::kThread) record.id.number = record.track;
     if (record.kind == PairKind::kTile) record.id.number = threads[record.track - 1].process;
     rewrite_id(record.id);
-    edges.push(record);
+    endpoints.push(record);
   }
   for (FlowRecord& record : batch.flows) {
     common(record);
@@ -220,16 +223,16 @@ void TraceStore::keep_backward_end(const FlowRecord& flow) {
   if (is_backward_flow_) backward_flow_ends.push_back({flow.ts, flow.track});
 }
 
-KindCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {
-  KindCount& count = kinds[{category, std::string(ph)}];
+EventCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {
+  EventCount& count = kinds[{category, std::string(ph)}];
   count.category = category;
   count.ph = ph;
   return count;
 }
 
 void TraceStore::add_counts(const EventBatch& batch, const WorkerIds& ids) {
-  for (const KindCount& local : batch.kinds) {
-    KindCount& count = kind(global(ids.strings, local.category), local.ph);
+  for (const EventCount& local : batch.kinds) {
+    EventCount& count = kind(global(ids.strings, local.category), local.ph);
     count.read += local.read;
     for (std::size_t i = 0; i < std::size(count.skipped); ++i) count.skipped[i] += local.skipped[i];
   }

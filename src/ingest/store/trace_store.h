@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/store/event_batch.h"
 #include "ingest/store/external_sorter.h"
 #include "ingest/store/interner.h"
@@ -23,14 +24,14 @@ namespace tracedb {
 struct ProcessInfo {
   TrackKey pid;
   std::string name, labels;
-  std::int64_t sort_index = kUnset;
+  std::int64_t sort_index = kUnknownValue;
 };
 
 struct ThreadInfo {
   std::uint32_t process = 0;
   TrackKey tid;
   std::string name;
-  std::int64_t sort_index = kUnset;
+  std::int64_t sort_index = kUnknownValue;
 };
 
 struct StreamInfo {
@@ -67,7 +68,7 @@ class TraceStore {
   void add(EventBatch& batch);  // the batch's records are rewritten on the way
   void finish();                // after the last batch: pairs begins and ends, starts no sorter but theirs
 
-  using Kinds = std::map<std::pair<std::uint32_t, std::string>, KindCount>;
+  using Kinds = std::map<std::pair<std::uint32_t, std::string>, EventCount>;
 
   Interner strings;
   Interner numbers;  // wide ones, in decimal
@@ -87,8 +88,8 @@ class TraceStore {
   ExternalSorter<DeviceRecord, ByTimestamp> device_events;
   ExternalSorter<AnnotationRecord, ByTime> annotations;
   ExternalSorter<SliceRecord, ByTime> slices;
-  ExternalSorter<TaskRecord, ByTime> tasks;  // until they are placed
-  ExternalSorter<EdgeRecord, ByPair> edges;  // until finish()
+  ExternalSorter<TaskRecord, ByTime> tasks;               // until they are placed
+  ExternalSorter<SliceEndpointRecord, ByPair> endpoints;  // until finish()
   ExternalSorter<InstantRecord, ByTimestamp> instants;
   ExternalSorter<CounterRecord, ByTimestamp> counters;
   ExternalSorter<FlowRecord, ByFlow> flows;
@@ -97,14 +98,14 @@ class TraceStore {
   bool operators_by_flow = false;  // a launch's own thread has no operators: flows to device events tell them
 
   Kinds kinds;
-  std::int64_t first_ts = kUnset;
-  std::uint64_t read_to = 0;       // position in the trace behind what was added
-  std::uint64_t uncorrelated = 0;  // device events without a correlation
+  std::int64_t first_ts = kUnknownValue;
+  std::uint64_t read_to = 0;          // position in the trace behind what was added
+  std::uint64_t uncorrelated = 0;     // device events without a correlation
   std::uint64_t derived_kernels = 0;  // made of several events, which are stored too
   IssueLog issues;
 
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
-  KindCount& kind(std::uint32_t category, std::string_view ph);
+  EventCount& kind(std::uint32_t category, std::string_view ph);
   std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
   std::uint32_t config_id(const LaunchConfig& config);
   [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory

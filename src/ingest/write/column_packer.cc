@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/unknown.h"
 #include "ingest/store/records.h"
 
 namespace tracedb {
@@ -33,7 +34,7 @@ void ColumnPacker::add(std::span<const std::int64_t> cells) {
 
 void ColumnPacker::gather(Column& column, std::span<const std::int64_t> cells) const {
   // Texts are no numbers for whoever reads the column either.
-  const std::int64_t unknown = column.what.type == ScanType::kNumber ? kUnset : 0;
+  const std::int64_t unknown = column.what.type == ScanType::kNumber ? kUnknownValue : 0;
   const std::int64_t added = column.what.type == ScanType::kChoice ? 1 : 0;
   std::int64_t* to = &column.frame[in_frame_];
   for (std::size_t i = column.what.cell; i < cells.size(); i += cells_in_row_) {

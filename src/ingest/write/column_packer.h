@@ -26,7 +26,7 @@ class ColumnPacker {
  public:
   ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row);
 
-  void add(std::span<const std::int64_t> cells);  // row-major, whole rows; kUnset where unknown
+  void add(std::span<const std::int64_t> cells);  // row-major, whole rows; kUnknownValue where unknown
   void write(Database& database);                 // once, after the last row
 
  private:

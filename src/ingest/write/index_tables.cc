@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/decimal.h"
+#include "base/unknown.h"
 #include "ingest/read/json_text.h"
 #include "ingest/write/index_writer.h"
 
@@ -17,7 +18,7 @@ void bind_text(Statement& statement, int index, std::string_view text) {  // emp
 }
 
 void bind_number(Statement& statement, int index, std::int64_t value) {
-  value == kUnset ? statement.bind_null(index) : statement.bind(index, value);
+  value == kUnknownValue ? statement.bind_null(index) : statement.bind(index, value);
 }
 
 void bind_id(Statement& statement, int index, std::uint32_t id) {
@@ -29,11 +30,11 @@ void bind_rate(Statement& statement, int index, double value) {
 }
 
 void bind_key(Statement& statement, int index, const TrackKey& key) {
-  key.number == kUnset ? bind_text(statement, index, key.text) : bind_number(statement, index, key.number);
+  key.number == kUnknownValue ? bind_text(statement, index, key.text) : bind_number(statement, index, key.number);
 }
 
 void bind_count(Statement& statement, int index, const std::optional<std::int64_t>& count) {
-  bind_number(statement, index, count.value_or(kUnset));
+  bind_number(statement, index, count.value_or(kUnknownValue));
 }
 
 // Names the header's device objects use, old and new, for the columns of `device` from sm_count on.
@@ -103,7 +104,7 @@ void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, con
     const FrameLabel label = frame_label(store.strings.text(id));
     frame.bind(1, std::int64_t{id}).bind(2, label.function);
     bind_id(frame, 3, label.file.empty() ? 0 : store.string_id(label.file));
-    bind_number(frame, 4, label.file.empty() ? kUnset : label.line);
+    bind_number(frame, 4, label.file.empty() ? kUnknownValue : label.line);
     frame.run();
   }
   // Behind all that adds to them.
@@ -147,7 +148,7 @@ void IndexWriter::write_task_info(const TraceStore& store) {
     };
     for (const std::uint32_t text : {task.name, task.core, task.state}) bind_next(text);
     const auto mix_blocks = task.mix_blocks == 0 ? std::nullopt : parse_int64(store.strings.text(task.mix_blocks));
-    bind_number(insert, index++, mix_blocks.value_or(kUnset));
+    bind_number(insert, index++, mix_blocks.value_or(kUnknownValue));
     for (const std::uint32_t text : {task.input_shapes, task.input_types, task.input_formats, task.output_shapes,
                                      task.output_types, task.output_formats}) {
       bind_next(text);
@@ -163,7 +164,7 @@ void IndexWriter::write_tracks(const TraceStore& store, const std::vector<Device
   for (const DeviceRow& row : devices) {
     device.bind(1, ++id);
     bind_number(device, 2, row.key.number);
-    if (row.key.number == kUnset) bind_text(device, 3, row.key.text);
+    if (row.key.number == kUnknownValue) bind_text(device, 3, row.key.text);
     device.bind(4, row.vendor).bind(5, std::int64_t{row.used ? 1 : 0});
     bind_properties(device, row.properties.empty() ? row.model : row.properties);
     bind_text(device, 17, row.properties);
@@ -219,32 +220,20 @@ void IndexWriter::write_module_calls(const TraceStore& store, const CpuLinks& cp
 }
 
 void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
-  const KernelSumTables sums = devices.sums.finish();
-  Statement group(*database_, "INSERT INTO kernel_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const auto bind_spread = [](Statement& insert, int first, const KernelSum& sum) {
-    const bool known = sum.known > 0;
-    int index = first;
-    for (const std::int64_t value : {sum.p50, sum.p90, sum.p99}) bind_number(insert, index++, known ? value : kUnset);
-  };
-  for (const KernelSum& sum : sums.by_group) {
-    group.bind(1, std::int64_t{sum.group.name});
-    bind_text(group, 2, sum.group.step_kind == 0 ? "" : to_string(static_cast<StepKind>(sum.group.step_kind - 1)));
-    group.bind(3, std::int64_t{sum.group.stream}).bind(4, sum.n).bind(5, sum.total);
-    bind_number(group, 6, sum.known > 0 ? sum.min : kUnset);
-    bind_number(group, 7, sum.known > 0 ? sum.max : kUnset);
-    group.bind(8, sum.sum_of_squares);
-    bind_spread(group, 9, sum);
-    group.bind(12, sum.known).run();
-  }
-  Statement name(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const KernelSum& sum : sums.by_name) {
-    name.bind(1, std::int64_t{sum.group.name}).bind(2, sum.n).bind(3, sum.total);
-    bind_number(name, 4, sum.known > 0 ? sum.min : kUnset);
-    bind_number(name, 5, sum.known > 0 ? sum.max : kUnset);
-    name.bind(6, sum.sum_of_squares);
-    bind_rate(name, 7, sum.known > 0 ? sum.median : std::numeric_limits<double>::quiet_NaN());
-    bind_spread(name, 8, sum);
-    name.bind(11, sum.known).run();
+  Statement insert(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const KernelSum& sum : devices.sums.finish()) {
+    const auto bind_known = [&](int index, std::int64_t value) {
+      bind_number(insert, index, sum.known > 0 ? value : kUnknownValue);
+    };
+    insert.bind(1, std::int64_t{sum.name}).bind(2, sum.n).bind(3, sum.total);
+    bind_known(4, sum.min);
+    bind_known(5, sum.max);
+    insert.bind(6, sum.sum_of_squares);
+    bind_rate(insert, 7, sum.known > 0 ? sum.median : std::numeric_limits<double>::quiet_NaN());
+    bind_known(8, sum.p50);
+    bind_known(9, sum.p90);
+    bind_known(10, sum.p99);
+    insert.bind(11, sum.known).run();
   }
 }
 
@@ -314,7 +303,7 @@ void IndexWriter::write_issues(const IssueLog& issues) {
     const IssueDescription& description = describe(issue.kind);
     insert.bind(1, description.name).bind(2, to_string(description.severity));
     insert.bind(3, static_cast<std::int64_t>(issue.count));
-    bind_number(insert, 4, issue.offset < 0 ? kUnset : issue.offset);
+    bind_number(insert, 4, issue.offset < 0 ? kUnknownValue : issue.offset);
     bind_text(insert, 5, issue.sample);
     insert.run();
   }

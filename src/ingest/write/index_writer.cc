@@ -11,15 +11,13 @@
 #include "index/index_format.h"
 #include "index/packed_columns.h"
 #include "sql/scripts.h"
+#include "trace/event_kinds.h"
 #include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kAnnotationKinds[] = {"user", "gpu"};
-constexpr std::string_view kCallKinds[] = {"launch", "graph_launch", "copy", "sync", "other"};
-constexpr std::string_view kKernelKinds[] = {"compute", "comm", "copy_kernel", "comm_compute"};
-constexpr std::string_view kMemoryKinds[] = {"memcpy", "memset"};
 constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
 
 struct Column {
@@ -62,7 +60,7 @@ std::vector<TableLayout> layouts() {
         {"name_id"},
         {"correlation"},
         {"external_id"},
-        {"kind", kCallKinds},
+        {"kind", kCallKindNames},
         {"cpu_op_id"},
         {"stack_id"},
         {"annotation_id"},
@@ -83,12 +81,12 @@ std::vector<TableLayout> layouts() {
         {"graph_node_id"},
         {"launch_config_id"},
         {"first_of_launch"},
-        {"kind", kKernelKinds},
-        {"pass", pass_names()}}},
+        {"kind", kKernelKindNames},
+        {"pass", kPassNames}}},
       {"memory_op",
        {{"ts"},
         {"dur"},
-        {"kind", kMemoryKinds},
+        {"kind", kMemoryKindNames},
         {"direction", copy_directions()},
         {"name_id"},
         {"bytes"},
@@ -101,7 +99,7 @@ std::vector<TableLayout> layouts() {
         {"stack_id"},
         {"annotation_id"},
         {"step_id"},
-        {"pass", pass_names()}}},
+        {"pass", kPassNames}}},
       {"slice", {{"ts"}, {"dur"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}}},
       {"instant", {{"ts"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}, {"bytes"}}},
       {"flow_unmatched", {{"ts"}, {"category_id"}, {"ph", kFlowPhases}, {"flow_id"}, {"process_id"}, {"thread_id"}}},

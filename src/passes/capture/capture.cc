@@ -86,7 +86,7 @@ void read_captures(const Index& index, Capture& capture) {
       place = rows.size();
     } else if (is_in(ends, name[i])) {
       place = 0;
-    } else if (place != 0 && kind[i] == static_cast<std::uint32_t>(StoredCallKind::kLaunch)) {
+    } else if (place != 0 && kind[i] == static_cast<std::uint32_t>(CallKind::kLaunch)) {
       rows[place - 1].push_back(i);
       captured[i] = true;
     }
@@ -121,7 +121,7 @@ GraphLaunches::GraphLaunches(const Index& index) {
   const auto kind = calls.ids("kind");
   is_graph_.resize(calls.size() + 1);
   for (std::size_t i = 0; i < kind.size(); ++i) {
-    is_graph_[i + 1] = kind[i] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+    is_graph_[i + 1] = kind[i] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   }
 }
 

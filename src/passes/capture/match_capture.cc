@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/unknown.h"
 #include "passes/capture/capture.h"
 #include "passes/capture/sequence_match.h"
 #include "passes/columns/rows_by_step.h"
@@ -114,7 +115,7 @@ class CaptureMatcher {
     if (fit.launcher.empty()) ++unfit_;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!graphs_.has(launch_[rows[i]])) continue;
-      const double time = dur_[rows[i]] == kNullCell ? 0 : static_cast<double>(dur_[rows[i]]);
+      const auto time = static_cast<double>(duration_or_zero(dur_[rows[i]]));
       ++out_.kernels;
       total_ += time;
       if (fit.launcher.empty() || fit.launcher[i] == 0) continue;

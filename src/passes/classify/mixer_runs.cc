@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/statistics.h"
+
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kSeldom = 12;  // hybrids have one attention layer in eight at most
 
 // How many positions lie between two mixers of one name: the median.
-std::size_t median_distance(std::vector<std::size_t>& distances) {
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  return *middle;
-}
+std::size_t median_distance(std::vector<std::size_t>& distances) { return upper_median(std::span(distances)); }
 
 }  // namespace
 

@@ -8,6 +8,9 @@
 #include <limits>
 #include <span>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
+
 namespace tracedb {
 
 // The sets of the metric definitions: compute kernels and fills, collectives, copies by engines or kernels. Collectives
@@ -17,8 +20,6 @@ inline bool communicates(Work work) { return work == Work::kComm || work == Work
 
 // By the values of a table's column kind; what is more than that counts as the first.
 using WorkOfKind = std::array<Work, 8>;
-
-inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();  // an unknown ts or dur
 
 // One table. Element i has id i + 1. All spans but `left_out` have its length.
 struct DeviceEvents {
@@ -64,13 +65,9 @@ struct Window {
 inline DeviceEvent event_at(const DeviceWork& work, const DeviceEvents& table, std::size_t row, bool is_memory_op) {
   const std::uint32_t stream = table.stream[row];
   const std::int64_t ts = table.ts[row] > 0 ? table.ts[row] : 0;  // so that differences do not overflow
-  std::int64_t end = ts;
-  if (table.dur[row] > 0 && __builtin_add_overflow(ts, table.dur[row], &end)) {
-    end = std::numeric_limits<std::int64_t>::max();
-  }
   return {{static_cast<std::uint32_t>(row) + 1, is_memory_op},
           ts,
-          end,
+          saturating_add(ts, duration_or_zero(table.dur[row])),
           stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0,
           stream,
           table.launch[row],

@@ -12,14 +12,10 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKernelKinds = {"compute", "comm", "copy_kernel", "comm_compute"};
-constexpr std::array<std::string_view, 2> kMemoryKinds = {"memcpy", "memset"};
-constexpr std::array<std::string_view, 5> kCallKinds = {"launch", "graph_launch", "copy", "sync", "other"};
-
 std::span<const std::string_view> kinds_of(std::string_view table) {
-  if (table == "kernel") return kKernelKinds;
-  if (table == "memory_op") return kMemoryKinds;
-  return kCallKinds;
+  if (table == "kernel") return kKernelKindNames;
+  if (table == "memory_op") return kMemoryKindNames;
+  return kCallKindNames;
 }
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
@@ -28,7 +24,7 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
   if (number) return {name, ScanType::kNumber, {}};
   if (name == "bandwidth_gb_s") return {name, ScanType::kReal, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};
-  if (name == "pass") return {name, ScanType::kChoice, pass_names()};
+  if (name == "pass") return {name, ScanType::kChoice, kPassNames};
   if (name == "kind") return {name, ScanType::kChoice, kinds_of(table)};
   return {name, ScanType::kId, {}};
 }

@@ -14,20 +14,9 @@
 
 #include "index/index.h"
 #include "sql/column_scan.h"
+#include "trace/event_kinds.h"
 
 namespace tracedb {
-
-// Values of the column kind. Not the enums of trace/event_names.h: 0 is whatever is none of them.
-enum class StoredKernelKind : std::uint32_t { kUnknown, kCompute, kComm, kCopyKernel, kCommCompute };  // kernel.kind
-enum class StoredMemoryKind : std::uint32_t { kUnknown, kMemcpy, kMemset };                            // memory_op.kind
-enum class StoredCallKind : std::uint32_t {
-  kUnknown,
-  kLaunch,
-  kGraphLaunch,
-  kCopy,
-  kSync,
-  kOther
-};  // runtime_call.kind
 
 // The index must outlive the object. One thread at a time.
 class EventColumns {
@@ -38,11 +27,11 @@ class EventColumns {
 
   [[nodiscard]] std::size_t size() const;  // rows
   // ts and dur, in ns, bytes, external_id and correlation, and the bits of bandwidth_gb_s, a double; an unknown one is
-  // kNullCell. The span lives as long as the object.
+  // kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
   // Ids (name_id, stream_id, step_id ...), kind (not of annotations and operators), direction of memory_op, pass of
-  // kernel and memory_op; 0: unknown. "kind" has the values of the table's enum above, "direction" is a place in
-  // copy_directions(), "pass" one in pass_names(), plus 1.
+  // kernel and memory_op; 0: unknown. "kind" is a kind of trace/event_kinds.h, "direction" is a place in
+  // copy_directions(), "pass" one in kPassNames, plus 1.
   [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
 
  private:

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/saturating.h"
+#include "base/statistics.h"
+#include "base/unknown.h"
 #include "sql/column_scan.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // How far the intervals of a group on a device reach so far.
@@ -19,13 +21,13 @@ class Cover {
       : device_of_stream_(device_of_stream),
         devices_(1 + std::accumulate(device_of_stream.begin(), device_of_stream.end(), std::size_t{0},
                                      [](std::size_t a, std::size_t b) { return std::max(a, b); })),
-        until_(groups * devices_, kUnknown) {}
+        until_(groups * devices_, kUnknownValue) {}
 
   // How much [ts, ts + dur) adds. Events come in order of ts.
   std::int64_t add(GroupId group, std::uint32_t stream, std::int64_t ts, std::int64_t dur) {
     const std::size_t device = stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
     std::int64_t& until = until_[group * devices_ + device];
-    const std::int64_t end = bounded_add(ts, dur);
+    const std::int64_t end = saturating_add(ts, dur);
     const std::int64_t begin = std::max(ts, until);
     if (end <= begin) return 0;
     until = end;
@@ -37,8 +39,6 @@ class Cover {
   std::size_t devices_;
   std::vector<std::int64_t> until_;
 };
-
-std::size_t nearest_rank(std::size_t count, unsigned percent) { return (count * percent + 99) / 100 - 1; }
 
 // The value at place `rank` of all, where those from `sorted_to` on are not below those before.
 std::int64_t select(std::span<std::int64_t> values, std::size_t sorted_to, std::size_t rank) {
@@ -85,8 +85,8 @@ std::int64_t busy_time(const GroupedEvents& events) {
   Cover cover(1, events.device_of_stream);
   std::int64_t busy = 0;
   for (std::size_t i = 0; i < events.group.size(); ++i) {
-    if (events.group[i] == kNoGroup || events.dur[i] == kUnknown) continue;
-    busy = bounded_add(busy, cover.add(0, events.stream[i], events.ts[i], events.dur[i]));
+    if (events.group[i] == kNoGroup || events.dur[i] == kUnknownValue) continue;
+    busy = saturating_add(busy, cover.add(0, events.stream[i], events.ts[i], events.dur[i]));
   }
   return busy;
 }
@@ -99,10 +99,10 @@ std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t gr
     if (group == kNoGroup) continue;
     GroupStats& own = stats[group];
     ++own.count;
-    if (events.dur[i] == kUnknown) continue;
+    if (events.dur[i] == kUnknownValue) continue;
     ++own.known;
-    own.total = bounded_add(own.total, events.dur[i]);
-    own.busy = bounded_add(own.busy, cover.add(group, events.stream[i], events.ts[i], events.dur[i]));
+    own.total = saturating_add(own.total, events.dur[i]);
+    own.busy = saturating_add(own.busy, cover.add(group, events.stream[i], events.ts[i], events.dur[i]));
   }
   return stats;
 }
@@ -116,7 +116,7 @@ std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t gro
   std::vector<std::size_t> next(end.begin(), end.end() - 1);
   for (std::size_t i = 0; i < events.group.size(); ++i) {
     const GroupId group = events.group[i];
-    if (group != kNoGroup && events.dur[i] != kUnknown) durations[next[group]++] = events.dur[i];
+    if (group != kNoGroup && events.dur[i] != kUnknownValue) durations[next[group]++] = events.dur[i];
   }
   for (std::size_t g = 0; g < groups; ++g) {
     describe(durations.subspan(end[g], end[g + 1] - end[g]), stats[g]);

@@ -25,7 +25,7 @@ struct GroupStats {
   double stddev = 0;              // of the sample (n - 1); 0 for one
 };
 
-// One element for each event in time order. Unknown durations are std::numeric_limits<std::int64_t>::min().
+// One element for each event in time order. Unknown durations are kUnknownValue.
 struct GroupedEvents {
   std::span<const std::int64_t> ts, dur;
   std::span<const std::uint32_t> stream;  // an id into `device_of_stream`; others are on device 0
@@ -41,11 +41,5 @@ std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t gr
 
 // Union of the intervals of all events that are in a group, per device, added up over devices.
 std::int64_t busy_time(const GroupedEvents& events);
-
-// a + b, at most 2^63 - 1.
-inline std::int64_t bounded_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
 
 }  // namespace tracedb

@@ -7,7 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/rows_by_step.h"
 #include "passes/layers/stack_table.h"
 #include "passes/layers/step_layers.h"
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 constexpr double kAgreement = 0.95;
-
-std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
 class Finder {
  public:
@@ -240,9 +239,9 @@ class Finder {
   void finish() {
     std::int64_t inside = 0, total = 0;
     for (std::size_t i = 0; i < dur_.size(); ++i) {
-      const std::int64_t time = time_of(dur_[i]);
-      total = bounded_add(total, time);
-      inside = bounded_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
+      const std::int64_t time = duration_or_zero(dur_[i]);
+      total = saturating_add(total, time);
+      inside = saturating_add(inside, out_.of_kernel[i] >= 0 ? time : 0);
     }
     out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
     for (std::size_t i = 0; const LayerHint* hint = finder_.hints().get(i); ++i) {

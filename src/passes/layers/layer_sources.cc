@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/unknown.h"
 #include "passes/layers/module_layers.h"
 #include "passes/layers/numbered_layers.h"
 
@@ -23,7 +24,7 @@ StackUse stack_use(const Index& index, const Launched& launched) {
       use.first_kernel.resize(use.time.size(), 0);
       if (launched.traits != nullptr) use.traits.resize(use.time.size(), 0);
     }
-    const std::int64_t dur = launched.weight[i] == kNullCell ? 0 : launched.weight[i];
+    const std::int64_t dur = duration_or_zero(launched.weight[i]);
     use.time[stack] += dur >> 8;  // shares are all that matters: no sum may overflow
     if (launched.traits != nullptr) use.traits[stack] |= traits_of(*launched.traits, name[i]);
     if (use.first_kernel[stack] == 0) use.first_kernel[stack] = static_cast<std::uint32_t>(i + 1);

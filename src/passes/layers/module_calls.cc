@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -62,7 +62,7 @@ std::uint32_t ModuleTrie::frame(std::uint32_t module) const {
 ModuleCalls ModuleTrie::calls(const StackUse& use) const {
   std::vector<ModuleUse> below(size());  // by module, itself included
   const auto add = [](ModuleUse& to, const ModuleUse& from) {
-    to.time = bounded_add(to.time, from.time);
+    to.time = saturating_add(to.time, from.time);
     to.first_kernel = std::min(to.first_kernel, from.first_kernel);
     to.traits |= from.traits;
   };

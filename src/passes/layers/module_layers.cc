@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 #include "passes/layers/module_calls.h"
 
 namespace tracedb {
@@ -47,7 +47,7 @@ class Chooser {
       : modules_(modules), traits_known_(traits_known) {
     for (const auto& [frames, call] : calls) {
       children_[frames.first].push_back({frames.second, &call});
-      if (frames.first == 0) all_ = bounded_add(all_, call.time);
+      if (frames.first == 0) all_ = saturating_add(all_, call.time);
     }
     for (auto& [outer, of_one] : children_) {
       std::sort(of_one.begin(), of_one.end(),
@@ -96,7 +96,7 @@ class Chooser {
       if (in_layer_.contains(child.frame)) continue;
       auto found = std::find_if(all.begin(), all.end(), [&](const Siblings& s) { return s.kind == kind(child.frame); });
       if (found == all.end()) found = all.insert(all.end(), {kind(child.frame), 0, {}});
-      found->time = bounded_add(found->time, child.call->time);
+      found->time = saturating_add(found->time, child.call->time);
       found->members.push_back(child);
     }
     std::erase_if(all, [&](const Siblings& each) { return each.members.size() < 2 || are_lone(each); });
@@ -132,7 +132,7 @@ class Chooser {
     std::size_t count = 0;
     for (const Child& member : siblings.members) {
       for (const Siblings& below : repeated(wrapped(member).back().frame)) {
-        inner = bounded_add(inner, below.time);
+        inner = saturating_add(inner, below.time);
         count += below.members.size();
       }
     }

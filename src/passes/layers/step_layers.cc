@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/unknown.h"
 #include "passes/classify/mixer_runs.h"
 #include "passes/steps/step_stats.h"
 
@@ -10,8 +11,6 @@ namespace tracedb {
 namespace {
 
 constexpr double kOneStream = 0.95;  // of the mixers
-
-std::int64_t time_of(std::int64_t dur) { return dur == kNullCell ? 0 : dur; }
 
 }  // namespace
 
@@ -155,7 +154,7 @@ bool StepLayerFinder::hinted(StepOnDevice& part, const LayerHint& hint, bool rhy
   double inside = 0, total = 0;
   bool any = false;
   for (const std::uint32_t row : part.rows) {
-    const auto time = static_cast<double>(time_of(dur_[row]));
+    const auto time = static_cast<double>(duration_or_zero(dur_[row]));
     total += time;
     if (hint.of(row) < 0) continue;
     inside += time;
@@ -164,7 +163,7 @@ bool StepLayerFinder::hinted(StepOnDevice& part, const LayerHint& hint, bool rhy
   if (!any) return false;
   const std::vector<Stretch> bare = rhythm ? bare_stretches(part, hint) : std::vector<Stretch>();
   for (const auto& [from, to] : bare) {
-    for (std::size_t i = from; i < to; ++i) total -= static_cast<double>(time_of(dur_[part.rows[i]]));
+    for (std::size_t i = from; i < to; ++i) total -= static_cast<double>(duration_or_zero(dur_[part.rows[i]]));
   }
   constexpr double kLeast = 0.2;
   if (inside < kLeast * total) return false;

@@ -6,7 +6,7 @@
 namespace tracedb {
 namespace {
 
-// By StoredKernelKind and StoredMemoryKind; fills count as computing.
+// By KernelKind and MemoryKind; fills count as computing.
 constexpr WorkOfKind kKernelWork = {Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy, Work::kFusedComm};
 constexpr WorkOfKind kMemoryWork = {Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy};
 
@@ -58,7 +58,7 @@ Window window_of(const Selection& selection) {
 
 LaunchColumns::LaunchColumns(const Index& index) : columns_(index, "runtime_call"), is_graph_(columns_.size()) {
   const auto kinds = columns_.ids("kind");
-  constexpr auto kGraph = static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+  constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   for (std::size_t i = 0; i < kinds.size(); ++i) is_graph_[i] = kinds[i] == kGraph ? 1 : 0;
 }
 

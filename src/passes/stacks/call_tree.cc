@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
 
 namespace tracedb {
 namespace {
@@ -29,7 +29,7 @@ class TreeBuilder {
   }
   void end_at(std::uint32_t id, const PathTime& time) {
     CallNode& node = nodes_[id];
-    node.self = bounded_add(node.self, time.time);
+    node.self = saturating_add(node.self, time.time);
     node.self_count += time.count;
   }
   // Totals, then the reader's order.
@@ -85,7 +85,7 @@ std::vector<CallNode> TreeBuilder::finish() {
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     if (nodes_[id].parent == kNoNode) continue;
     CallNode& parent = nodes_[nodes_[id].parent];
-    parent.total = bounded_add(parent.total, nodes_[id].total);
+    parent.total = saturating_add(parent.total, nodes_[id].total);
     parent.count += nodes_[id].count;
   }
   return rearranged(nodes_, reading_order(nodes_));
@@ -168,11 +168,11 @@ std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span
       }
       CallNode& node = out[entry->second];
       if (std::exchange(innermost, false)) {
-        node.self = bounded_add(node.self, times[id].time);
+        node.self = saturating_add(node.self, times[id].time);
         node.self_count += times[id].count;
       }
       if (std::exchange(last_path[entry->second], id) == id) continue;
-      node.total = bounded_add(node.total, times[id].time);
+      node.total = saturating_add(node.total, times[id].time);
       node.count += times[id].count;
     }
   }

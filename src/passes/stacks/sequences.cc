@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "passes/columns/group_stats.h"
+#include "base/dense_index.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
 // The last kernels of a stream.
 struct Window {
@@ -20,14 +20,13 @@ struct Window {
 // A sequence on one stream.
 struct Found {
   SequenceStats stats;
-  std::uint64_t hash = 0;
   std::uint64_t end = 0;  // kernels of the stream up to the last time it was counted
   std::uint32_t stream = 0;
 };
 
 class Finder {
  public:
-  explicit Finder(std::size_t length) : length_(length), slots_(1024) {}
+  explicit Finder(std::size_t length) : length_(length) {}
 
   void add(std::uint32_t stream, std::uint32_t label, std::int64_t dur) {
     if (stream >= windows_.size()) windows_.resize(std::size_t{stream} + 1);
@@ -57,7 +56,7 @@ class Finder {
       }
       SequenceStats& all = out.back();
       all.count += found.stats.count;
-      all.total = bounded_add(all.total, found.stats.total);
+      all.total = saturating_add(all.total, found.stats.total);
       all.min = std::min(all.min, found.stats.min);
       all.max = std::max(all.max, found.stats.max);
     }
@@ -72,12 +71,12 @@ class Finder {
     std::int64_t time = 0;
     bool known = true;
     for (const std::int64_t dur : window.durations) {
-      known = known && dur != kUnknown;
-      time = bounded_add(time, std::max<std::int64_t>(dur, 0));
+      known = known && dur != kUnknownValue;
+      time = saturating_add(time, std::max<std::int64_t>(dur, 0));
     }
     SequenceStats& stats = found_[id].stats;
     ++stats.count;
-    stats.total = bounded_add(stats.total, time);
+    stats.total = saturating_add(stats.total, time);
     if (!known) return;
     stats.min = stats.count == 1 ? time : std::min(stats.min, time);
     stats.max = std::max(stats.max, time);
@@ -87,31 +86,17 @@ class Finder {
   std::uint32_t sequence(const std::vector<std::uint32_t>& labels, std::uint32_t stream) {
     std::uint64_t hash = 0x9e3779b97f4a7c15 + stream;
     for (const std::uint32_t label : labels) hash = (hash ^ label) * 0xff51afd7ed558ccd, hash ^= hash >> 32U;
-    std::size_t slot = hash & (slots_.size() - 1);
-    while (slots_[slot] != 0) {
-      const Found& there = found_[slots_[slot] - 1];
-      if (there.stream == stream && there.stats.labels == labels) return slots_[slot] - 1;
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    found_.push_back({{labels, 0, 0, 0, 0}, hash, 0, stream});
-    slots_[slot] = static_cast<std::uint32_t>(found_.size());
-    if (found_.size() * 2 > slots_.size()) grow();
-    return static_cast<std::uint32_t>(found_.size()) - 1;
-  }
-
-  void grow() {
-    slots_.assign(slots_.size() * 2, 0);
-    for (std::uint32_t id = 0; id < found_.size(); ++id) {
-      std::size_t slot = found_[id].hash & (slots_.size() - 1);
-      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = id + 1;
-    }
+    const auto [index, is_new] = index_.index_of(hash, [&](std::uint32_t known) {
+      return found_[known].stream == stream && found_[known].stats.labels == labels;
+    });
+    if (is_new) found_.push_back({{labels, 0, 0, 0, 0}, 0, stream});
+    return index;
   }
 
   std::size_t length_;
   std::vector<Window> windows_;  // by stream
   std::vector<Found> found_;
-  std::vector<std::uint32_t> slots_;  // open addressing, size a power of two: number + 1, 0: free
+  DenseIndex index_;  // of found_
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct SequenceStats {
   std::int64_t min = 0, max = 0;      // ns, of one time; where a duration is unknown, of the others
 };
 
-// One element for each kernel in time order. Unknown durations are std::numeric_limits<std::int64_t>::min().
+// One element for each kernel in time order. Unknown durations are kUnknownValue.
 struct LabelledKernels {
   std::span<const std::int64_t> dur;
   std::span<const std::uint32_t> stream;

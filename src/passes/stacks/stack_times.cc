@@ -5,8 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/event_columns.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -109,7 +110,7 @@ StackTimes stack_times(Workload& workload, Frames which) {
     if (!filter.keeps_kernel(i)) continue;
     PathTime& time = out.times[empty[stack[i]] ? 0 : stack[i]];
     ++time.count;
-    if (dur[i] != kNullCell) time.time = bounded_add(time.time, dur[i]);
+    if (dur[i] != kUnknownValue) time.time = saturating_add(time.time, dur[i]);
   }
   return out;
 }

@@ -6,13 +6,14 @@
 #include <limits>
 #include <map>
 
+#include "base/statistics.h"
+#include "base/unknown.h"
 #include "passes/classify/mixer_runs.h"
 #include "trace/training.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kUnknownTime = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::uint32_t kOptimizerPass = static_cast<std::uint32_t>(Pass::kOptimizer) + 1;
@@ -192,7 +193,7 @@ class LayerRhythm {
 
   [[nodiscard]] std::int64_t idle_before(std::size_t position) const {
     const std::uint32_t before = track_.kernel[position - 1];
-    const std::int64_t dur = kernels_.dur[before] == kUnknownTime ? 0 : kernels_.dur[before];
+    const std::int64_t dur = duration_or_zero(kernels_.dur[before]);
     return std::max<std::int64_t>(kernels_.ts[track_.kernel[position]] - kernels_.ts[before] - dur, 0);
   }
 
@@ -222,8 +223,7 @@ StepRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   if (ends.size() < 2) return {{}, 0, "no optimizer steps follow each other"};
   std::vector<std::size_t> sizes;
   for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);
-  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2), sizes.end());
-  const std::size_t usual = sizes[sizes.size() / 2];
+  const std::size_t usual = upper_median(std::span(sizes));
   const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
   StepRanges out{{}, 0, "optimizer steps"};
   std::size_t same = 0;

@@ -6,7 +6,8 @@
 #include <map>
 
 #include "base/large_vector.h"
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/steps/call_steps.h"
 
 namespace tracedb {
@@ -21,9 +22,9 @@ struct Call {
 struct Module {
   std::string name;
   std::vector<Call> calls;
-  std::int64_t time = 0;         // of the host
-  std::int64_t end = kNullCell;  // of the latest call
-  bool in_turn = true;           // no call begins before the one before it has ended
+  std::int64_t time = 0;             // of the host
+  std::int64_t end = kUnknownValue;  // of the latest call
+  bool in_turn = true;               // no call begins before the one before it has ended
 };
 
 std::string label(std::string_view frame) {
@@ -41,8 +42,8 @@ std::map<std::int64_t, Module> read_modules(const Index& index) {
     const Call call{rows.int64(1), rows.int64(2), static_cast<std::uint32_t>(rows.int64(3))};
     if (module.calls.empty()) module.name = label(rows.text(4));
     module.in_turn = module.in_turn && (module.calls.empty() || call.ts >= module.end);
-    module.end = bounded_add(call.ts, call.dur);
-    module.time = bounded_add(module.time, call.dur);
+    module.end = saturating_add(call.ts, call.dur);
+    module.time = saturating_add(module.time, call.dur);
     module.calls.push_back(call);
   }
   return modules;
@@ -75,8 +76,8 @@ StepSet steps_by_module(const Index& index, const EventTables& events) {
     facts.dur = call.dur;
     facts.track = call.thread;
     set.steps.push_back(std::move(facts));
-    marks.push_back({call.ts, bounded_add(call.ts, call.dur), call.thread, static_cast<std::uint32_t>(set.steps.size()),
-                     StepScope::kProcess});
+    marks.push_back({call.ts, saturating_add(call.ts, call.dur), call.thread,
+                     static_cast<std::uint32_t>(set.steps.size()), StepScope::kProcess});
   }
   const CallSteps calls(index, marks);
   set.of_kernel = assigned(events.kernels, calls);

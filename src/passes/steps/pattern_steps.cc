@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/steps/call_steps.h"
 #include "passes/steps/step_pattern.h"
 
@@ -110,7 +111,7 @@ class PatternSteps {
 
   [[nodiscard]] std::int64_t end(std::size_t i) const {
     const std::int64_t dur = annotations_.int64s("dur")[i];
-    return dur == kNullCell ? annotations_.int64s("ts")[i] : bounded_add(annotations_.int64s("ts")[i], dur);
+    return dur == kUnknownValue ? annotations_.int64s("ts")[i] : saturating_add(annotations_.int64s("ts")[i], dur);
   }
 
   [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {

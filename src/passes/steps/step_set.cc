@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/unknown.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
 #include "passes/steps/pattern_steps.h"
@@ -81,8 +82,8 @@ class IndexedSteps {
       facts.info.context_tokens = optional_int64(steps, 4);
       facts.info.generation_requests = optional_int64(steps, 5);
       facts.info.generation_tokens = optional_int64(steps, 6);
-      facts.ts = optional_int64(steps, 7).value_or(kNullCell);
-      facts.dur = optional_int64(steps, 8).value_or(kNullCell);
+      facts.ts = optional_int64(steps, 7).value_or(kUnknownValue);
+      facts.dur = optional_int64(steps, 8).value_or(kUnknownValue);
       facts.on_device = steps.int64(9) == 1;
       facts.track = static_cast<std::uint32_t>(steps.int64(10));
       facts.name = steps.text(11);
@@ -182,7 +183,7 @@ void find_training(const Index& index, StepSet& set) {
     StepFacts& step = set.steps[i];
     if (!open(step)) continue;
     const auto mark = std::lower_bound(marks.begin(), marks.end(), step.ts);
-    const bool timed = step.ts != kNullCell && step.dur != kNullCell;
+    const bool timed = step.ts != kUnknownValue && step.dur != kUnknownValue;
     const bool marked = timed && (autograd || (mark != marks.end() && *mark - step.ts < step.dur));
     if (trains[i] || marked) step.info.kind = StepKind::kTrain;
   }
@@ -195,7 +196,7 @@ std::vector<bool> graph_launches(const Index& index) {
   const auto kind = calls.ids("kind");
   out.resize(kind.size() + 1);
   for (std::size_t i = 0; i < kind.size(); ++i) {
-    out[i + 1] = kind[i] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+    out[i + 1] = kind[i] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   }
   return out;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/large_vector.h"
+#include "base/unknown.h"
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
 #include "passes/columns/event_columns.h"
@@ -29,8 +30,8 @@ enum class StepSource { kNone, kIndex, kPattern, kModules, kInferred };
 struct StepFacts {
   StepInfo info;
   std::string name;  // the annotation's text; "" where inferred
-  // Of the annotation, in ns; kNullCell: unknown. On the device's clock if on_device, else the host's.
-  std::int64_t ts = kNullCell, dur = kNullCell;
+  // Of the annotation, in ns; kUnknownValue: unknown. On the device's clock if on_device, else the host's.
+  std::int64_t ts = kUnknownValue, dur = kUnknownValue;
   bool on_device = false;
   std::uint32_t track = 0;  // thread, or stream if on_device: steps of one track follow each other
 };

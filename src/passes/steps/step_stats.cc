@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/statistics.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -19,14 +21,14 @@ class Collector {
     const std::int64_t dur = events.dur[i];
     if (is_kernel) {
       ++own.kernels;
-      if (dur != kNoTime) ++own.known, own.kernel_time = bounded_add(own.kernel_time, dur);
+      if (dur != kUnknownValue) ++own.known, own.kernel_time = saturating_add(own.kernel_time, dur);
     }
-    if (own.first == kNoTime) own.first = events.ts[i];
-    if (dur == kNoTime) return;
+    if (own.first == kUnknownValue) own.first = events.ts[i];
+    if (dur == kUnknownValue) return;
     Extent& extent = extents_[step * devices_.count + devices_.of(events.stream[i])];
     const std::int64_t ts = std::max<std::int64_t>(events.ts[i], 0);  // so that differences do not overflow
-    if (extent.first == kNoTime) extent.first = extent.until = ts;
-    const std::int64_t end = bounded_add(ts, std::max<std::int64_t>(dur, 0));
+    if (extent.first == kUnknownValue) extent.first = extent.until = ts;
+    const std::int64_t end = saturating_add(ts, std::max<std::int64_t>(dur, 0));
     extent.busy += std::max<std::int64_t>(end - std::max(ts, extent.until), 0);
     extent.until = std::max(extent.until, end);
   }
@@ -35,7 +37,7 @@ class Collector {
     for (std::size_t step = 0; step < stats_.size(); ++step) {
       for (std::size_t device = 0; device < devices_.count; ++device) {
         const Extent& extent = extents_[step * devices_.count + device];
-        if (extent.first == kNoTime) continue;
+        if (extent.first == kUnknownValue) continue;
         stats_[step].gpu_span = std::max(stats_[step].gpu_span, extent.until - extent.first);
         stats_[step].gpu_busy = std::max(stats_[step].gpu_busy, extent.busy);
       }
@@ -45,7 +47,7 @@ class Collector {
 
  private:
   struct Extent {
-    std::int64_t first = kNoTime, until = kNoTime, busy = 0;
+    std::int64_t first = kUnknownValue, until = kUnknownValue, busy = 0;
   };
   DenseDevices devices_;
   std::vector<StepStats> stats_;
@@ -79,14 +81,14 @@ std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEve
 }
 
 std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span<const std::uint32_t> track) {
-  std::vector<std::int64_t> out(start.size(), kNoTime);
+  std::vector<std::int64_t> out(start.size(), kUnknownValue);
   std::map<std::uint32_t, std::size_t> latest;  // by track
   for (std::size_t i = 0; i < start.size(); ++i) {
     const auto [entry, is_first] = latest.try_emplace(track[i], i);
     if (is_first) continue;
     const std::size_t before = entry->second;
     std::int64_t period = 0;
-    const bool known = start[i] != kNoTime && start[before] != kNoTime && start[i] >= start[before] &&
+    const bool known = start[i] != kUnknownValue && start[before] != kUnknownValue && start[i] >= start[before] &&
                        !__builtin_sub_overflow(start[i], start[before], &period);
     if (known) out[before] = period;
     entry->second = i;
@@ -112,11 +114,7 @@ StepRange steady_steps(std::span<const std::int64_t> generation_requests) {
 }
 
 std::optional<double> median_of(std::vector<std::int64_t> values) {
-  if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return static_cast<double>(*middle);
-  return (static_cast<double>(*std::max_element(values.begin(), middle)) + static_cast<double>(*middle)) / 2;
+  return values.empty() ? std::nullopt : std::optional(median(std::span(values)));
 }
 
 }  // namespace tracedb

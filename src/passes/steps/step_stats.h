@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "passes/columns/device_events.h"  // kNoTime
+#include "base/unknown.h"
 
 namespace tracedb {
 
-// Events of one table in time order; unknown durations are kNoTime. `step`: place + 1; 0: in none.
+// Events of one table in time order; unknown durations are kUnknownValue. `step`: place + 1; 0: in none.
 struct SteppedEvents {
   std::span<const std::int64_t> ts, dur;
   std::span<const std::uint32_t> stream, step;
@@ -19,11 +19,11 @@ struct SteppedEvents {
 // All times in ns. Spans and busy times are those of the device where they are longest: devices work at the same time.
 struct StepStats {
   std::int64_t kernels = 0;
-  std::int64_t known = 0;           // kernels whose duration is known
-  std::int64_t kernel_time = 0;     // sum of their durations, at most 2^63 - 1
-  std::int64_t first = kNoTime;     // start of its first kernel, copy or fill; kNoTime: there is none
-  std::int64_t gpu_span = kNoTime;  // from the start of the first to the end of the last on a device
-  std::int64_t gpu_busy = kNoTime;  // union of kernels, copies and fills on a device
+  std::int64_t known = 0;                 // kernels whose duration is known
+  std::int64_t kernel_time = 0;           // sum of their durations, at most 2^63 - 1
+  std::int64_t first = kUnknownValue;     // start of its first kernel, copy or fill; kUnknownValue: there is none
+  std::int64_t gpu_span = kUnknownValue;  // from the start of the first to the end of the last on a device
+  std::int64_t gpu_busy = kUnknownValue;  // union of kernels, copies and fills on a device
 };
 
 // By id of stream (from 1): a number for its device, counted from 0 without gaps. Unknown streams count for the first.
@@ -39,7 +39,7 @@ struct DenseDevices {
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,
                                   std::span<const std::uint32_t> device_of_stream, std::size_t steps);
 
-// Of each step: the start of the next one on its track less its own; kNoTime for the last, and where a start is
+// Of each step: the start of the next one on its track less its own; kUnknownValue for the last, and where a start is
 // unknown. Steps are in time order.
 std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span<const std::uint32_t> track);
 

@@ -45,8 +45,8 @@ class Collectives {
   [[nodiscard]] const std::vector<Collective>& groups() const { return groups_; }
 
  private:
-  static constexpr auto kPlain = static_cast<std::uint32_t>(StoredKernelKind::kComm);
-  static constexpr auto kFused = static_cast<std::uint32_t>(StoredKernelKind::kCommCompute);
+  static constexpr auto kPlain = static_cast<std::uint32_t>(KernelKind::kComm);
+  static constexpr auto kFused = static_cast<std::uint32_t>(KernelKind::kCommCompute);
 
   // The same collective, fused.
   GroupId fused_twin(GroupId group) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/name_order.h"
 #include "passes/tables/pass_tables.h"
@@ -39,7 +41,7 @@ struct Measure {
   std::int64_t time = 0, count = 0;
 
   void add(const Measure& other) {
-    time = bounded_add(time, other.time);
+    time = saturating_add(time, other.time);
     count += other.count;
   }
 };
@@ -49,7 +51,7 @@ class Launches {
  public:
   explicit Launches(const Index& index) : calls_(index, "runtime_call") {}
   [[nodiscard]] bool is_graph(std::uint32_t id) const {
-    return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+    return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   }
   [[nodiscard]] bool is_after(std::uint32_t id, std::int64_t ts) const { return known(id) && ts_[id - 1] > ts; }
 
@@ -83,7 +85,7 @@ std::vector<Measure> measure_sets(Workload& workload) {
     const std::size_t set =
         holds(launch[i] == 0, kNoLaunch) | holds(op[i] == 0, kNoOperator) | holds(stack[i] == 0, kNoStack) |
         holds(launches.is_graph(launch[i]), kGraphCollapsed) | holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
-        holds(dur[i] == kNullCell, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
+        holds(dur[i] == kUnknownValue, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
         holds(layers[i] < 0, kLayerless) | holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }

@@ -53,7 +53,7 @@ class PassSplit {
  public:
   PassSplit(const EventColumns& kernels, bool by_pass) {
     if (!by_pass) return;
-    parts_ = static_cast<GroupId>(pass_names().size() + 1);
+    parts_ = static_cast<GroupId>(kPassNames.size() + 1);
     pass_ = kernels.ids("pass");
   }
   [[nodiscard]] GroupId parts() const { return parts_; }
@@ -62,7 +62,7 @@ class PassSplit {
   }
   [[nodiscard]] std::string_view label(std::size_t group) const {
     const std::size_t part = group % parts_;
-    return part == 0 ? kNoPass : pass_names()[part - 1];
+    return part == 0 ? kNoPass : kPassNames[part - 1];
   }
 
  private:

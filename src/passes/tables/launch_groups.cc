@@ -25,8 +25,8 @@ class NamedCalls {
         names_.push_back(name);
       }
       group_[i] = group_of_name[name];
-      const auto kind = static_cast<StoredCallKind>(kinds[i]);
-      is_launching_[i] = kind == StoredCallKind::kLaunch || kind == StoredCallKind::kGraphLaunch ? 1 : 0;
+      const auto kind = static_cast<CallKind>(kinds[i]);
+      is_launching_[i] = kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch ? 1 : 0;
     }
   }
   [[nodiscard]] RuntimeCalls calls() const {

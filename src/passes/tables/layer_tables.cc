@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/training.h"
@@ -24,7 +25,7 @@ class Parts {
       part_of_row_ = kernels.ids("name_id");
     } else if (split == LayerSplit::kByPass) {
       names = {"[no pass]"};
-      for (const std::string_view pass : pass_names()) names.emplace_back(pass);
+      for (const std::string_view pass : kPassNames) names.emplace_back(pass);
       part_of_row_ = kernels.ids("pass");
     }
   }
@@ -100,14 +101,14 @@ class LayerSums {
   // A group on a device, in the step at hand.
   struct Cell {
     std::int64_t n = 0, known = 0, time = 0;
-    std::int64_t until = kNullCell, busy = 0;
+    std::int64_t until = kUnknownValue, busy = 0;
 
     void add(std::int64_t ts, std::int64_t dur) {
       ++n;
-      if (dur == kNullCell) return;
+      if (dur == kUnknownValue) return;
       ++known;
-      time = bounded_add(time, dur);
-      const std::int64_t end = bounded_add(ts, dur);
+      time = saturating_add(time, dur);
+      const std::int64_t end = saturating_add(ts, dur);
       const std::int64_t begin = std::max(ts, until);
       if (end > begin) busy += end - begin, until = end;
     }
@@ -119,7 +120,7 @@ class LayerSums {
     for (Cell& cell : std::span(cells_).subspan(group * devices_, devices_)) {
       all.n += cell.n;
       all.known += cell.known;
-      all.time = bounded_add(all.time, cell.time);
+      all.time = saturating_add(all.time, cell.time);
       all.busy = std::max(all.busy, cell.busy);
       cell = {};
     }
@@ -127,7 +128,7 @@ class LayerSums {
     Group& own = groups_[group];
     own.n += all.n;
     own.known += all.known;
-    own.total = bounded_add(own.total, all.time);
+    own.total = saturating_add(own.total, all.time);
     own.times.push_back(all.time);
     own.busy.push_back(all.busy);
   }

@@ -2,6 +2,8 @@
 #include <array>
 #include <bit>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/event_names.h"
@@ -24,8 +26,8 @@ struct Groups {
 
 // The time of an operation whose size and duration are known: what the profiler's bandwidth implies, if it gives one.
 void add_measured(Sizes& sizes, std::int64_t bytes, std::int64_t dur, std::int64_t bandwidth) {
-  sizes.measured_bytes = bounded_add(sizes.measured_bytes, bytes);
-  const bool by_profiler = bandwidth != kNullCell && bytes > 0 && std::bit_cast<double>(bandwidth) > 0;
+  sizes.measured_bytes = saturating_add(sizes.measured_bytes, bytes);
+  const bool by_profiler = bandwidth != kUnknownValue && bytes > 0 && std::bit_cast<double>(bandwidth) > 0;
   ++(by_profiler ? sizes.by_profiler : sizes.by_duration);
   sizes.time += by_profiler ? static_cast<double>(bytes) / std::bit_cast<double>(bandwidth) : static_cast<double>(dur);
 }
@@ -42,11 +44,11 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::si
     if (!filter.keeps_memory_op(i)) continue;
     const std::size_t group = kind[i] * directions + direction[i];
     out.all[i] = static_cast<GroupId>(group);
-    if (bytes[i] == kNullCell) continue;
+    if (bytes[i] == kUnknownValue) continue;
     Sizes& sizes = out.sizes[group];
     ++sizes.sized;
-    sizes.bytes = bounded_add(sizes.bytes, bytes[i]);
-    if (dur[i] == kNullCell) continue;
+    sizes.bytes = saturating_add(sizes.bytes, bytes[i]);
+    if (dur[i] == kUnknownValue) continue;
     add_measured(sizes, bytes[i], dur[i], bandwidth[i]);
     out.measured[i] = out.all[i];
   }
@@ -64,7 +66,7 @@ void fill(Workload& workload, const PassOptions&, TableRows& rows) {
   };
   const std::vector<GroupStats> all = stats_of(groups.all);
   const std::vector<GroupStats> measured = stats_of(groups.measured);
-  constexpr std::array<std::string_view, kKinds> kNames = {"[unknown]", "memcpy", "memset"};
+  constexpr std::array<std::string_view, kKinds> kNames = {"[unknown]", kMemoryKindNames[0], kMemoryKindNames[1]};
   for (std::size_t g = 0; g < all.size(); ++g) {
     const GroupStats& stats = all[g];
     const Sizes& sizes = groups.sizes[g];

@@ -6,8 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.h"
+#include "base/statistics.h"
+#include "base/unknown.h"
 #include "index/packed_columns.h"
-#include "passes/columns/group_stats.h"
 
 namespace tracedb {
 namespace {
@@ -105,9 +107,7 @@ std::unordered_map<std::uint32_t, std::int64_t> usual_durations(const std::vecto
   }
   std::unordered_map<std::uint32_t, std::int64_t> usual;
   for (auto& [name, durations] : all) {
-    const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-    std::nth_element(durations.begin(), middle, durations.end());
-    usual[name] = *middle;
+    usual[name] = upper_median(std::span(durations));
   }
   return usual;
 }
@@ -124,7 +124,7 @@ NameOrder check(const std::vector<Place>& places) {
       const auto own = usual.find(run.name);
       wild += own != usual.end() && unlike(run.dur, own->second) ? 1 : 0;
       ++found.kernels;
-      found.time = bounded_add(found.time, run.dur);
+      found.time = saturating_add(found.time, run.dur);
     }
   }
   const bool enough = wild >= kLeastKernels && static_cast<double>(wild) >= kLeastShare * static_cast<double>(all);
@@ -143,7 +143,7 @@ NameOrder find_names_out_of_step(std::span<const Replay> replays) {
     if (period > 0) found = check(places_of(same, period));
     if (found.kernels == 0 && same.size() >= kLeastRepeats && length > 0) found = check(places_of(same, length));
     sum.kernels += found.kernels;
-    sum.time = bounded_add(sum.time, found.time);
+    sum.time = saturating_add(sum.time, found.time);
   }
   return sum;
 }
@@ -153,7 +153,7 @@ namespace {
 // Of launches that replay a graph, by id: how many kernels with a known duration they have; the others have none.
 std::vector<std::uint32_t> replay_lengths(const EventColumns& calls, std::span<const std::uint32_t> launch) {
   const auto kinds = calls.ids("kind");
-  constexpr auto kGraph = static_cast<std::uint32_t>(StoredCallKind::kGraphLaunch);
+  constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   std::vector<std::uint32_t> lengths(kinds.size() + 1);
   for (const std::uint32_t id : launch) {
     if (id != 0 && id <= kinds.size() && kinds[id - 1] == kGraph) ++lengths[id];
@@ -176,7 +176,7 @@ std::vector<Replay> read_replays(const EventColumns& kernels, const std::vector<
   const auto launch = kernels.ids("launch_id");
   std::map<std::pair<std::uint32_t, std::uint32_t>, Replay> replays;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (launch[i] >= lengths.size() || lengths[launch[i]] == 0 || dur[i] == kNullCell) continue;
+    if (launch[i] >= lengths.size() || lengths[launch[i]] == 0 || dur[i] == kUnknownValue) continue;
     Replay& replay = replays[{launch[i], stream[i]}];
     replay.dur.push_back(dur[i]);
     replay.name.push_back(name[i]);

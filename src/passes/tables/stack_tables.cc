@@ -1,6 +1,7 @@
 // Kernel time by Python call path, and the sequences of kernels that repeat.
 #include <algorithm>
 
+#include "base/saturating.h"
 #include "passes/columns/group_stats.h"
 #include "passes/stacks/call_tree.h"
 #include "passes/stacks/sequences.h"
@@ -72,7 +73,7 @@ void fill_sequences(Workload& workload, const PassOptions& options, TableRows& r
   for (std::size_t i = 0; i < label.size(); ++i) {
     if (!filter.keeps_kernel(i) || name[i] >= labels.of_name.size()) continue;
     label[i] = labels.of_name[name[i]];
-    all = bounded_add(all, std::max<std::int64_t>(dur[i], 0));
+    all = saturating_add(all, std::max<std::int64_t>(dur[i], 0));
   }
   std::int64_t position = 0;
   const LabelledKernels labelled{dur, kernels.ids("stream_id"), label};

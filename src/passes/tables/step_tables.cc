@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
@@ -31,7 +33,7 @@ Measured measure(const StepSet& set, const EventTables& events) {
   std::vector<std::int64_t> decoding;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
-    out.start.push_back(step.ts == kNullCell ? out.stats[i + 1].first : step.ts);
+    out.start.push_back(step.ts == kUnknownValue ? out.stats[i + 1].first : step.ts);
     track.push_back(step.track * 2 + (step.on_device ? 1 : 0));
     decoding.push_back(step.info.generation_requests.value_or(-1));
   }
@@ -42,12 +44,12 @@ Measured measure(const StepSet& set, const EventTables& events) {
 
 std::optional<std::int64_t> tokens_of(const StepInfo& info) {
   if (!info.context_tokens && !info.generation_tokens) return std::nullopt;
-  return bounded_add(info.context_tokens.value_or(0), info.generation_tokens.value_or(0));
+  return saturating_add(info.context_tokens.value_or(0), info.generation_tokens.value_or(0));
 }
 
 std::optional<std::int64_t> requests_of(const StepInfo& info) {
   if (!info.context_requests && !info.generation_requests) return std::nullopt;
-  return bounded_add(info.context_requests.value_or(0), info.generation_requests.value_or(0));
+  return saturating_add(info.context_requests.value_or(0), info.generation_requests.value_or(0));
 }
 
 std::optional<double> per_second(std::int64_t tokens, std::int64_t ns) {
@@ -55,11 +57,13 @@ std::optional<double> per_second(std::int64_t tokens, std::int64_t ns) {
   return 1e9 * static_cast<double>(tokens) / static_cast<double>(ns);
 }
 
-std::optional<std::int64_t> known(std::int64_t time) { return time == kNoTime ? std::nullopt : std::optional(time); }
+std::optional<std::int64_t> known(std::int64_t time) {
+  return time == kUnknownValue ? std::nullopt : std::optional(time);
+}
 
 std::optional<std::int64_t> launch_lag(const StepFacts& step, const StepStats& stats) {
   std::int64_t lag = 0;
-  if (step.on_device || step.ts == kNullCell || stats.first == kNoTime) return std::nullopt;
+  if (step.on_device || step.ts == kUnknownValue || stats.first == kUnknownValue) return std::nullopt;
   if (__builtin_sub_overflow(stats.first, step.ts, &lag)) return std::nullopt;
   return lag;
 }
@@ -71,7 +75,7 @@ bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
 // The kernels of a step, in time order.
 struct StepKernels {
   std::int64_t first_id = 0, last_id = 0;
-  std::int64_t begin = kNullCell, end = kNullCell;  // ns
+  std::int64_t begin = kUnknownValue, end = kUnknownValue;  // ns
 };
 
 std::vector<StepKernels> kernels_of_steps(const StepSet& set, const EventColumns& kernels) {
@@ -82,7 +86,7 @@ std::vector<StepKernels> kernels_of_steps(const StepSet& set, const EventColumns
     StepKernels& own = out[set.of_kernel[i]];
     own.last_id = static_cast<std::int64_t>(i) + 1;
     if (own.first_id == 0) own.first_id = own.last_id, own.begin = ts[i];
-    if (dur[i] != kNullCell) own.end = std::max(own.end, bounded_add(ts[i], dur[i]));
+    if (dur[i] != kUnknownValue) own.end = std::max(own.end, saturating_add(ts[i], dur[i]));
   }
   return out;
 }
@@ -135,8 +139,8 @@ struct Phase {
     ++steps;
     const std::optional<std::int64_t> own = tokens_of(step.info);
     const std::optional<std::int64_t> period = known(measured.period[i]);
-    if (own) tokens = bounded_add(tokens.value_or(0), *own);
-    if (own && period) timed_tokens = bounded_add(timed_tokens, *own), timed = bounded_add(timed, *period);
+    if (own) tokens = saturating_add(tokens.value_or(0), *own);
+    if (own && period) timed_tokens = saturating_add(timed_tokens, *own), timed = saturating_add(timed, *period);
     push(requests, requests_of(step.info));
     push(spans, known(measured.stats[i + 1].gpu_span));
     if (!step.on_device) push(hosts, known(step.dur));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+
 namespace tracedb {
 namespace {
 
@@ -52,8 +54,8 @@ std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const Gr
   for (const Lane& lane : lanes) {
     for (const Part& part : lane.parts) {
       ExposedTime& own = out[part.group];
-      own.busy = bounded_add(own.busy, part.end - part.begin);
-      own.exposed = bounded_add(own.exposed, part.end - part.begin - part.hidden);
+      own.busy = saturating_add(own.busy, part.end - part.begin);
+      own.exposed = saturating_add(own.exposed, part.end - part.begin - part.hidden);
     }
   }
   return out;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/saturating.h"
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
@@ -39,12 +42,12 @@ class DelayWalk {
     begun_[call] = 1;
     if (event.left_out) return;
     ++kernels_[call];
-    if (first && calls_.ts[call] != kNoTime && calls_.dur[call] != kNoTime) add_delay(event, call);
+    if (first && calls_.ts[call] != kUnknownValue && calls_.dur[call] != kUnknownValue) add_delay(event, call);
   }
 
   void add_delay(const DeviceEvent& event, std::size_t call) {
     const std::int64_t called = std::max<std::int64_t>(calls_.ts[call], 0);
-    const std::int64_t returned = bounded_add(called, std::max<std::int64_t>(calls_.dur[call], 0));
+    const std::int64_t returned = saturating_add(called, std::max<std::int64_t>(calls_.dur[call], 0));
     const std::int64_t delay = std::max<std::int64_t>(0, event.ts - returned);
     const std::int64_t behind = std::clamp<std::int64_t>(free_from_[event.lane] - returned, 0, delay);
     if (event.ts < returned) ++delays_.early[calls_.group[call]];
@@ -85,7 +88,7 @@ std::vector<Distribution> distributions(std::span<const std::int64_t> values, st
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (group[i] == kNoGroup) continue;
     ++out[group[i]].count;
-    out[group[i]].total = bounded_add(out[group[i]].total, values[i]);
+    out[group[i]].total = saturating_add(out[group[i]].total, values[i]);
   }
   std::vector<std::size_t> begin(groups + 1, 0);
   for (std::size_t g = 0; g < groups; ++g) begin[g + 1] = begin[g] + static_cast<std::size_t>(out[g].count);

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "passes/columns/group_stats.h"
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -42,7 +43,7 @@ class CauseFinder {
     if (next.launch == 0 || next.launch > calls_.ts.size()) return IdleCause::kUnknown;
     if (inside_graph) return IdleCause::kGraphGap;
     const std::int64_t launched = calls_.ts[next.launch - 1];
-    if (launched == kNoTime) return IdleCause::kUnknown;
+    if (launched == kUnknownValue) return IdleCause::kUnknown;
     if (launched > free_from) return IdleCause::kHostWait;
     return next.ts - free_from < kernel_wait_ ? IdleCause::kKernelWait : IdleCause::kOther;
   }
@@ -168,7 +169,7 @@ Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineO
   Gaps gaps;  // with a limit: a heap, the shortest first
   walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
     ++gaps.count;
-    gaps.total = bounded_add(gaps.total, gap.dur);
+    gaps.total = saturating_add(gaps.total, gap.dur);
     if (limit != 0 && gaps.longest.size() == limit) {
       if (!is_longer(gap, gaps.longest.front())) return;
       std::pop_heap(gaps.longest.begin(), gaps.longest.end(), is_longer);

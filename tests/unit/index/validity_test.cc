@@ -117,7 +117,7 @@ TEST_CASE("the stat is noted in a copy that takes the index's place") {
     CHECK(FileIdentity::of(pair.path) == before);
   }
   SUBCASE("unless it is only looked at") {
-    CHECK(is(pair.check(Effort::kLook), Validity::kValid, 3));
+    CHECK(is(pair.check(Effort::kReadOnly), Validity::kValid, 3));
     CHECK(FileIdentity::of(pair.path) == before);
   }
   std::size_t files = 0;

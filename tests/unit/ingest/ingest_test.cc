@@ -58,11 +58,11 @@ std::string mixed_trace() {
 std::string content(Ingested& index) {
   std::string out;
   for (const char* table :
-       {"event_count",    "string",        "device",     "process",        "thread",      "stream",
-        "kernel_name",    "launch_config", "task_info",  "kernel",         "memory_op",   "runtime_call",
-        "op_shape",       "cpu_op",        "frame",      "stack",          "python_call", "annotation",
-        "step",           "collective",    "slice",      "instant",        "counter",     "flow_unmatched",
-        "event_argument", "issue",         "kernel_sum", "kernel_name_sum"}) {
+       {"event_count",    "string",        "device",         "process", "thread",      "stream",
+        "kernel_name",    "launch_config", "task_info",      "kernel",  "memory_op",   "runtime_call",
+        "op_shape",       "cpu_op",        "frame",          "stack",   "python_call", "annotation",
+        "step",           "collective",    "slice",          "instant", "counter",     "flow_unmatched",
+        "event_argument", "issue",         "kernel_name_sum"}) {
     out += fmt::format("{}: {}\n", table, index.rows(fmt::format("SELECT * FROM {}", table)));
   }
   return out;

@@ -65,9 +65,10 @@ TEST_CASE("gaps of the small index") {
   const Fixture fixture;
   PassOptions longest;
   longest.most_gaps = 1;
-  CHECK(fixture.rows("SELECT ts, dur, cause, before_memory_op_id, after_kernel_id, before_kernel_id, all_gaps, all_idle "
-                     "FROM idle_gaps",
-                     longest) == "500 100 unknown 1 3 - 2 110");
+  CHECK(
+      fixture.rows("SELECT ts, dur, cause, before_memory_op_id, after_kernel_id, before_kernel_id, all_gaps, all_idle "
+                   "FROM idle_gaps",
+                   longest) == "500 100 unknown 1 3 - 2 110");
   CHECK(fixture.rows("SELECT stream_id, ts, dur FROM idle_gaps ORDER BY ts", by_stream()) == "1 200 260; 1 500 100");
   CHECK(fixture.rows("SELECT device_id, stream_id, cause, gaps, time, longest FROM gaps_by_cause") ==
         "1 - unknown 2 110 100");

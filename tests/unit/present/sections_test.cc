@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/unknown.h"
 #include "passes/classify/rule_set.h"
 #include "support/ingested.h"
 
@@ -88,7 +89,7 @@ TEST_CASE("traces are loaded whole: device steps, periods, and one numbering of 
   CHECK(trace.work.steps[0].kernel_time == 38'000);
   CHECK(trace.work.steps[0].idle == trace.work.steps[0].span - 38'000);
   CHECK(trace.periods.within_kind[0] == 100'000);
-  CHECK(trace.periods.within_kind[5] == kNoTime);
+  CHECK(trace.periods.within_kind[5] == kUnknownValue);
   CHECK(trace.name(1) == pair.loaded().traces[1].name(1));  // the product, which both have
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/unknown.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -49,7 +50,7 @@ TEST_CASE("columns are what SQL says, for tables of any depth") {
       Statement expected(database, "SELECT a, colour, b, parent FROM t ORDER BY id");
       std::size_t wrong = 0;
       for (std::size_t i = 0; expected.step(); ++i) {
-        const std::int64_t a = expected.is_null(0) ? kNullCell : expected.int64(0);
+        const std::int64_t a = expected.is_null(0) ? kUnknownValue : expected.int64(0);
         const unsigned colour = expected.text(1) == "red" ? 1 : expected.text(1) == "green" ? 2 : 0;
         if (values.columns[0].numbers.span()[i] != expected.int64(2)) ++wrong;
         if (values.columns[1].ids.span()[i] != colour || ids.columns[0].ids.span()[i] != expected.id(3)) ++wrong;

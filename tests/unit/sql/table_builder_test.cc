@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/unknown.h"
 #include "sql/database.h"
 #include "support/temp_directory.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using Texts = std::vector<std::span<const std::string_view>>;
 
-constexpr std::int64_t kNull = TableBuilder::kNullCell;
+constexpr std::int64_t kNull = kUnknownValue;
 constexpr std::array<std::string_view, 3> kChoices = {"red", "", "ultramarine"};
 
 // A database with the empty table t(id, a, b, ...) of that many columns.

@@ -10,6 +10,7 @@
 
 #include "base/closest_name.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "compare/wafer/read_trace.h"
 #include "passes/columns/group_stats.h"
 #include "report/json_text.h"
@@ -75,7 +76,7 @@ class LimitedRows {
     const auto* more = std::get_if<std::int64_t>(&cell);
     if (column.others != OthersAggregate::kSum || more == nullptr) return;
     const auto* known = std::get_if<std::int64_t>(&sum);
-    sum = bounded_add(*more, known == nullptr ? 0 : *known);
+    sum = saturating_add(*more, known == nullptr ? 0 : *known);
   }
 
   const std::vector<Column>& columns_;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/duration_text.h"
+#include "base/unknown.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_facts.h"
 #include "passes/tables/name_order.h"
@@ -52,7 +53,7 @@ double share_in_steps(Workload& workload) {
   double inside = 0, total = 0;
   const auto dur = workload.events().kernels.int64s("dur");
   for (std::size_t i = 0; i < dur.size(); ++i) {
-    if (dur[i] == kNullCell) continue;
+    if (dur[i] == kUnknownValue) continue;
     total += static_cast<double>(dur[i]);
     inside += workload.steps().of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
   }

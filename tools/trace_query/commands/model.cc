@@ -174,7 +174,7 @@ std::vector<ModelScenario> compare_all(const Request& request, const CommandLine
     scenario.name = wanted.name;
     scenario.model = wanted.model;
     scenario.profile = wanted.profile;
-    const auto error = failure_of([&] { compare(wanted, request, line, output, scenario); });
+    const auto error = catch_error([&] { compare(wanted, request, line, output, scenario); });
     if (!error) continue;
     if (error->code() == ErrorCode::kInterrupted) throw *error;
     scenario.error = error->what();
@@ -297,7 +297,7 @@ int run_msmodeling(const CommandLine& line) {
   options.trace_dir = line.text("trace-dir").value_or(options.trace_dir);
   options.data_dir = line.text("data-dir").value_or(options.data_dir);
   options.output = line.text("output").value_or(options.output);
-  const auto error = failure_of([&] { msmodeling::run(options, std::cout, std::cerr); });
+  const auto error = catch_error([&] { msmodeling::run(options, std::cout, std::cerr); });
   std::cout.flush();
   if (!error) return 0;
   if (error->code() != ErrorCode::kAnswerIsNo) throw *error;

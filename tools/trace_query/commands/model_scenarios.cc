@@ -39,7 +39,7 @@ ScenarioRequest request_of(Values values, const std::string& what) {
   request.name = values["name"];
   if (request.name.empty()) request.name = std::filesystem::path(request.model).stem().string();
   if (request.name.empty()) request.name = what;
-  const auto error = failure_of([&] {
+  const auto error = catch_error([&] {
     for (const char* key : {"model", "profile"}) {
       if (values[key].empty()) throw Error(ErrorCode::kUsage, fmt::format("{}: has no {}", what, key));
     }
@@ -165,7 +165,7 @@ double passes_of(const ScenarioRequest& request, const CommandLine& line) {
   if (!request.m6.empty()) {
     const std::string text = read_small_file(request.m6);
     python::Value m6;
-    if (const auto error = failure_of([&] { m6 = python::read_json(text); })) {
+    if (const auto error = catch_error([&] { m6 = python::read_json(text); })) {
       throw Error(ErrorCode::kInput, fmt::format("{}: not JSON: {}", printable_path(request.m6), error->what()));
     }
     using python::Kind;

@@ -30,7 +30,8 @@ Report as_report(const std::vector<VerifyFinding>& findings) {
 std::filesystem::path index_of(const std::filesystem::path& given) {
   const FileKind kind = file_kind(given);
   if (kind == FileKind::kOtherSqlite) refuse_unreadable(given);
-  if ((kind != FileKind::kNotSqlite && kind != FileKind::kOtherSqlite) || given.extension() == kIndexSuffix) return given;
+  if ((kind != FileKind::kNotSqlite && kind != FileKind::kOtherSqlite) || given.extension() == kIndexSuffix)
+    return given;
   const auto candidates = index_candidates(given, cache_directory());
   if (!candidates.empty()) return candidates.front();
   refuse_unreadable(given);

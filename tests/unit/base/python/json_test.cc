@@ -12,7 +12,7 @@ namespace tracedb::python {
 namespace {
 
 std::string failure_text(std::string_view json) {
-  const auto failed = failure_of([&] { read_json(json); });
+  const auto failed = catch_error([&] { read_json(json); });
   return failed ? failed->what() : "";
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("python: what is wrong with a document, and where") {
 }
 
 TEST_CASE("python: a missing file is said as open() says it") {
-  const auto failed = failure_of([] { read_text("no/such.json"); });
+  const auto failed = catch_error([] { read_text("no/such.json"); });
   REQUIRE(failed);
   CHECK(std::string(failed->what()) == "FileNotFoundError: [Errno 2] No such file or directory: 'no/such.json'");
   CHECK(failed->code() == ErrorCode::kAnswerIsNo);

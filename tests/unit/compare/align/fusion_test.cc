@@ -62,9 +62,7 @@ class Made {
     }
     return out;
   }
-  std::vector<Fusion> fusions() {
-    return find_fusions(alignment_, kernel_names_, 0).fusions;
-  }
+  std::vector<Fusion> fusions() { return find_fusions(alignment_, kernel_names_, 0).fusions; }
   // By pair of the first segment: '1' where a finding accounts for a kernel that stands alone.
   std::string fused_pairs() {
     const GroupAlignment alignment = find_fusions(alignment_, kernel_names_, 0).alignment;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
 #include "compare/steps/step_metrics.h"
 #include "passes/columns/device_events.h"
 
@@ -30,7 +31,7 @@ TEST_CASE("a period is bound by the host from 2 percent on") {
 
 TEST_CASE("waits of a group: of its runs that have a period") {
   const RecordedGaps gaps = {{true, false}, {100, 0, 50, 7}, {9, 0, 3, 1}};
-  const std::vector<std::int64_t> periods = {1000, 1000, 500, kNoTime};
+  const std::vector<std::int64_t> periods = {1000, 1000, 500, kUnknownValue};
   const HostWaits all = sum_host_waits(gaps, std::vector<std::uint32_t>{0, 1, 2, 3}, periods);
   CHECK(all.gaps == 2);
   CHECK(all.waiting == 150);

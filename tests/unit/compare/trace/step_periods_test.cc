@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
@@ -42,47 +44,47 @@ struct Made {
 TEST_CASE("periods: from a run to the next of its kind on the device, without another mark between") {
   Made made;
   made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kD).run(52, 8);
-  CHECK(made.periods() == Times{10, kNoTime, kNoTime, 12, kNoTime});
+  CHECK(made.periods() == Times{10, kUnknownValue, kUnknownValue, 12, kUnknownValue});
   // A step that ran nothing on the device lies between too.
   Made empty;
   empty.step(kD).run(0, 8).step(kD).step(kD).run(30, 8);
-  CHECK(empty.periods() == Times{kNoTime, kNoTime});
+  CHECK(empty.periods() == Times{kUnknownValue, kUnknownValue});
 }
 
 TEST_CASE("transitions: from a run to the next, where that is of another kind") {
   Made made;
   made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kP).step(kD).run(52, 8);
   const StepPeriods found = step_periods(made.set, made.steps);
-  CHECK(found.to(kP) == Times{kNoTime, 15, kNoTime, kNoTime, kNoTime});
-  CHECK(found.to(kD) == Times{kNoTime, kNoTime, 15, kNoTime, kNoTime});
+  CHECK(found.to(kP) == Times{kUnknownValue, 15, kUnknownValue, kUnknownValue, kUnknownValue});
+  CHECK(found.to(kD) == Times{kUnknownValue, kUnknownValue, 15, kUnknownValue, kUnknownValue});
   CHECK(found.transitions[1].to == kP);
   // No device step has both.
   for (std::size_t i = 0; i < made.steps.size(); ++i) {
-    CHECK((found.within_kind[i] == kNoTime || found.transitions[i].period == kNoTime));
+    CHECK((found.within_kind[i] == kUnknownValue || found.transitions[i].period == kUnknownValue));
   }
 }
 
 TEST_CASE("periods: devices and tracks each by themselves") {
   Made devices;
   devices.step(kD).run(0, 8, 0).run(1, 8, 1).step(kD).run(10, 8, 0).run(13, 8, 1);
-  CHECK(devices.periods() == Times{10, 12, kNoTime, kNoTime});
+  CHECK(devices.periods() == Times{10, 12, kUnknownValue, kUnknownValue});
   // Two processes whose steps take turns, each on a device of its own.
   Made processes;
   processes.step(kD, 1).run(0, 8, 0).step(kD, 2).run(1, 8, 1).step(kD, 1).run(10, 8, 0).step(kD, 2).run(13, 8, 1);
-  CHECK(processes.periods() == Times{10, 12, kNoTime, kNoTime});
+  CHECK(processes.periods() == Times{10, 12, kUnknownValue, kUnknownValue});
   // And on one device: what follows is not the next step of the same track.
   Made mixed;
   mixed.step(kD, 1).run(0, 8).step(kD, 2).run(10, 8).step(kD, 1).run(20, 8);
-  CHECK(mixed.periods() == Times{kNoTime, kNoTime, kNoTime});
+  CHECK(mixed.periods() == Times{kUnknownValue, kUnknownValue, kUnknownValue});
 }
 
 TEST_CASE("periods: none where the next run does not start later, nor without steps") {
   Made back;
   back.step(kD).run(50, 8).step(kD).run(50, 8).step(kD).run(20, 8);
-  CHECK(back.periods() == Times{kNoTime, kNoTime, kNoTime});
+  CHECK(back.periods() == Times{kUnknownValue, kUnknownValue, kUnknownValue});
   Made trace;
   trace.run(0, 8);
-  CHECK(trace.periods() == Times{kNoTime});
+  CHECK(trace.periods() == Times{kUnknownValue});
 }
 
 TEST_CASE("between steps: the mean of what follows each other, scaled to all runs") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "base/unknown.h"
 #include "compare/wafer/read_trace.h"
 #include "support/ingested.h"
 #include "support/small_index.h"
@@ -107,7 +108,7 @@ TEST_CASE("a trace is read from an index") {
   CHECK(name(1).side_op == "Attention (Prefill)");  // by the rules of the other platform
   CHECK(name(1).cpu_op.empty());
   CHECK(trace.kernels[1].correlation == 6);
-  CHECK(trace.kernels[2].correlation == kNoCorrelation);
+  CHECK(trace.kernels[2].correlation == kUnknownValue);
   CHECK(trace.kernels[2].phase == Phase::kPrefill);  // at the very end of the pass
   CHECK(trace.kernels[3].phase == Phase::kDecode);
   CHECK(read_trace(index, Side::kFirst).names[trace.kernels[1].name].side_op == "Attention (Decode)");

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
 #include "compare/wafer/operations.h"
 #include "support/wafer_trace.h"
 
@@ -66,7 +67,7 @@ TEST_CASE("layers are kept by correlation: the last one of a launch wins, and wi
   Trace trace = used("AgAg");
   trace.kernels[1].correlation = 7;
   trace.kernels[3].correlation = 7;
-  trace.kernels[2].correlation = kNoCorrelation;
+  trace.kernels[2].correlation = kUnknownValue;
   CHECK(layers_text(trace) == "01-1");
   CHECK(find_layers(trace).size() == 2);
 }

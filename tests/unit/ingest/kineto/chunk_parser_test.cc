@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
 #include "support/parsed_events.h"
 
 namespace tracedb {
@@ -29,8 +30,8 @@ TEST_CASE("numbers that are none become unknown, the event stays") {
                      R"(,"args":{"correlation":)" + number + R"(,"blocks per SM":)" + number + "}}");
     REQUIRE(batch.device_events.size() == 1);
     CHECK(batch.device_events[0].ts == 5000);
-    CHECK(batch.device_events[0].dur == kUnset);
-    CHECK(batch.device_events[0].correlation == kUnset);
+    CHECK(batch.device_events[0].dur == kUnknownValue);
+    CHECK(batch.device_events[0].correlation == kUnknownValue);
     CHECK(batch.issues.count(IssueKind::kBadDuration) == 1);
     CHECK(batch.issues.count(IssueKind::kBadNumber) == 1);
   }
@@ -43,9 +44,9 @@ TEST_CASE("durations: missing, null, negative, zero, exponent") {
     const auto& issues = batch.issues.issues();
     return std::pair(batch.slices[0].dur, issues.empty() ? "" : std::string(describe(issues[0].kind).name));
   };
-  CHECK(dur("") == std::pair(kUnset, std::string("missing_duration")));
-  CHECK(dur(R"(,"dur":null)") == std::pair(kUnset, std::string("missing_duration")));
-  CHECK(dur(R"(,"dur":-1)") == std::pair(kUnset, std::string("negative_duration")));
+  CHECK(dur("") == std::pair(kUnknownValue, std::string("missing_duration")));
+  CHECK(dur(R"(,"dur":null)") == std::pair(kUnknownValue, std::string("missing_duration")));
+  CHECK(dur(R"(,"dur":-1)") == std::pair(kUnknownValue, std::string("negative_duration")));
   CHECK(dur(R"(,"dur":0)") == std::pair(std::int64_t{0}, std::string()));
   CHECK(dur(R"(,"dur":"1.5")") == std::pair(std::int64_t{1500}, std::string()));
   CHECK(dur(R"(,"dur":1.5e3)") == std::pair(std::int64_t{1500000}, std::string()));
@@ -93,10 +94,10 @@ TEST_CASE("repeated args replace the earlier ones whole") {
     {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1},"args":null},
     {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1}})");
   REQUIRE(batch.device_events.size() == 3);
-  CHECK(batch.device_events[0].correlation == kUnset);
+  CHECK(batch.device_events[0].correlation == kUnknownValue);
   CHECK(batch.device_events[0].config == 0);
   CHECK(batch.streams[0].stream.track.number == 9);
-  CHECK(batch.device_events[1].correlation == kUnset);
+  CHECK(batch.device_events[1].correlation == kUnknownValue);
   CHECK(batch.device_events[2].correlation == 1);
 }
 

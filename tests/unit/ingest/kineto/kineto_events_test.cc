@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/unknown.h"
 #include "support/parsed_events.h"
 
 namespace tracedb {
@@ -104,10 +105,10 @@ TEST_CASE("pids and tids of text, equal tracks are one") {
     {"ph":"X","cat":"kernel","name":"f","pid":1,"tid":1,"ts":6,"dur":1,"args":{"device":"d","stream":"stream x"}})");
   REQUIRE(batch.threads.size() == 3);
   CHECK(batch.slices[0].track == batch.slices[1].track);
-  CHECK(batch.threads[0].owner == TrackKey{kUnset, "Spans"});
-  CHECK(batch.threads[1].owner == TrackKey{kUnset, "Traces"});
-  CHECK(batch.threads[1].track == TrackKey{kUnset, "18446744073709551615"});
-  CHECK(batch.threads[2].owner == TrackKey{kUnset, ""});
+  CHECK(batch.threads[0].owner == TrackKey{kUnknownValue, "Spans"});
+  CHECK(batch.threads[1].owner == TrackKey{kUnknownValue, "Traces"});
+  CHECK(batch.threads[1].track == TrackKey{kUnknownValue, "18446744073709551615"});
+  CHECK(batch.threads[2].owner == TrackKey{kUnknownValue, ""});
   REQUIRE(batch.streams.size() == 2);
   CHECK(batch.streams[0].stream.owner.text == "GPU A");
   CHECK(batch.streams[0].stream.track.text == "compute");
@@ -202,7 +203,7 @@ TEST_CASE("metadata names processes and threads and is no timed event") {
   CHECK(batch.metadata[3].tid.number == 2);
   CHECK(batch.metadata[4].number == -3);
   CHECK(skipped(batch, SkipReason::kMetadata) == 6);
-  CHECK(batch.first_ts == kUnset);
+  CHECK(batch.first_ts == kUnknownValue);
 }
 
 TEST_CASE("options: python left out, arguments kept") {

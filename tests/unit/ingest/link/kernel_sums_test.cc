@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
 #include "ingest/store/records.h"
 
 namespace tracedb {
@@ -9,8 +10,8 @@ namespace {
 
 KernelSum sum_of(const std::vector<std::int64_t>& durations) {
   KernelSums sums;
-  for (const std::int64_t dur : durations) sums.add({1, 0, 1}, dur);
-  return sums.finish().by_name.at(0);
+  for (const std::int64_t dur : durations) sums.add(1, dur);
+  return sums.finish().at(0);
 }
 
 }  // namespace
@@ -40,41 +41,33 @@ TEST_CASE("percentiles are nearest ranks, the median is the middle") {
 }
 
 TEST_CASE("kernels of unknown duration are counted, not summed") {
-  const KernelSum sum = sum_of({kUnset, 0, 10, kUnset});
+  const KernelSum sum = sum_of({kUnknownValue, 0, 10, kUnknownValue});
   CHECK(sum.n == 4);
   CHECK(sum.known == 2);
   CHECK(sum.total == 10);
   CHECK(sum.min == 0);
   CHECK(sum.median == 5);
-  const KernelSum unknown = sum_of({kUnset});
+  const KernelSum unknown = sum_of({kUnknownValue});
   CHECK(unknown.n == 1);
   CHECK(unknown.known == 0);
   CHECK(unknown.total == 0);
 }
 
-TEST_CASE("groups are kept apart and added up by name") {
+TEST_CASE("names are kept apart, in order of their first kernel") {
   KernelSums sums;
-  sums.add({2, 1, 1}, 10);
-  sums.add({1, 1, 1}, 1);
-  sums.add({2, 0, 1}, 20);
-  sums.add({2, 1, 3}, 40);
-  sums.add({2, 1, 1}, 30);
-  const KernelSumTables tables = sums.finish();
-  const std::vector<KernelSum>& groups = tables.by_group;
-  REQUIRE(groups.size() == 4);
-  CHECK(groups[0].group.name == 2);
-  CHECK(groups[0].n == 2);
-  CHECK(groups[0].total == 40);
-  CHECK(groups[2].group.step_kind == 0);
-  CHECK(groups[3].group.stream == 3);
-  const std::vector<KernelSum>& names = tables.by_name;
+  sums.add(2, 10);
+  sums.add(1, 1);
+  sums.add(2, 20);
+  sums.add(2, 40);
+  sums.add(2, 30);
+  const std::vector<KernelSum> names = sums.finish();
   REQUIRE(names.size() == 2);
-  CHECK(names[0].group.name == 2);
+  CHECK(names[0].name == 2);
   CHECK(names[0].n == 4);
   CHECK(names[0].total == 100);
   CHECK(names[0].median == 25);
   CHECK(names[1].total == 1);
-  CHECK(KernelSums{}.finish().by_name.empty());
+  CHECK(KernelSums{}.finish().empty());
 }
 
 TEST_CASE("durations of more than 32 bits stand in their place") {

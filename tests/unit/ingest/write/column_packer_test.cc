@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "index/verify.h"
 #include "ingest/store/records.h"
@@ -46,15 +47,18 @@ std::filesystem::path packed_table(const TempDirectory& folder, std::size_t rows
   for (std::size_t i = 0; i < rows; ++i) {
     ts += static_cast<std::int64_t>(chance() % 20'000);
     const auto kind = static_cast<std::int64_t>(chance() % 2);
-    const std::int64_t cells[] = {ts,
-                                  chance() % 50 == 0 ? kUnset : static_cast<std::int64_t>(chance() >> (chance() % 64)),
-                                  chance() % 3 == 0 ? kUnset : static_cast<std::int64_t>(chance() % 5000),
-                                  kind,
-                                  chance() % 20 == 0 ? kUnset : static_cast<std::int64_t>(i + chance() % 8),
-                                  static_cast<std::int64_t>(i)};
+    const std::int64_t cells[] = {
+        ts,
+        chance() % 50 == 0 ? kUnknownValue : static_cast<std::int64_t>(chance() >> (chance() % 64)),
+        chance() % 3 == 0 ? kUnknownValue : static_cast<std::int64_t>(chance() % 5000),
+        kind,
+        chance() % 20 == 0 ? kUnknownValue : static_cast<std::int64_t>(i + chance() % 8),
+        static_cast<std::int64_t>(i)};
     for (int c = 0; c < 6; ++c) {
       const std::int64_t cell = cells[c];
-      cell == kUnset ? insert.bind_null(c + 1) : c == 3 ? insert.bind(4, kKinds[kind]) : insert.bind(c + 1, cell);
+      cell == kUnknownValue ? insert.bind_null(c + 1)
+      : c == 3              ? insert.bind(4, kKinds[kind])
+                            : insert.bind(c + 1, cell);
     }
     insert.run();
     block.insert(block.end(), std::begin(cells), std::end(cells));
@@ -213,7 +217,7 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
     const ScannedColumns columns = read_columns(index.database(), "kernel", packed_tables()[0].columns);
     REQUIRE(columns.rows == 3);
     const auto dur = columns.columns[1].numbers.span();
-    CHECK(std::vector<std::int64_t>(dur.begin(), dur.end()) == std::vector<std::int64_t>{9000, 3125, kNullCell});
+    CHECK(std::vector<std::int64_t>(dur.begin(), dur.end()) == std::vector<std::int64_t>{9000, 3125, kUnknownValue});
     const auto pass = columns.columns.back().ids.span();
     CHECK(std::vector<std::uint32_t>(pass.begin(), pass.end()) == std::vector<std::uint32_t>{0, 0, 0});
     const auto kind = columns.columns[columns.columns.size() - 2].ids.span();

@@ -34,7 +34,8 @@ TEST_CASE("ids that no name has are of no known class") {
     CHECK(classes.class_of(id) == "other");
     CHECK(traits_of(classes.traits(), id) == kOtherTrait);
   }
-  const KernelClasses none(open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty), load_rules("default"));
+  const KernelClasses none(open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty),
+                           load_rules("default"));
   CHECK(none.end() == 1);
 }
 

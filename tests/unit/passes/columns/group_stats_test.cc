@@ -4,10 +4,11 @@
 
 #include <random>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 const std::vector<std::uint32_t> kDevices = {0, 1, 1, 2};  // streams 1 and 2 share a device
 
@@ -21,7 +22,7 @@ struct Events {
 }  // namespace
 
 TEST_CASE("figures of a group, by hand") {
-  const Events events{{0, 10, 20, 30, 40}, {5, 4, 1, 2, kUnknown}, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}};
+  const Events events{{0, 10, 20, 30, 40}, {5, 4, 1, 2, kUnknownValue}, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}};
   const GroupStats stats = group_stats(events.view(), 1).front();
   CHECK(stats.count == 5);
   CHECK(stats.known == 4);
@@ -67,7 +68,7 @@ TEST_CASE("groups close: sums of parts are sums of all; busy is at most total an
     const auto pick = [&](unsigned most) { return static_cast<std::uint32_t>(random() % most); };
     for (std::uint32_t n = 1 + pick(40); n > 0; --n) {
       events.ts.push_back(ts += pick(4));
-      events.dur.push_back(pick(10) == 0 ? kUnknown : std::int64_t{pick(8)});
+      events.dur.push_back(pick(10) == 0 ? kUnknownValue : std::int64_t{pick(8)});
       events.stream.push_back(1 + pick(3));
       events.group.push_back(pick(3));
     }

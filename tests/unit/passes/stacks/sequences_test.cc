@@ -9,10 +9,10 @@
 #include <random>
 #include <string>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
-
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
 
 struct Kernels {
   std::vector<std::int64_t> dur;
@@ -48,7 +48,7 @@ TEST_CASE("streams do not mix, but count together") {
 }
 
 TEST_CASE("kernels that are not selected are passed over, unknown durations add nothing") {
-  const Kernels kernels{{1, 100, kUnknown}, {1, 1, 1}, {5, kNoLabel, 6}};
+  const Kernels kernels{{1, 100, kUnknownValue}, {1, 1, 1}, {5, kNoLabel, 6}};
   const auto found = find_sequences(kernels.view(), 2, 1);
   CHECK(text(found) == "5-6 x1 1; ");
 }

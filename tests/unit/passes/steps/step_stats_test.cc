@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/unknown.h"
+
 namespace tracedb {
 namespace {
 
@@ -12,7 +14,7 @@ using Ids = std::vector<std::uint32_t>;
 
 TEST_CASE("figures of steps: of the longest device, copies in spans only, kernels of none apart") {
   const Times ts = {0, 5, 20, 100, 300};
-  const Times dur = {10, 10, 30, kNoTime, 7};
+  const Times dur = {10, 10, 30, kUnknownValue, 7};
   const Ids stream = {1, 2, 1, 3, 1};
   const Ids step = {1, 1, 1, 1, 0};
   const Times copy_ts = {60};
@@ -31,11 +33,12 @@ TEST_CASE("figures of steps: of the longest device, copies in spans only, kernel
   CHECK(stats[1].gpu_span == 65);
   CHECK(stats[1].gpu_busy == 50);  // 0..15, 20..50, 60..65
   CHECK(stats[2].kernels == 0);
-  CHECK(stats[2].gpu_span == kNoTime);
+  CHECK(stats[2].gpu_span == kUnknownValue);
 }
 
 TEST_CASE("periods run from step to step of one track") {
-  CHECK(periods(Times{0, 5, 10, kNoTime, 40}, Ids{1, 2, 1, 1, 2}) == Times{10, 35, kNoTime, kNoTime, kNoTime});
+  CHECK(periods(Times{0, 5, 10, kUnknownValue, 40}, Ids{1, 2, 1, 1, 2}) ==
+        Times{10, 35, kUnknownValue, kUnknownValue, kUnknownValue});
   CHECK(periods({}, {}).empty());
 }
 

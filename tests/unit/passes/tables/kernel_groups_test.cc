@@ -10,7 +10,8 @@ TEST_CASE("kernels by name and operation class") {
         "gemm<float> 2 150 150; ncclAllReduce 1 300 300");
   CHECK(ask_passes(small.index, "SELECT op, n, total, busy, names FROM ops") ==
         "dense_gemm 2 150 150 1; communication 1 300 300 1");
-  CHECK(ask_passes(small.index, "SELECT op, pass, n FROM ops_by_pass") == "dense_gemm [no pass] 2; communication [no pass] 1");
+  CHECK(ask_passes(small.index, "SELECT op, pass, n FROM ops_by_pass") ==
+        "dense_gemm [no pass] 2; communication [no pass] 1");
   CHECK(ask_passes(small.index, "SELECT name, pass, n FROM kernels_by_pass LIMIT 1") == "gemm<float> [no pass] 2");
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/unknown.h"
 #include "support/device_tables.h"
 
 namespace tracedb {
@@ -67,14 +68,14 @@ TEST_CASE("random values in groups are as a sorted list says") {
 
 TEST_CASE("launches by hand") {
   Launched trace;
-  trace.call(0, 10);              // 1: kernel at 30, stream free
-  trace.call(10, 10);             // 2: kernel at 100, stream busy until 80
-  trace.call(20, 100);            // 3: kernel at 110, before it returns
-  trace.call(200, 10, 1);         // 4: a graph of three kernels
-  trace.call(300, 5);             // 5: no kernel
-  trace.call(310, 7, 1, false);   // 6: not a launch, no kernel: not counted
-  trace.call(320, 20, 0, false);  // 7: not a launch, but has a kernel
-  trace.call(400, kNoTime);       // 8: nobody knows how long it took
+  trace.call(0, 10);               // 1: kernel at 30, stream free
+  trace.call(10, 10);              // 2: kernel at 100, stream busy until 80
+  trace.call(20, 100);             // 3: kernel at 110, before it returns
+  trace.call(200, 10, 1);          // 4: a graph of three kernels
+  trace.call(300, 5);              // 5: no kernel
+  trace.call(310, 7, 1, false);    // 6: not a launch, no kernel: not counted
+  trace.call(320, 20, 0, false);   // 7: not a launch, but has a kernel
+  trace.call(400, kUnknownValue);  // 8: nobody knows how long it took
   trace.tables.kernels.add(30, 50, 1, 1, 1);
   trace.tables.kernels.add(100, 5, 1, 1, 2);
   trace.tables.kernels.add(110, 5, 1, 2, 3);
@@ -127,7 +128,7 @@ TEST_CASE("random launches: kernels close, and no queue is longer than its delay
     Launched trace;
     trace.tables = DeviceTables::random(chance);
     for (std::size_t i = 0; i < trace.tables.call_ts.size(); ++i) {
-      trace.dur.push_back(chance() % 8 == 0 ? kNoTime : static_cast<std::int64_t>(chance() % 9));
+      trace.dur.push_back(chance() % 8 == 0 ? kUnknownValue : static_cast<std::int64_t>(chance() % 9));
       trace.group.push_back(static_cast<GroupId>(chance() % 2));
       trace.is_launching.push_back(static_cast<std::uint8_t>(chance() % 2));
     }
@@ -138,8 +139,8 @@ TEST_CASE("random launches: kernels close, and no queue is longer than its delay
     }
     std::int64_t delay = 0;
     for (const auto& [call, ts] : first) {
-      if (call == 0 || call > trace.dur.size() || trace.dur[call - 1] == kNoTime) continue;
-      if (trace.tables.call_ts[call - 1] == kNoTime) continue;
+      if (call == 0 || call > trace.dur.size() || trace.dur[call - 1] == kUnknownValue) continue;
+      if (trace.tables.call_ts[call - 1] == kUnknownValue) continue;
       delay += std::max<std::int64_t>(0, ts - trace.tables.call_ts[call - 1] - trace.dur[call - 1]);
     }
     std::int64_t kernels = all.kernels_without_launch, found = 0;

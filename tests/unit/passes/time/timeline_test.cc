@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/unknown.h"
 #include "support/device_tables.h"
 
 namespace tracedb {
@@ -85,7 +86,7 @@ class Oracle {
   [[nodiscard]] IdleCause cause(const DeviceEvent& next, bool inside, std::int64_t free_from) const {
     if (next.launch == 0 || next.launch > calls_.ts.size()) return IdleCause::kUnknown;
     if (inside) return IdleCause::kGraphGap;
-    if (calls_.ts[next.launch - 1] == kNoTime) return IdleCause::kUnknown;
+    if (calls_.ts[next.launch - 1] == kUnknownValue) return IdleCause::kUnknown;
     if (calls_.ts[next.launch - 1] > free_from) return IdleCause::kHostWait;
     return next.ts - free_from < options_.kernel_wait ? IdleCause::kKernelWait : IdleCause::kOther;
   }
@@ -235,7 +236,7 @@ TEST_CASE("gaps: the longest first, their neighbours, and what is left") {
 TEST_CASE("absurd times do not overflow") {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   DeviceTables tables;
-  tables.kernels.add(kNoTime, 5);
+  tables.kernels.add(kUnknownValue, 5);
   tables.kernels.add(-20, 5);
   tables.kernels.add(10, kMost);
   tables.kernels.add(kMost - 3, kMost, 2);

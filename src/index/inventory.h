@@ -31,7 +31,7 @@ inline constexpr std::size_t kIndexStates = 6;
 std::string_view to_string(IndexState state);
 std::string_view describe(IndexState state);
 
-struct SurveyedIndex {
+struct ListedIndex {
   std::filesystem::path path, source = {};  // source: empty if it is not known
   IndexState state = IndexState::kForeign;
   std::string reason = {};  // why it is in that state, in one line
@@ -39,24 +39,24 @@ struct SurveyedIndex {
   bool cached = false;  // named by the hash of its trace, as in a cache directory
 };
 
-struct SurveyedLeftover {
+struct ListedLeftover {
   std::filesystem::path path;
   std::filesystem::path index;  // of which it is
   std::uint64_t bytes = 0;
   bool in_use = false;  // a build is at work
 };
 
-struct Survey {
+struct IndexInventory {
   struct Note {
     std::filesystem::path path;
     std::string reason;
   };
-  std::vector<SurveyedIndex> indexes;       // in the order of their paths
-  std::vector<SurveyedLeftover> leftovers;  // locks first: removing another one takes the lock, which then goes too
-  std::vector<Note> unreadable;             // folders
+  std::vector<ListedIndex> indexes;       // in the order of their paths
+  std::vector<ListedLeftover> leftovers;  // locks first: removing another one takes the lock, which then goes too
+  std::vector<Note> unreadable;           // folders
 };
 
 // Throws Error{kInput} if one of `folders` is no folder, Error{kInterrupted} once `cancel` (may be null) is true.
-Survey survey_indexes(const std::vector<std::filesystem::path>& folders, const std::atomic<bool>* cancel);
+IndexInventory take_inventory(const std::vector<std::filesystem::path>& folders, const std::atomic<bool>* cancel);
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "index/collect.h"
+#include "index/gc.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/file_lock.h"
 #include "index/index.h"
 #include "index/leftovers.h"
@@ -23,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool can_be_rebuilt(const SurveyedIndex& index) {
+bool can_be_rebuilt(const ListedIndex& index) {
   return index.cached || index.state == IndexState::kValid ||
          (index.state == IndexState::kStale && index.path == sidecar_path(index.source));
 }
 
 // Only what was opened and found whole is proved to be ours.
-bool may_go(const SurveyedIndex& index, const CollectOptions& options) {
+bool may_go(const ListedIndex& index, const GcOptions& options) {
   if (index.state == IndexState::kForeign || index.state == IndexState::kUnusable) return false;
   return options.orphans || can_be_rebuilt(index);
 }
@@ -39,7 +40,7 @@ std::string age_text(std::int64_t ns) {
   return ns < 48 * kHour ? fmt::format("{} h", ns / kHour) : fmt::format("{} days", ns / (24 * kHour));
 }
 
-std::optional<std::string> reason_to_go(const SurveyedIndex& index, const CollectOptions& options) {
+std::optional<std::string> reason_to_go(const ListedIndex& index, const GcOptions& options) {
   if (index.state == IndexState::kStale || index.state == IndexState::kOrphaned) {
     return fmt::format("{}: {}", to_string(index.state), index.reason);
   }
@@ -50,35 +51,20 @@ std::optional<std::string> reason_to_go(const SurveyedIndex& index, const Collec
 
 RemovalResult failed(int error) { return {RemovalOutcome::kFailed, std::strerror(error)}; }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool ok() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
-
 // The name is looked up in one opened folder from here on, so that no link can lead elsewhere in between.
 template <class Proof>
-RemovalResult unlink_if(const fs::path& path, Proof is_the_one) {
-  const Descriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder.ok()) return failed(errno);
+RemovalResult unlink_if(const fs::path& path, Proof still_matches) {
+  const FileDescriptor folder(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return failed(errno);
   const std::string name = path.filename().string();
-  const Descriptor file(::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file.ok()) {
+  const FileDescriptor file(::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open()) {
     if (errno == ENOENT) return {RemovalOutcome::kGone};
     return errno == ELOOP ? RemovalResult{RemovalOutcome::kChanged} : failed(errno);
   }
   struct stat opened {
   }, named{};
-  if (!is_the_one(file.get()) || ::fstat(file.get(), &opened) != 0 ||
+  if (!still_matches(file.get()) || ::fstat(file.get(), &opened) != 0 ||
       ::fstatat(folder.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || opened.st_dev != named.st_dev ||
       opened.st_ino != named.st_ino) {
     return {RemovalOutcome::kChanged};
@@ -97,12 +83,12 @@ RemovalResult under_lock(const fs::path& index, Remove remove) {
 
 }  // namespace
 
-std::vector<PlannedRemoval> plan_removals(const Survey& survey, const CollectOptions& options) {
+std::vector<PlannedRemoval> plan_removals(const IndexInventory& inventory, const GcOptions& options) {
   std::vector<PlannedRemoval> plan;
   std::vector<std::size_t> others;
   std::uint64_t kept_bytes = 0;
-  for (std::size_t i = 0; i < survey.indexes.size(); ++i) {
-    const SurveyedIndex& index = survey.indexes[i];
+  for (std::size_t i = 0; i < inventory.indexes.size(); ++i) {
+    const ListedIndex& index = inventory.indexes[i];
     if (index.state == IndexState::kForeign) continue;
     const bool allowed = may_go(index, options);
     const std::optional<std::string> reason = allowed ? reason_to_go(index, options) : std::nullopt;
@@ -115,11 +101,11 @@ std::vector<PlannedRemoval> plan_removals(const Survey& survey, const CollectOpt
   }
   if (!options.most_bytes) return plan;
   std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
-    return survey.indexes[a].file.modified_ns < survey.indexes[b].file.modified_ns;
+    return inventory.indexes[a].file.modified_ns < inventory.indexes[b].file.modified_ns;
   });
   for (const std::size_t i : others) {
     if (kept_bytes <= *options.most_bytes) break;
-    kept_bytes -= survey.indexes[i].file.bytes;
+    kept_bytes -= inventory.indexes[i].file.bytes;
     plan.push_back({i, "the oldest, to get below the size"});
   }
   return plan;
@@ -130,7 +116,7 @@ std::string_view to_string(RemovalOutcome outcome) {
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
-RemovalResult remove_index(const SurveyedIndex& index) {
+RemovalResult remove_index(const ListedIndex& index) {
   return under_lock(index.path, [&](const FileLock&) {
     return unlink_if(index.path, [&](int file) {
       return FileIdentity::of(file) == index.file && file_kind(file) == FileKind::kIndex;
@@ -138,7 +124,7 @@ RemovalResult remove_index(const SurveyedIndex& index) {
   });
 }
 
-RemovalResult remove_leftover(const SurveyedLeftover& leftover) {
+RemovalResult remove_leftover(const ListedLeftover& leftover) {
   if (!FileIdentity::of(leftover.path)) return {RemovalOutcome::kGone};
   return under_lock(leftover.index, [&](const FileLock& lock) -> RemovalResult {
     if (!lock.locks()) return {RemovalOutcome::kInUse};         // nothing proves that its maker is dead

@@ -1,4 +1,4 @@
-#include "index/collect.h"
+#include "index/gc.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -13,50 +13,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SurveyedIndex found(std::string_view name, IndexState state, std::uint64_t bytes, std::int64_t modified_ns) {
-  SurveyedIndex index{.path = fs::path("/d") / (std::string(name) + ".json.tracedb"),
-                      .source = fs::path("/d") / (std::string(name) + ".json"),
-                      .state = state,
-                      .reason = "because"};
+ListedIndex found(std::string_view name, IndexState state, std::uint64_t bytes, std::int64_t modified_ns) {
+  ListedIndex index{.path = fs::path("/d") / (std::string(name) + ".json.tracedb"),
+                    .source = fs::path("/d") / (std::string(name) + ".json"),
+                    .state = state,
+                    .reason = "because"};
   index.file.bytes = bytes;
   index.file.modified_ns = modified_ns;
   return index;
 }
 
-std::string names(const Survey& survey, const CollectOptions& options) {
+std::string names(const IndexInventory& inventory, const GcOptions& options) {
   std::string text;
-  for (const PlannedRemoval& removal : plan_removals(survey, options)) {
-    text += survey.indexes[removal.index].path.stem().stem().string() + " ";
+  for (const PlannedRemoval& removal : plan_removals(inventory, options)) {
+    text += inventory.indexes[removal.index].path.stem().stem().string() + " ";
   }
   return text;
 }
 
-Survey one_of_each() {
-  Survey survey;
-  survey.indexes = {found("valid", IndexState::kValid, 10, 300),     found("older", IndexState::kValid, 10, 200),
-                    found("stale", IndexState::kStale, 10, 400),     found("orphan", IndexState::kOrphaned, 10, 100),
-                    found("cached", IndexState::kOrphaned, 10, 500), found("unknown", IndexState::kUnknown, 10, 150),
-                    found("broken", IndexState::kUnusable, 10, 1),   found("foreign", IndexState::kForeign, 10, 1)};
-  survey.indexes[4].cached = true;
-  return survey;
+IndexInventory one_of_each() {
+  IndexInventory inventory;
+  inventory.indexes = {found("valid", IndexState::kValid, 10, 300),     found("older", IndexState::kValid, 10, 200),
+                       found("stale", IndexState::kStale, 10, 400),     found("orphan", IndexState::kOrphaned, 10, 100),
+                       found("cached", IndexState::kOrphaned, 10, 500), found("unknown", IndexState::kUnknown, 10, 150),
+                       found("broken", IndexState::kUnusable, 10, 1),   found("foreign", IndexState::kForeign, 10, 1)};
+  inventory.indexes[4].cached = true;
+  return inventory;
 }
 
-const SurveyedIndex& only(const Survey& survey) {
-  REQUIRE(survey.indexes.size() == 1);
-  return survey.indexes.front();
+const ListedIndex& only(const IndexInventory& inventory) {
+  REQUIRE(inventory.indexes.size() == 1);
+  return inventory.indexes.front();
 }
 
 }  // namespace
 
 TEST_CASE("by default what is stale goes, and what is orphaned in a cache") {
   CHECK(names(one_of_each(), {}) == "stale cached ");
-  Survey elsewhere = one_of_each();
+  IndexInventory elsewhere = one_of_each();
   elsewhere.indexes[2].path = "/archive/monday.tracedb";  // of a trace that was overwritten since
   CHECK(names(elsewhere, {}) == "cached ");
 }
 
 TEST_CASE("age and size take valid ones, the oldest first, and never what is no index of ours") {
-  CollectOptions options;
+  GcOptions options;
   options.now_ns = 1000;
   options.older_than_ns = 750;
   CHECK(names(one_of_each(), options) == "older stale cached ");
@@ -69,32 +69,32 @@ TEST_CASE("age and size take valid ones, the oldest first, and never what is no 
   CHECK(names(one_of_each(), options) == "stale orphan cached unknown older valid ");
 }
 
-TEST_CASE("an index is removed if it is still the one that was surveyed") {
+TEST_CASE("an index is removed if it is still the one that was listed") {
   const TempDirectory directory;
   const fs::path path = directory / "a.json.tracedb";
   write_small_index(path);
-  const Survey survey = survey_indexes({directory.path()}, nullptr);
+  const IndexInventory inventory = take_inventory({directory.path()}, nullptr);
   SUBCASE("untouched") {
-    CHECK(remove_index(only(survey)).outcome == RemovalOutcome::kRemoved);
+    CHECK(remove_index(only(inventory)).outcome == RemovalOutcome::kRemoved);
     CHECK(fs::is_empty(directory.path()));
-    CHECK(remove_index(only(survey)).outcome == RemovalOutcome::kGone);
+    CHECK(remove_index(only(inventory)).outcome == RemovalOutcome::kGone);
   }
   SUBCASE("replaced by another one") {
     fs::rename(path, directory / "aside");
     write_small_index(path);
-    CHECK(remove_index(only(survey)).outcome == RemovalOutcome::kChanged);
+    CHECK(remove_index(only(inventory)).outcome == RemovalOutcome::kChanged);
     CHECK(fs::exists(path));
   }
   SUBCASE("replaced by a link to itself") {
     fs::rename(path, directory / "aside");
     fs::create_symlink("aside", path);
-    CHECK(remove_index(only(survey)).outcome == RemovalOutcome::kChanged);
+    CHECK(remove_index(only(inventory)).outcome == RemovalOutcome::kChanged);
     CHECK(fs::exists(directory / "aside"));
   }
   SUBCASE("its folder replaced by a link") {
     fs::create_directory(directory / "sub");
     write_small_index(directory / "sub/b.json.tracedb");
-    const Survey below = survey_indexes({directory / "sub"}, nullptr);
+    const IndexInventory below = take_inventory({directory / "sub"}, nullptr);
     fs::rename(directory / "sub", directory / "moved");
     fs::create_directory_symlink("moved", directory / "sub");
     CHECK(remove_index(only(below)).outcome == RemovalOutcome::kFailed);
@@ -102,11 +102,11 @@ TEST_CASE("an index is removed if it is still the one that was surveyed") {
   }
   SUBCASE("locked by a run") {
     const auto lock = FileLock::try_acquire(lock_path(path));
-    CHECK(remove_index(only(survey)).outcome == RemovalOutcome::kInUse);
+    CHECK(remove_index(only(inventory)).outcome == RemovalOutcome::kInUse);
     CHECK(fs::exists(path));
   }
   SUBCASE("no index any more") {
-    SurveyedIndex index = only(survey);
+    ListedIndex index = only(inventory);
     static_cast<void>(directory.write("a.json.tracedb", "notes"));
     index.file = FileIdentity::of(path).value();
     CHECK(remove_index(index).outcome == RemovalOutcome::kChanged);
@@ -122,13 +122,13 @@ TEST_CASE("a journal is kept while its index needs it") {
   static_cast<void>(directory.write("b.json.tracedb-journal", std::string(600, '\0')));
   static_cast<void>(directory.write("c.json.tracedb-journal", "my notes"));
   static_cast<void>(directory.write("gone.json.tracedb-journal", hot));
-  const Survey survey = survey_indexes({directory.path()}, nullptr);
-  REQUIRE(survey.indexes.size() == 3);
-  CHECK(survey.indexes[0].state == IndexState::kUnusable);
-  CHECK(survey.indexes[1].state != IndexState::kUnusable);
-  CHECK(survey.indexes[2].state != IndexState::kUnusable);
-  CHECK(survey.leftovers.size() == 2);
-  for (const SurveyedLeftover& leftover : survey.leftovers) {
+  const IndexInventory inventory = take_inventory({directory.path()}, nullptr);
+  REQUIRE(inventory.indexes.size() == 3);
+  CHECK(inventory.indexes[0].state == IndexState::kUnusable);
+  CHECK(inventory.indexes[1].state != IndexState::kUnusable);
+  CHECK(inventory.indexes[2].state != IndexState::kUnusable);
+  CHECK(inventory.leftovers.size() == 2);
+  for (const ListedLeftover& leftover : inventory.leftovers) {
     CHECK(remove_leftover(leftover).outcome == RemovalOutcome::kRemoved);
   }
   CHECK(fs::exists(directory / "a.json.tracedb-journal"));
@@ -148,20 +148,20 @@ TEST_CASE("leftovers go when their lock is free") {
   static_cast<void>(directory.write("d.json.tracedb.abcdef.partial", "content"));
   {
     const auto lock = FileLock::try_acquire(lock_path(index));
-    const Survey busy = survey_indexes({directory.path()}, nullptr);
+    const IndexInventory busy = take_inventory({directory.path()}, nullptr);
     CHECK(busy.leftovers.size() == 4);
-    for (const SurveyedLeftover& leftover : busy.leftovers) {
+    for (const ListedLeftover& leftover : busy.leftovers) {
       CHECK(leftover.in_use == (leftover.index == index));
       if (leftover.in_use) CHECK(remove_leftover(leftover).outcome == RemovalOutcome::kInUse);
     }
   }
-  const Survey survey = survey_indexes({directory.path()}, nullptr);
-  CHECK(survey.leftovers.size() == 3);
-  for (const SurveyedLeftover& leftover : survey.leftovers) {
+  const IndexInventory inventory = take_inventory({directory.path()}, nullptr);
+  CHECK(inventory.leftovers.size() == 3);
+  for (const ListedLeftover& leftover : inventory.leftovers) {
     CHECK(remove_leftover(leftover).outcome == RemovalOutcome::kRemoved);
     CHECK_FALSE(fs::exists(leftover.path));
   }
-  CHECK(survey_indexes({directory.path()}, nullptr).leftovers.empty());
+  CHECK(take_inventory({directory.path()}, nullptr).leftovers.empty());
   for (const char* name : {"notes.abcdef.partial", "x.lock", "c.json.tracedb.lock", "d.json.tracedb.abcdef.partial"}) {
     CHECK(fs::exists(directory / name));
   }

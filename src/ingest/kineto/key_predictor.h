@@ -15,10 +15,10 @@
 
 namespace tracedb {
 
-class KeyGuess {
+class KeyPredictor {
  public:
   using LookUp = Field (*)(std::string_view key);
-  explicit KeyGuess(LookUp look_up) : look_up_(look_up), keys_(1) {}
+  explicit KeyPredictor(LookUp look_up) : look_up_(look_up), keys_(1) {}
 
   void start_object() { last_ = 0; }
 

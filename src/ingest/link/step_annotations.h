@@ -29,19 +29,19 @@ struct DeviceStepInterval {
   std::uint32_t stream, step;
 };
 
-struct StepMark {
+struct StepAnnotation {
   std::uint32_t annotation;  // its place among all annotations in time order, from 1: the row it becomes
-  std::uint32_t step;        // from 1, into StepMarks::steps; 0: cannot be told
+  std::uint32_t step;        // from 1, into StepAnnotations::steps; 0: cannot be told
   StepScope scope;
 };
 
-struct StepMarks {
+struct StepAnnotations {
   std::vector<StepRow> steps;                 // ids from 1, in time order
   std::vector<DeviceStepInterval> on_device;  // in time order
-  std::vector<StepMark> marks;                // every annotation with a step's name, in time order
+  std::vector<StepAnnotation> marks;          // every annotation with a step's name, in time order
 };
 
 // Reads the store's annotations once, to be read again afterwards; adds to its issues.
-StepMarks find_steps(TraceStore& store);
+StepAnnotations find_steps(TraceStore& store);
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "index/survey.h"
+#include "index/inventory.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -39,12 +39,12 @@ IndexState state_of(Validity validity) {
   return IndexState::kUnknown;
 }
 
-void compare_with_trace(SurveyedIndex& found, const std::atomic<bool>* cancel) {
+void compare_with_trace(ListedIndex& found, const std::atomic<bool>* cancel) {
   const Index index = Index::open(found.path);
   found.source = source_of(index);
   const std::optional<std::string> hash = index.meta("source_hash");
   found.cached = hash && !hash->empty() && found.path.filename().native().starts_with(*hash + "-");
-  const ValidityResult result = check_validity(index, found.source, Effort::kLook, cancel);
+  const ValidityResult result = check_validity(index, found.source, Effort::kReadOnly, cancel);
   found.state = state_of(result.validity);
   found.reason = result.reason;
   // Control characters of a recorded path are written as \xNN: whether such a trace is gone cannot be said.
@@ -54,8 +54,8 @@ void compare_with_trace(SurveyedIndex& found, const std::atomic<bool>* cancel) {
   }
 }
 
-SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
-  SurveyedIndex found{.path = path};
+ListedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
+  ListedIndex found{.path = path};
   const std::optional<FileIdentity> before = FileIdentity::of(path);
   if (!before) {
     found.reason = "not a regular file";
@@ -79,7 +79,7 @@ SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
     case FileKind::kIndex:
       break;
   }
-  if (const std::optional<Error> failure = failure_of([&] { compare_with_trace(found, cancel); })) {
+  if (const std::optional<Error> failure = catch_error([&] { compare_with_trace(found, cancel); })) {
     if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
     found.state = IndexState::kUnusable;
     found.reason = failure->what();
@@ -91,9 +91,9 @@ SurveyedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
   return found;
 }
 
-class Surveyor {
+class InventoryTaker {
  public:
-  explicit Surveyor(const std::atomic<bool>* cancel) : cancel_(cancel) {}
+  explicit InventoryTaker(const std::atomic<bool>* cancel) : cancel_(cancel) {}
 
   void search(const fs::path& folder) {
     waiting_.push_back(folder);
@@ -104,13 +104,13 @@ class Surveyor {
     }
   }
 
-  Survey take() {
+  IndexInventory take() {
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-    std::sort(survey_.indexes.begin(), survey_.indexes.end(), by_path);
-    std::sort(survey_.leftovers.begin(), survey_.leftovers.end(), by_path);
-    std::stable_partition(survey_.leftovers.begin(), survey_.leftovers.end(),
-                          [](const SurveyedLeftover& leftover) { return leftover.path == lock_path(leftover.index); });
-    return std::move(survey_);
+    std::sort(inventory_.indexes.begin(), inventory_.indexes.end(), by_path);
+    std::sort(inventory_.leftovers.begin(), inventory_.leftovers.end(), by_path);
+    std::stable_partition(inventory_.leftovers.begin(), inventory_.leftovers.end(),
+                          [](const ListedLeftover& leftover) { return leftover.path == lock_path(leftover.index); });
+    return std::move(inventory_);
   }
 
  private:
@@ -122,7 +122,7 @@ class Surveyor {
       if (cancel_ != nullptr && cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
       take(*entry);
     }
-    if (error) survey_.unreadable.push_back({folder, error.message()});
+    if (error) inventory_.unreadable.push_back({folder, error.message()});
   }
 
   void take(const fs::directory_entry& entry) {
@@ -135,11 +135,11 @@ class Surveyor {
     }
     const std::string name = entry.path().filename().string();
     if (name.ends_with(kIndexSuffix)) {
-      survey_.indexes.push_back(examine(entry.path(), cancel_));
+      inventory_.indexes.push_back(examine(entry.path(), cancel_));
     } else if (name.ends_with(kLockSuffix)) {
       take_lock(entry.path());
     } else if (is_empty_spool(entry.path())) {
-      survey_.leftovers.push_back({entry.path(), entry.path()});
+      inventory_.leftovers.push_back({entry.path(), entry.path()});
     } else if (name.ends_with(kJournalSuffix)) {
       take_journal(entry.path());
     } else if (const std::optional<std::string_view> index = index_of_partial(name)) {
@@ -151,7 +151,7 @@ class Surveyor {
     const fs::path index = fs::path(path).replace_extension();
     const std::optional<FileIdentity> file = FileIdentity::of(path);
     if (index.extension() != kIndexSuffix || !file || file->bytes != 0) return;
-    survey_.leftovers.push_back({path, index, 0, FileLock::is_held(path)});
+    inventory_.leftovers.push_back({path, index, 0, FileLock::is_held(path)});
   }
 
   // Without its index there is nothing that a journal could be needed for.
@@ -160,7 +160,7 @@ class Surveyor {
     const JournalState state = journal_state(path);
     const std::optional<FileIdentity> file = FileIdentity::of(path);
     if (!file || state == JournalState::kNone || (state == JournalState::kHot && FileIdentity::of(index))) return;
-    survey_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
+    inventory_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
   }
 
   // An empty file is ours by its name only, so the name must say it all.
@@ -168,11 +168,11 @@ class Surveyor {
     const std::optional<FileIdentity> file = FileIdentity::of(path);
     if (!file || (file->bytes == 0 && !index_name.ends_with(kIndexSuffix)) || !is_begun_index(path)) return;
     const fs::path index = path.parent_path() / index_name;
-    survey_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
+    inventory_.leftovers.push_back({path, index, file->bytes, FileLock::is_held(lock_path(index))});
   }
 
   const std::atomic<bool>* cancel_;
-  Survey survey_;
+  IndexInventory inventory_;
   std::vector<fs::path> waiting_;
   std::set<std::pair<dev_t, ino_t>> entered_;
 };
@@ -195,17 +195,17 @@ std::string_view describe(IndexState state) {
   return kMeanings[static_cast<std::size_t>(state)];
 }
 
-Survey survey_indexes(const std::vector<fs::path>& folders, const std::atomic<bool>* cancel) {
-  Surveyor surveyor(cancel);
+IndexInventory take_inventory(const std::vector<fs::path>& folders, const std::atomic<bool>* cancel) {
+  InventoryTaker taker(cancel);
   for (const fs::path& folder : folders) {
     std::error_code error;
     const fs::path real = fs::canonical(folder, error);
     if (error || !fs::is_directory(real, error)) {
       throw Error(ErrorCode::kInput, fmt::format("{}: no such folder: check the name", printable_path(folder)));
     }
-    surveyor.search(real);
+    taker.search(real);
   }
-  return surveyor.take();
+  return taker.take();
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "index/survey.h"
+#include "index/inventory.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@ void write_index_of(const fs::path& index, const fs::path& trace, std::int64_t s
                       trace.string(), size, to_hex(hash)));
 }
 
-std::map<std::string, IndexState> states(const Survey& survey) {
+std::map<std::string, IndexState> states(const IndexInventory& inventory) {
   std::map<std::string, IndexState> found;
-  for (const SurveyedIndex& index : survey.indexes) found[index.path.filename().string()] = index.state;
+  for (const ListedIndex& index : inventory.indexes) found[index.path.filename().string()] = index.state;
   return found;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("every state is recognised, and nothing is written") {
   REQUIRE(::mkfifo((directory / "fifo.tracedb").c_str(), 0600) == 0);
 
   const auto before = FileIdentity::of(directory / "valid.json.tracedb");
-  const Survey survey = survey_indexes({directory.path(), directory.path()}, nullptr);
+  const IndexInventory inventory = take_inventory({directory.path(), directory.path()}, nullptr);
   const std::map<std::string, IndexState> expected = {{"valid.json.tracedb", IndexState::kValid},
                                                       {"stale.json.tracedb", IndexState::kStale},
                                                       {"orphan.json.tracedb", IndexState::kOrphaned},
@@ -69,9 +69,9 @@ TEST_CASE("every state is recognised, and nothing is written") {
                                                       {"empty.tracedb", IndexState::kForeign},
                                                       {"link.tracedb", IndexState::kForeign},
                                                       {"fifo.tracedb", IndexState::kForeign}};
-  CHECK(states(survey) == expected);
-  CHECK(survey.indexes.size() == expected.size());
-  for (const SurveyedIndex& index : survey.indexes) {
+  CHECK(states(inventory) == expected);
+  CHECK(inventory.indexes.size() == expected.size());
+  for (const ListedIndex& index : inventory.indexes) {
     CHECK(index.cached == (index.path.filename() == cached));
     CHECK_FALSE(index.reason.empty());
   }
@@ -84,10 +84,10 @@ TEST_CASE("folders below are searched, linked ones are not") {
   write_small_index(directory / "a/b/x.tracedb");
   write_small_index(other / "y.tracedb");
   fs::create_directory_symlink(other.path(), directory / "a/link");
-  CHECK(states(survey_indexes({directory.path()}, nullptr)).size() == 1);
-  CHECK(states(survey_indexes({directory / "a/link"}, nullptr)).size() == 1);
-  CHECK_THROWS_AS(survey_indexes({directory / "none"}, nullptr), Error);
-  CHECK_THROWS_AS(survey_indexes({directory / "a/b/x.tracedb"}, nullptr), Error);
+  CHECK(states(take_inventory({directory.path()}, nullptr)).size() == 1);
+  CHECK(states(take_inventory({directory / "a/link"}, nullptr)).size() == 1);
+  CHECK_THROWS_AS(take_inventory({directory / "none"}, nullptr), Error);
+  CHECK_THROWS_AS(take_inventory({directory / "a/b/x.tracedb"}, nullptr), Error);
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "ingest/link/step_marks.h"
+#include "ingest/link/step_annotations.h"
 
 #include <algorithm>
 #include <map>
@@ -6,12 +6,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/unknown.h"
 #include "ingest/link/open_intervals.h"
 
 namespace tracedb {
 namespace {
 
-struct Mark {
+struct NamedAnnotation {
   AnnotationRecord event;
   std::uint32_t annotation;
   std::int64_t end;
@@ -24,18 +25,18 @@ struct Name {
   StepScope scope;
 };
 
-bool usable(std::int64_t external_id) { return external_id != kUnset && external_id != 0; }
+bool usable(std::int64_t external_id) { return external_id != kUnknownValue && external_id != 0; }
 
 class Finder {
  public:
   explicit Finder(TraceStore& store) : store_(store) {}
 
-  StepMarks run() {
+  StepAnnotations run() {
     read_marks();
     steps_of_threads();
     steps_of_images();
     number_in_time_order();
-    for (const Mark& mark : marks_) {
+    for (const NamedAnnotation& mark : marks_) {
       out_.marks.push_back({mark.annotation, mark.step, names_.at(mark.event.name)->scope});
       if (mark.event.on_device == 0) continue;
       if (mark.step != 0) {
@@ -65,13 +66,13 @@ class Finder {
     return entry->second;
   }
 
-  std::uint32_t new_step(const Mark& mark) {
+  std::uint32_t new_step(const NamedAnnotation& mark) {
     out_.steps.push_back({mark.annotation, name_of(mark.event.name)->info, mark.event.ts});
     return static_cast<std::uint32_t>(out_.steps.size());
   }
 
   void steps_of_threads() {
-    for (Mark& mark : marks_) {
+    for (NamedAnnotation& mark : marks_) {
       if (mark.event.on_device != 0) continue;
       mark.step = new_step(mark);
       by_name_[{mark.event.name, store_.threads[mark.event.track - 1].process}].push_back(mark.step);
@@ -83,7 +84,7 @@ class Finder {
     std::vector<std::uint32_t> unnumbered;  // positions in marks_
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> images;
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
-      Mark& mark = marks_[i];
+      NamedAnnotation& mark = marks_[i];
       if (mark.event.on_device == 0) continue;
       const auto known = by_external_id_.find({mark.event.external_id, mark.event.name});
       if (known != by_external_id_.end() && known->second.size() == 1) {
@@ -107,7 +108,7 @@ class Finder {
                       const std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>& images) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> next;
     for (const std::uint32_t position : unnumbered) {
-      Mark& mark = marks_[position];
+      NamedAnnotation& mark = marks_[position];
       const std::pair key(mark.event.name, mark.event.track);
       if (const std::vector<std::uint32_t>* steps = only_process_with(mark.event.name)) {
         if (steps->size() == images.at(key)) mark.step = (*steps)[next[key]++];
@@ -124,7 +125,7 @@ class Finder {
   }
 
   // A step known only from its images.
-  std::uint32_t step_of_device(const Mark& mark) {
+  std::uint32_t step_of_device(const NamedAnnotation& mark) {
     const bool has_id = usable(mark.event.external_id);
     if (has_id) {
       const auto known = device_by_external_id_.find({mark.event.external_id, mark.event.name});
@@ -138,7 +139,7 @@ class Finder {
     return step;
   }
 
-  std::uint32_t overlapping_image(const Mark& mark) {
+  std::uint32_t overlapping_image(const NamedAnnotation& mark) {
     OpenIntervals<DeviceStepInterval>& recent = latest_images_[mark.event.name];
     recent.advance(mark.event.ts);
     const DeviceStepInterval* found = recent.find(mark.event.ts + 1, [&](const DeviceStepInterval& image) {
@@ -161,12 +162,12 @@ class Finder {
       renumbered[old + 1] = static_cast<std::uint32_t>(sorted.size());
     }
     out_.steps = std::move(sorted);
-    for (Mark& mark : marks_) mark.step = renumbered[mark.step];
+    for (NamedAnnotation& mark : marks_) mark.step = renumbered[mark.step];
   }
 
   TraceStore& store_;
-  StepMarks out_;
-  std::vector<Mark> marks_;
+  StepAnnotations out_;
+  std::vector<NamedAnnotation> marks_;
   std::unordered_map<std::uint32_t, std::optional<Name>> names_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> by_name_;  // by name and process
   std::map<std::pair<std::int64_t, std::uint32_t>, std::set<std::uint32_t>> by_external_id_;
@@ -176,6 +177,6 @@ class Finder {
 
 }  // namespace
 
-StepMarks find_steps(TraceStore& store) { return Finder(store).run(); }
+StepAnnotations find_steps(TraceStore& store) { return Finder(store).run(); }
 
 }  // namespace tracedb

@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "index/survey.h"
+#include "index/inventory.h"
 
 namespace tracedb {
 
-struct CollectOptions {
+struct GcOptions {
   std::optional<std::uint64_t> most_bytes;    // of all indexes of ours together
   std::optional<std::int64_t> older_than_ns;  // those not built or confirmed for so long
   std::int64_t now_ns = 0;                    // since the epoch
@@ -26,12 +26,12 @@ struct CollectOptions {
 };
 
 struct PlannedRemoval {
-  std::size_t index;  // position in Survey::indexes
+  std::size_t index;  // position in IndexInventory::indexes
   std::string reason;
 };
 
-// Pure: decides by the survey alone. In the order in which to remove.
-std::vector<PlannedRemoval> plan_removals(const Survey& survey, const CollectOptions& options);
+// Pure: decides by the inventory alone. In the order in which to remove.
+std::vector<PlannedRemoval> plan_removals(const IndexInventory& inventory, const GcOptions& options);
 
 enum class RemovalOutcome {
   kRemoved,
@@ -47,11 +47,11 @@ struct RemovalResult {
   std::string error = {};  // of kFailed
 };
 
-// Under the lock of the index, and only if the file is still the one surveyed, is no link, and has the header of an
+// Under the lock of the index, and only if the file is still the one listed, is no link, and has the header of an
 // index. Never throws for a file that cannot be removed.
-RemovalResult remove_index(const SurveyedIndex& index);
+RemovalResult remove_index(const ListedIndex& index);
 
 // Under the lock of its index; another run's live files are never touched.
-RemovalResult remove_leftover(const SurveyedLeftover& leftover);
+RemovalResult remove_leftover(const ListedLeftover& leftover);
 
 }  // namespace tracedb

@@ -1,0 +1,20 @@
+// The one value that stands for "unknown" in whatever has 64 bits: times, durations, numbers of the profiler. In an
+// index it is NULL.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace tracedb {
+
+inline constexpr std::int64_t kUnknownValue = std::numeric_limits<std::int64_t>::min();
+
+// Values below this are no numbers, but kUnknownValue or kUnknownValue + the id of a text: of numbers that 64 bits
+// cannot hold.
+inline constexpr std::int64_t kLeastNumber = kUnknownValue + (std::int64_t{1} << 32U);
+
+// What an event adds to a sum: nothing where its duration is unknown. Ingest stores no negative ones.
+inline std::int64_t duration_or_zero(std::int64_t dur) { return std::max<std::int64_t>(dur, 0); }
+
+}  // namespace tracedb
