@@ -34,7 +34,7 @@ struct Delimiters {
   bool quotes;
 };
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
@@ -68,7 +68,7 @@ class RenderedDelimited final : public TableRenderer {
     std::string escaped = escape_cell(text);
     if (is_text && options_.guard_formulas && is_formula(escaped)) escaped.insert(0, 1, '\'');
     if (column > 0) out_ << delimiters_.field;
-    out_ << (delimiters_.quotes ? quoted(escaped) : escaped);
+    out_ << (delimiters_.quotes ? in_quotes(escaped) : escaped);
   }
 
   std::ostream& out_;
