@@ -164,6 +164,7 @@ void read_aie(const TraceInput& input, const IngestOptions& options, TraceStore&
   IngestOptions of_tiles = options;
   of_tiles.events.clock = Clock::kCycles;
   facts.time_unit = "cycle";
+  facts.vendor = "aie";
   read_kineto(input, of_tiles, store, facts);
 }
 

@@ -32,6 +32,7 @@ TEST_CASE("tiles: times are cycles, and events do not nest") {
                       edge('B', "LOCK_STALL", "50") + edge('E', "LOCK_STALL", "60") + edge('E', "LOCK_STALL", "90")));
   CHECK(index.meta("format") == "aie");
   CHECK(index.meta("time_unit") == "cycle");
+  CHECK(index.meta("vendor") == "aie");
   CHECK(index.rows(kSlices) == "LOCK_STALL 0 20; LOCK_STALL 30 -; LOCK_STALL 40 10");
   CHECK(index.rows(kInstants) == "LOCK_STALL 80");
   CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
