@@ -255,20 +255,19 @@ struct SameLine {
   const SameKernel& kernel;
 };
 
+double mean_of(std::int64_t time, std::int64_t n) { return static_cast<double>(time) / static_cast<double>(n); }
+
 const Fields<SameLine>& same_fields() {
   using Line = SameLine;
-  static const auto avg = [](std::int64_t time, std::int64_t n) {
-    return static_cast<double>(time) / static_cast<double>(n);
-  };
   static const Fields<Line> kFields = {
       {sum_column("baseline_n", "n", Unit::kCount, "launches in the baseline"),
        [](const Line& line) { return line.kernel.times.baseline_n; }},
       {sum_column("candidate_n", "n'", Unit::kCount, "launches in the candidate"),
        [](const Line& line) { return line.kernel.times.candidate_n; }},
       {figure_column("baseline_avg", "Baseline Avg", Unit::kTime, "mean duration in the baseline"),
-       [](const Line& line) { return avg(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
+       [](const Line& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
       {figure_column("candidate_avg", "Candidate Avg", Unit::kTime, "mean duration in the candidate"),
-       [](const Line& line) { return avg(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
+       [](const Line& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
       {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "of the means, candidate / baseline"),
        [](const Line& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
       {sum_column("baseline_time", "Baseline Time", Unit::kTime, "sum of durations in the baseline"),

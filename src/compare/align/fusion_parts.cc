@@ -124,7 +124,21 @@ class NamedParts {
   const std::vector<bool>& taken_;
 };
 
-// softmax with a matrix product on either side, not further than a few kernels, where the fusing side has attention.
+// The matrix product next to the softmax at `from` in one direction, inside [begin, end), with nothing but unpaired
+// kernels between; `from`: none.
+std::size_t product_beside(const FusionView& view, std::size_t at, std::size_t from, int step, std::size_t begin,
+                           std::size_t end) {
+  for (auto i = static_cast<std::ptrdiff_t>(from) + step;
+       i >= static_cast<std::ptrdiff_t>(begin) && i < static_cast<std::ptrdiff_t>(end); i += step) {
+    const auto place = static_cast<std::size_t>(i);
+    const bool free = view.only_other(place) || place == at;
+    if (free && (view.traits(view.other(place)) & kGemmTrait) != 0) return place;
+    if (!free && view.other(place).n > 0 && !view.aside(at, place)) break;
+  }
+  return from;
+}
+
+// softmax between two matrix products, not further than a few kernels, where the fusing side has attention.
 std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t at) {
   if ((view.traits(view.fusing(at)) & kAttentionTrait) == 0 || (view.traits(view.other(at)) & kAttentionTrait) != 0) {
     return {};
@@ -135,25 +149,8 @@ std::vector<std::size_t> parts_of_attention(const FusionView& view, std::size_t 
   for (std::size_t i = begin; i < end; ++i) {
     if (view.other(i).n == 0 || !parts_of(view.op(view.other(i))).contains("softmax")) continue;
     if (view.fusing(i).n > 0 && i != at) continue;
-    std::size_t first = i, last = i;
-    const auto product = [&](std::size_t j) {
-      return (view.traits(view.other(j)) & kGemmTrait) != 0 && (view.only_other(j) || j == at);
-    };
-    const auto between = [&](std::size_t j) {
-      return view.only_other(j) || j == at || view.other(j).n == 0 || view.aside(at, j);
-    };
-    for (std::size_t j = i; j-- > begin && between(j);) {
-      if (product(j)) {
-        first = j;
-        break;
-      }
-    }
-    for (std::size_t j = i + 1; j < end && between(j); ++j) {
-      if (product(j)) {
-        last = j;
-        break;
-      }
-    }
+    const std::size_t first = product_beside(view, at, i, -1, begin, end);
+    const std::size_t last = product_beside(view, at, i, +1, begin, end);
     if (first == i || last == i) continue;
     std::vector<std::size_t> members;
     for (std::size_t j = first; j <= last; ++j) {

@@ -260,47 +260,52 @@ class PositionAligner {
   [[nodiscard]] std::vector<AlignedPair> in_order(const std::vector<AlignedPair>& pairs) const {
     const bool swap =
         a_.size() != b_.size() ? a_.size() > b_.size() : std::ranges::lexicographical_compare(symbols_.b, symbols_.a);
-    const std::size_t leading = swap ? b_.size() : a_.size();
-    const std::size_t other = swap ? a_.size() : b_.size();
-    Positions partner(leading, kNoPartner), back(other, kNoPartner);
+    Sequence leading{a_, &hosts_a_}, other{b_, &hosts_b_};
+    if (swap) std::swap(leading, other);
+    Positions partner(leading.kernels.size(), kNoPartner), back(other.kernels.size(), kNoPartner);
     for (const AlignedPair& pair : pairs) {
-      partner[swap ? pair.b : pair.a] = swap ? pair.a : pair.b;
-      back[swap ? pair.a : pair.b] = swap ? pair.b : pair.a;
+      const AlignedPair own = oriented(pair, swap);
+      partner[own.a] = own.b;
+      back[own.b] = own.a;
     }
-    const std::vector<std::uint32_t>& hosts_leading = swap ? hosts_b_ : hosts_a_;
-    const std::vector<std::uint32_t>& hosts_other = swap ? hosts_a_ : hosts_b_;
+    const Positions steady = rising(of_main_lanes(partner, leading, other));
+    settle_ties(leading.kernels, other.kernels, steady, partner, back);
     std::vector<AlignedPair> out;
-    const auto put = [&](std::uint32_t first, std::uint32_t second) {
-      out.push_back(swap ? AlignedPair{second, first} : AlignedPair{first, second});
-    };
     std::uint32_t next = 0;  // of the other sequence
-    const auto put_alone_before = [&](std::size_t end) {
+    const auto put_unpaired_before = [&](std::size_t end) {
       for (; next < end; ++next) {
-        if (back[next] == kNoPartner && hosts_other[next] == kNoPartner) put(kNoPartner, next);
+        if (back[next] == kNoPartner && !other.is_companion(next)) out.push_back(oriented({kNoPartner, next}, swap));
       }
     };
-    const Positions steady = rising(of_main_lanes(partner, swap));
-    settle_ties(swap ? b_ : a_, swap ? a_ : b_, steady, partner, back);
     auto anchor = steady.begin();
-    put_alone_before(steady.empty() ? other : partner[*anchor]);
-    for (std::uint32_t i = 0; i < leading; ++i) {
-      if (hosts_leading[i] != kNoPartner) continue;
-      put(i, partner[i]);
+    const auto end_of_stretch = [&] { return anchor == steady.end() ? back.size() : partner[*anchor]; };
+    put_unpaired_before(end_of_stretch());
+    for (std::uint32_t i = 0; i < partner.size(); ++i) {
+      if (leading.is_companion(i)) continue;
+      out.push_back(oriented({i, partner[i]}, swap));
       if (anchor == steady.end() || *anchor != i) continue;
       ++anchor;
-      put_alone_before(anchor == steady.end() ? other : partner[*anchor]);
+      put_unpaired_before(end_of_stretch());
     }
     return out;
   }
 
-  // Without those of pairs that run on no main stream on either side. `swap`: of positions of the second sequence.
-  [[nodiscard]] Positions of_main_lanes(Positions partner, bool swap) const {
-    const auto leading = swap ? b_ : a_;
-    const auto other = swap ? a_ : b_;
-    const std::uint32_t lane_leading = main_lane(leading), lane_other = main_lane(other);
+  struct Sequence {
+    std::span<const TemplateKernel> kernels;
+    const std::vector<std::uint32_t>* hosts;
+    [[nodiscard]] bool is_companion(std::uint32_t i) const { return (*hosts)[i] != kNoPartner; }
+  };
+  static AlignedPair oriented(AlignedPair pair, bool swap) {
+    if (swap) std::swap(pair.a, pair.b);
+    return pair;
+  }
+
+  // Without those of pairs that run on no main stream on either side.
+  static Positions of_main_lanes(Positions partner, const Sequence& leading, const Sequence& other) {
+    const std::uint32_t lane_leading = main_lane(leading.kernels), lane_other = main_lane(other.kernels);
     for (std::size_t i = 0; i < partner.size(); ++i) {
-      const bool on_main =
-          partner[i] != kNoPartner && (leading[i].lane == lane_leading || other[partner[i]].lane == lane_other);
+      const bool on_main = partner[i] != kNoPartner &&
+                           (leading.kernels[i].lane == lane_leading || other.kernels[partner[i]].lane == lane_other);
       if (!on_main) partner[i] = kNoPartner;
     }
     return partner;
