@@ -7,13 +7,13 @@
 #include <unordered_map>
 
 #include "ascend/json_arguments.h"
-#include "base/ascii.h"
-#include "base/csv_reader.h"
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "base/python/literal.h"
-#include "base/regular_expression.h"
 #include "base/saturating.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/ascii.h"
+#include "base/text/regular_expression.h"
 
 namespace tracedb {
 namespace {

@@ -7,10 +7,10 @@
 #include <array>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/text/ascii.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "ascend/profile_sums.h"
-#include "base/decimal.h"
 #include "base/saturating.h"
+#include "base/text/decimal.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "ascend/profile_sums.h"
-#include "base/byte_source.h"
-#include "base/csv_reader.h"
-#include "base/decimal.h"
+#include "base/stream/byte_source.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

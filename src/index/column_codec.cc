@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/content_hash.h"
+#include "base/stream/content_hash.h"
 
 namespace tracedb {
 namespace {

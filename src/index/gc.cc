@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file_descriptor.h"
-#include "base/file_lock.h"
+#include "base/files/file_descriptor.h"
+#include "base/files/file_lock.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"

@@ -7,10 +7,10 @@
 
 #include <array>
 
-#include "base/decimal.h"
 #include "base/error.h"
-#include "base/file_descriptor.h"
-#include "base/input_file.h"
+#include "base/files/file_descriptor.h"
+#include "base/files/input_file.h"
+#include "base/text/decimal.h"
 #include "index/index_format.h"
 #include "index/leftovers.h"
 #include "sql/functions.h"

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/file_lock.h"
-#include "base/input_file.h"
+#include "base/files/file_lock.h"
+#include "base/files/input_file.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"

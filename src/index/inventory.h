@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_identity.h"
+#include "base/files/file_identity.h"
 
 namespace tracedb {
 

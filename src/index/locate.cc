@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
-#include "base/input_file.h"
+#include "base/files/file_descriptor.h"
+#include "base/files/input_file.h"
 #include "sql/database.h"
 
 namespace tracedb {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/content_hash.h"
+#include "base/stream/content_hash.h"
 
 namespace tracedb {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "index/column_codec.h"
 #include "trace/event_kinds.h"
 #include "trace/training.h"

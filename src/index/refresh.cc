@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "base/file_descriptor.h"
-#include "base/file_identity.h"
-#include "base/file_lock.h"
-#include "base/partial_file.h"
+#include "base/files/file_descriptor.h"
+#include "base/files/file_identity.h"
+#include "base/files/file_lock.h"
+#include "base/files/partial_file.h"
 #include "index/leftovers.h"
 #include "sql/meta_update.h"
 

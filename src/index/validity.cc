@@ -12,10 +12,10 @@
 #include <ctime>
 #include <optional>
 
-#include "base/content_hash.h"
 #include "base/failure.h"
-#include "base/file_clock.h"
-#include "base/file_identity.h"
+#include "base/files/file_clock.h"
+#include "base/files/file_identity.h"
+#include "base/stream/content_hash.h"
 #include "index/refresh.h"
 
 namespace tracedb {

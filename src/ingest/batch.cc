@@ -18,7 +18,7 @@
 
 #include "base/deadline.h"
 #include "base/failure.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
 #include "index/locate.h"

@@ -1,7 +1,7 @@
 // A valid index for a trace, built only if there is none: the one way in which programs build indexes.
 //
-// Writers of one index exclude each other by "<index>.lock" (base/file_lock.h): the second waits and then finds the
-// index valid. The lock file lies there from before the first byte of a build until after the last, so a lock file
+// Writers of one index exclude each other by "<index>.lock" (base/files/file_lock.h): the second waits and then finds
+// the index valid. The lock file lies there from before the first byte of a build until after the last, so a lock file
 // nobody holds says that a build was killed; what such builds left ("<index>.XXXXXX.partial") is removed by the next
 // process that gets the lock (index/leftovers.h). Unfinished files have names of their own: without working locks two
 // builds cost time, never a wrong index.

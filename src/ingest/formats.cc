@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "ingest/ascend/database.h"
 #include "ingest/ascend/kernel_csv.h"
 #include "ingest/nsys/database.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/byte_source.h"
+#include "base/stream/byte_source.h"
 #include "ingest/ingest.h"
 #include "ingest/read/trace_facts.h"
 #include "ingest/store/trace_store.h"

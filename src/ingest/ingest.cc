@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/file_clock.h"
-#include "base/input_file.h"
+#include "base/files/file_clock.h"
+#include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/scope_exit.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "base/version.h"
 #include "index/index_format.h"

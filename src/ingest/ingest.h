@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "base/file_identity.h"
+#include "base/files/file_identity.h"
 #include "ingest/kineto/kineto_events.h"
 #include "trace/issue.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "base/ordered_queue.h"
 #include "base/parallel.h"
 #include "base/scope_exit.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "report/json_text.h"
 
 namespace tracedb {

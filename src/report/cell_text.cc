@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/duration_text.h"
+#include "base/text/duration_text.h"
 
 namespace tracedb {
 namespace {

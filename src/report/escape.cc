@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace tracedb {
 namespace {

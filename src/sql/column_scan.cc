@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/unknown.h"
 #include "sql/byte_order.h"

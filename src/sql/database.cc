@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "sql/index_fault.h"
 #include "sql/watchdog.h"
 

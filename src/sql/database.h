@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/files/file_descriptor.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

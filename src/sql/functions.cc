@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "base/duration_text.h"
 #include "base/failure.h"
-#include "base/regular_expression.h"
 #include "base/statistics.h"
+#include "base/text/duration_text.h"
+#include "base/text/regular_expression.h"
 
 namespace tracedb {
 namespace {

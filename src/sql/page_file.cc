@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "sql/byte_order.h"
 
 namespace tracedb {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/files/file_descriptor.h"
 
 namespace tracedb {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/regular_expression.h"
+#include "base/text/regular_expression.h"
 
 namespace tracedb {
 namespace {

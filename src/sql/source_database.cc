@@ -6,10 +6,10 @@
 #include <cmath>
 #include <system_error>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
+#include "base/text/decimal.h"
 #include "sql/safety.h"
 
 namespace tracedb {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/decimal.h"
+#include "base/text/ascii.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

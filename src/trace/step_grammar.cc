@@ -4,8 +4,8 @@
 #include <charconv>
 #include <vector>
 
-#include "base/content_hash.h"
-#include "base/regular_expression.h"
+#include "base/stream/content_hash.h"
+#include "base/text/regular_expression.h"
 #include "trace/training.h"
 
 namespace tracedb {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "fuzz_input.h"
 
 namespace tracedb {

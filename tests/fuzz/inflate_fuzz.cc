@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/compressed_source.h"
 #include "base/error.h"
+#include "base/stream/compressed_source.h"
 #include "fuzz_input.h"
 #include "support/compressed_text.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/byte_source.h"
-#include "base/content_hash.h"
 #include "base/error.h"
+#include "base/stream/byte_source.h"
+#include "base/stream/content_hash.h"
 #include "fuzz_input.h"
 #include "index/index.h"
 #include "index/verify.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "compare/wafer/trace.h"
 
 namespace tracedb::wafer {

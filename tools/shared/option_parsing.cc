@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "base/closest_name.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

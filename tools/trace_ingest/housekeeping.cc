@@ -8,8 +8,8 @@
 #include <map>
 #include <string_view>
 
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/decimal.h"
 #include "index/locate.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "ingest/batch.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/input_file.h"
-#include "base/utf8.h"
+#include "base/files/input_file.h"
+#include "base/text/utf8.h"
 #include "report/escape.h"
 
 namespace tracedb {

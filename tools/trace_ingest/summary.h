@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file_descriptor.h"
+#include "base/files/file_descriptor.h"
 #include "index/inventory.h"
 #include "ingest/batch.h"
 

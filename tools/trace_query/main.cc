@@ -12,8 +12,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/closest_name.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
 #include "base/version.h"
 #include "report/escape.h"
 #include "shared/process_memory.h"

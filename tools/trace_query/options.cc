@@ -8,9 +8,9 @@
 #include <iostream>
 #include <system_error>
 
-#include "base/closest_name.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
 #include "shared/option_parsing.h"
 #include "trace_query/limits.h"
 

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 
 namespace tracedb {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <optional>
 
-#include "base/file_descriptor.h"
-#include "base/partial_file.h"
+#include "base/files/file_descriptor.h"
+#include "base/files/partial_file.h"
 
 namespace tracedb {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "sql/scripts.h"
 #include "trace_query/selection.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/closest_name.h"
-#include "base/decimal.h"
 #include "base/error.h"
-#include "base/regular_expression.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
+#include "base/text/regular_expression.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {

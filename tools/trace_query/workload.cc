@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "trace_query/selection.h"
 
 namespace tracedb {

@@ -8,13 +8,13 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/python/failure.h"
 #include "base/python/integer.h"
 #include "base/python/json_reader.h"
 #include "base/python/text.h"
+#include "base/text/decimal.h"
 
 namespace tracedb::stream {
 namespace {

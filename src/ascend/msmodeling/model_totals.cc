@@ -11,13 +11,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/python/display.h"
 #include "base/python/failure.h"
 #include "base/python/json_reader.h"
 #include "base/python/literal.h"
 #include "base/python/number.h"
 #include "base/python/text.h"
+#include "base/text/ascii.h"
 
 namespace tracedb::msmodeling {
 namespace {

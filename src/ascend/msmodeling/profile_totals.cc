@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/csv_reader.h"
 #include "base/python/failure.h"
 #include "base/python/number.h"
 #include "base/python/text.h"
+#include "base/stream/csv_reader.h"
 
 namespace tracedb::msmodeling {
 namespace {

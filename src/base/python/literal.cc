@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/python/text.h"
+#include "base/text/ascii.h"
 
 namespace tracedb::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/ascii.h"
 #include "base/python/text.h"
+#include "base/text/ascii.h"
 
 namespace tracedb::python {
 namespace {

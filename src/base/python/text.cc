@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "base/python/failure.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace tracedb::python {
 namespace {

@@ -1,6 +1,6 @@
 #include "compare/wafer/phases.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 namespace tracedb::wafer {
 namespace {

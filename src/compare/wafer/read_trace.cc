@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/decimal.h"
 #include "base/saturating.h"
+#include "base/text/ascii.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "compare/wafer/phases.h"
 #include "passes/classify/classifier.h"

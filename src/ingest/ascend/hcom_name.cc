@@ -1,6 +1,6 @@
 #include "ingest/ascend/hcom_name.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "base/csv_reader.h"
-#include "base/decimal.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"

@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include "base/byte_source.h"
+#include "base/stream/byte_source.h"
 #include "ingest/read/trace_facts.h"
 #include "ingest/rows/row_sink.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 

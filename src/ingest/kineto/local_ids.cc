@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 #include "trace/step_grammar.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 

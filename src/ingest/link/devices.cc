@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/ascii.h"
-#include "base/decimal.h"
+#include "base/text/ascii.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/temp_file.h"
+#include "base/files/temp_file.h"
 #include "ingest/store/external_sorter.h"
 
 namespace tracedb {

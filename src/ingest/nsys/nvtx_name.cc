@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

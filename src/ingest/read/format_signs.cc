@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/byte_source.h"
 #include "base/failure.h"
-#include "base/stream_decoder.h"
+#include "base/stream/byte_source.h"
+#include "base/stream/stream_decoder.h"
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/byte_source.h"
+#include "base/stream/byte_source.h"
 #include "ingest/read/json_shape.h"
 #include "ingest/read/structural_scan.h"
 #include "ingest/read/trace_header.h"

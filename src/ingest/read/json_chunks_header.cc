@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "base/closest_name.h"
+#include "base/text/closest_name.h"
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_text.h"
 

@@ -1,6 +1,6 @@
 #include "ingest/read/json_text.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace tracedb {
 namespace {

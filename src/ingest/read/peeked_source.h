@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/byte_source.h"
+#include "base/stream/byte_source.h"
 
 namespace tracedb {
 

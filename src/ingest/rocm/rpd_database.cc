@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/rows/source_rows.h"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/text/utf8.h"
 #include "base/unknown.h"
-#include "base/utf8.h"
 
 namespace tracedb {
 namespace {

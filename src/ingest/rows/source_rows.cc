@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text/utf8.h"
 #include "base/unknown.h"
-#include "base/utf8.h"
 
 namespace tracedb {
 namespace {

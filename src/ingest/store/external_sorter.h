@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/temp_file.h"
+#include "base/files/temp_file.h"
 
 namespace tracedb {
 

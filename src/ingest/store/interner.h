@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/content_hash.h"
 #include "base/dense_index.h"
+#include "base/stream/content_hash.h"
 
 namespace tracedb {
 

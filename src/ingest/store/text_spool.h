@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/temp_file.h"
+#include "base/files/temp_file.h"
 
 namespace tracedb {
 

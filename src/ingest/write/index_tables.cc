@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 #include "ingest/write/index_writer.h"

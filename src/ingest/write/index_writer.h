@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/partial_file.h"
+#include "base/files/partial_file.h"
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"

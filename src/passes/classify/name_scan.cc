@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace tracedb {
 namespace {

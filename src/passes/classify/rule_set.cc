@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "base/closest_name.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
 #include "sql/scripts.h"
 
 namespace tracedb {

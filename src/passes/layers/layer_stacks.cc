@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/decimal.h"
 #include "passes/layers/layers.h"
 
 namespace tracedb {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/ascii.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/regular_expression.h"
+#include "base/text/regular_expression.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {

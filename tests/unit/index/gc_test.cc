@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "base/file_lock.h"
+#include "base/files/file_lock.h"
 #include "index/leftovers.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"

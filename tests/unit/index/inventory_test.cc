@@ -6,8 +6,8 @@
 
 #include <map>
 
-#include "base/content_hash.h"
 #include "base/error.h"
+#include "base/stream/content_hash.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/content_hash.h"
-#include "base/file_identity.h"
-#include "base/file_lock.h"
+#include "base/files/file_identity.h"
+#include "base/files/file_lock.h"
+#include "base/stream/content_hash.h"
 #include "index/leftovers.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/closest_name.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/aie_stream.h"
 #include "trace_query/commands/aie_tables.h"

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "aie/stream/reports.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/decimal.h"
 #include "trace_query/python_arguments.h"
 
 namespace tracedb {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/closest_name.h"
-#include "base/decimal.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
-#include "base/closest_name.h"
 #include "base/error.h"
 #include "base/saturating.h"
+#include "base/text/closest_name.h"
 #include "compare/wafer/read_trace.h"
 #include "passes/columns/group_stats.h"
 #include "report/json_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/duration_text.h"
+#include "base/text/duration_text.h"
 #include "base/unknown.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_facts.h"

@@ -8,14 +8,14 @@
 #include <map>
 #include <utility>
 
-#include "base/closest_name.h"
-#include "base/csv_reader.h"
-#include "base/decimal.h"
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
+#include "base/files/small_file.h"
 #include "base/python/json_reader.h"
-#include "base/small_file.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <filesystem>
 
-#include "base/closest_name.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_check.h"
 #include "trace_query/command.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/closest_name.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
 #include "present/sections.h"

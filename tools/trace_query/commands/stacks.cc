@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/closest_name.h"
 #include "base/error.h"
+#include "base/text/closest_name.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"

@@ -1,0 +1,28 @@
+#include "base/files/file_identity.h"
+
+namespace tracedb {
+
+std::optional<FileIdentity> FileIdentity::of(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  constexpr std::int64_t kBillion = 1'000'000'000;
+  return FileIdentity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+                      status.st_mtim.tv_sec * kBillion + status.st_mtim.tv_nsec,
+                      status.st_ctim.tv_sec * kBillion + status.st_ctim.tv_nsec};
+}
+
+std::optional<FileIdentity> FileIdentity::of(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 ? of(status) : std::nullopt;
+}
+
+std::optional<FileIdentity> FileIdentity::behind_links(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? of(status) : std::nullopt;
+}
+
+std::optional<FileIdentity> FileIdentity::of(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 ? of(status) : std::nullopt;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,65 @@
+// Bytes of a trace, read front to back into buffers of the caller, decompressed on the way where the content (never
+// the file name) says gzip or zstd, and turned into UTF-8 where it is UTF-16. The file's own bytes are hashed as they
+// pass (XXH3-128).
+//
+// One thread at a time. Reads with read(2), never mmap: a file that shrinks under us is a short read, not SIGBUS.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/stream/content_hash.h"
+
+namespace tracedb {
+
+enum class Compression { kNone, kGzip, kZstd };
+
+// What became of the compressed stream, the worst of it; anything but kNone is reported as an issue of the trace.
+enum class StreamDamage { kNone, kTruncated, kBadChecksum, kCorrupt, kTrailingBytes };
+
+enum class TextEncoding { kUtf8, kUtf16LittleEndian, kUtf16BigEndian };
+
+// Characters of another encoding that have no UTF-8 form and were delivered as U+FFFD.
+struct Replacements {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  // position of the first among the bytes delivered
+};
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Fills up to `capacity` bytes; 0 only at the end. Throws Error{kInput} when the operating system reports a read
+  // error. Damage of a compressed stream is not thrown: the bytes before it are delivered, then those of the members
+  // (gzip) or frames (zstd) behind it, and damage() tells.
+  virtual std::size_t read(char* destination, std::size_t capacity) = 0;
+
+  [[nodiscard]] virtual StreamDamage damage() const { return StreamDamage::kNone; }
+  // How many bytes were delivered when that was noticed.
+  [[nodiscard]] virtual std::uint64_t damaged_at() const { return 0; }
+  [[nodiscard]] virtual Compression compression() const { return Compression::kNone; }
+  [[nodiscard]] virtual TextEncoding encoding() const { return TextEncoding::kUtf8; }
+  [[nodiscard]] virtual Replacements replacements() const { return {}; }
+  // Bytes taken from the file so far (compressed bytes for a compressed file); for progress.
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;
+  // Hash over the file's own bytes. Valid once read() has returned 0 and drain() has been called.
+  [[nodiscard]] virtual ContentHash hash() const = 0;
+  // Reads (and hashes) whatever the caller left unread, e.g. what follows the JSON document.
+  virtual void drain() = 0;
+};
+
+// Opens `path` ("-" is standard input). Throws Error{kInput}: missing, a directory, unreadable. `cancel`: see
+// InputFile.
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path,
+                                             const std::atomic<bool>* cancel = nullptr);
+
+// The same over bytes in memory (not copied: `data` must outlive the source), for tests and fuzzing.
+std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);
+
+}  // namespace tracedb

@@ -1,0 +1,50 @@
+#include "base/text/closest_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace tracedb {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+constexpr std::size_t kLongestWord = 60;  // longer ones are no slip of the finger
+
+}  // namespace
+
+std::string closest_name(std::string_view word, std::span<const std::string> known) {
+  if (word.size() > kLongestWord) return {};
+  std::string best;
+  std::size_t best_distance = word.size() / 3 + 2;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = candidate.starts_with(word) && word.size() > 1 ? 1 : edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best = candidate;
+    best_distance = distance;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  const std::string name = closest_name(word, known);
+  return name.empty() ? std::string() : fmt::format("; did you mean '{}'?", name);
+}
+
+}  // namespace tracedb

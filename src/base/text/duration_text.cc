@@ -1,0 +1,28 @@
+#include "base/text/duration_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+namespace tracedb {
+
+std::string duration_text(double ns) {
+  const double size = std::fabs(ns);
+  if (size >= 1e9) return fmt::format("{:.3f} s", ns / 1e9);
+  if (size >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
+  if (size >= 1e3) return fmt::format("{:.3f} us", ns / 1e3);
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string moment_text(std::int64_t ns_since_epoch) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::time_t kYear1980 = 315'532'800;
+  const std::time_t seconds = ns_since_epoch / kSecond;
+  std::tm date{};
+  if (seconds < kYear1980 || gmtime_r(&seconds, &date) == nullptr) return fmt::format("{} ns", ns_since_epoch);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", date.tm_year + 1900, date.tm_mon + 1,
+                     date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, ns_since_epoch % kSecond);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,22 @@
+#include "base/text/duration_text.h"
+
+#include <doctest/doctest.h>
+
+namespace tracedb {
+
+TEST_CASE("durations") {
+  CHECK(duration_text(512) == "512 ns");
+  CHECK(duration_text(1234) == "1.234 us");
+  CHECK(duration_text(56'789'000) == "56.789 ms");
+  CHECK(duration_text(1.234e9) == "1.234 s");
+  CHECK(duration_text(-3) == "-3 ns");
+}
+
+TEST_CASE("moments") {
+  CHECK(moment_text(1'747'204'044'851'617'869) == "2025-05-14 06:27:24.851617869 UTC");
+  CHECK(moment_text(1'747'204'044'000'000'005) == "2025-05-14 06:27:24.000000005 UTC");
+  CHECK(moment_text(100'000) == "100000 ns");
+  CHECK(moment_text(-5) == "-5 ns");
+}
+
+}  // namespace tracedb
