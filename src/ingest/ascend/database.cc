@@ -19,7 +19,6 @@ namespace tracedb {
 namespace {
 
 using Columns = SourceDatabase::Columns;
-using Texts = std::unordered_map<std::int64_t, std::string>;
 
 // A thread as the profiler writes it: the process in the upper half.
 struct GlobalThread {
@@ -60,10 +59,6 @@ class AscendDatabase {
     bool has_times;  // a row of TASK
   };
 
-  [[nodiscard]] std::string_view string(std::int64_t id) const {
-    const auto found = strings_.find(id);
-    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
-  }
   // Of what the profiler writes where there is nothing to say, too: 0.
   std::uint32_t known_text(std::string_view text) {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
@@ -90,11 +85,10 @@ class AscendDatabase {
   void add_torch_call(const SourceRow& row, const TimeSpan& span, RowSink::Kind kind) {
     const GlobalThread global(row.integer(2));
     const std::uint32_t thread = sink_.thread(global.pid, global.tid);
-    const std::string_view name = string(row.id(3));
-    const auto found = api_types_.find(row.id(9));
-    const std::string_view type = found == api_types_.end() ? "op" : std::string_view(found->second);
+    const std::string_view name = strings_.of(row.id(3));
+    const std::string_view type = api_types_.of(row.id(9), "op");
     if (type == "trace") return add_python_call(span, name, thread, kind);
-    if (type == "queue") return add_slice("queue", span, name, thread);
+    if (type == "queue") return sink_.add_slice("queue", span, name, thread);
     if (type == "mstx" || is_mark_among_operators(name)) return add_annotation(span, name, thread);
     OperatorRecord record{};
     record.ts = span.ts;
@@ -104,7 +98,7 @@ class AscendDatabase {
     record.name = sink_.text(name);
     record.track = thread;
     record.is_forward = row.id(6) == 0 ? 1 : 0;
-    record.shape = shape(string(row.id(8)), string(row.id(7)));
+    record.shape = shape(strings_.of(row.id(8)), strings_.of(row.id(7)));
     sink_.add(record);
     const auto connected = connections_.find(row.id(4));
     if (connected == connections_.end()) return;
@@ -127,24 +121,8 @@ class AscendDatabase {
     sink_.add(record);
   }
 
-  void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t thread) {
-    SliceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.category = sink_.text(category);
-    record.name = sink_.text(name);
-    record.track = thread;
-    sink_.add(record);
-  }
-
   void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t thread) {
-    AnnotationRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.external_id = kUnknownValue;
-    record.name = sink_.text(name);
-    record.track = thread;
-    sink_.add(record);
+    sink_.add_annotation(span, name, thread);
     has_steps_ = has_steps_ || name.starts_with("ProfilerStep");
   }
 
@@ -176,18 +154,18 @@ class AscendDatabase {
   void note_compute(const SourceRow& row) {
     const std::int64_t id = row.id(0);
     if (id == kUnknownValue) return;
-    const std::string_view name = string(row.id(1));
-    const std::string_view type = string(row.id(2));
+    const std::string_view name = strings_.of(row.id(1));
+    const std::string_view type = strings_.of(row.id(2));
     LaunchConfig config = unknown_launch_config();
     config.values[0] = row.integer(4);
     TaskInfo& task = config.task;
     task.name = known_text(name);
-    task.core = known_text(string(row.id(3)));
+    task.core = known_text(strings_.of(row.id(3)));
     if (row.integer(5) != kUnknownValue) task.mix_blocks = sink_.text(std::to_string(row.integer(5)));
     const std::array<std::uint32_t*, 7> texts = {&task.input_shapes,  &task.input_types,  &task.input_formats,
                                                  &task.output_shapes, &task.output_types, &task.output_formats,
                                                  &task.state};
-    for (std::size_t i = 0; i < texts.size(); ++i) *texts[i] = known_text(string(row.id(6 + i)));
+    for (std::size_t i = 0; i < texts.size(); ++i) *texts[i] = known_text(strings_.of(row.id(6 + i)));
     const bool has_type = !type.empty() && type != "N/A";
     compute_.try_emplace(id, Compute{sink_.text(has_type ? type : name), sink_.config(config), false});
   }
@@ -227,18 +205,15 @@ class AscendDatabase {
     const TrackKey stream{row.integer(3), {}};
     if (device.number != kUnknownValue) devices_.insert(device.number);
     const auto compute = compute_.find(id);
-    const std::string_view type = string(row.id(6));
+    const std::string_view type = strings_.of(row.id(6));
     if (compute == compute_.end() && (communication_.contains(id) || !is_memory_task(type))) {
       const auto communicates = communication_.find(id);
-      const std::string_view name = communicates == communication_.end() ? type : string(communicates->second);
-      return add_slice(communicates == communication_.end() ? "task" : "communication task", span, name,
-                       sink_.thread(device, stream));
+      const std::string_view name = communicates == communication_.end() ? type : strings_.of(communicates->second);
+      return sink_.add_slice(communicates == communication_.end() ? "task" : "communication task", span, name,
+                             sink_.thread(device, stream));
     }
-    DeviceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
+    DeviceRecord record = device_record(span, DeviceEventType::kKernel);
     record.correlation = row.integer(5);
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
     record.stream = sink_.stream(device, stream);
     if (compute == compute_.end()) {
       const auto bytes = copied_bytes_.find(id);
@@ -246,7 +221,6 @@ class AscendDatabase {
       record.name = sink_.text(type);
       if (bytes != copied_bytes_.end()) record.graph_id_or_bytes = bytes->second;
     } else {
-      record.type = DeviceEventType::kKernel;
       compute->second.has_times = true;
       record.name = compute->second.name;
       record.config = compute->second.config;
@@ -271,16 +245,12 @@ class AscendDatabase {
 
   // The profiler gives a collective no stream: its tasks have one each.
   void add_collective(const SourceRow& row, const TimeSpan& span) {
-    const std::string_view name = string(row.id(2));
-    const std::string_view type = string(row.id(3));
+    const std::string_view name = strings_.of(row.id(2));
+    const std::string_view type = strings_.of(row.id(3));
     TrackKey device{row.integer(8), {}};
     if (device.number == kUnknownValue && devices_.size() == 1) device.number = *devices_.begin();
-    DeviceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
+    DeviceRecord record = device_record(span, DeviceEventType::kKernel);
     record.correlation = row.integer(4);
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
-    record.type = DeviceEventType::kKernel;
     record.name = sink_.text(type.empty() ? name : type);
     record.stream = sink_.stream(device, {});
     streams_.insert(record.stream);
@@ -290,9 +260,8 @@ class AscendDatabase {
     CollectiveRecord collective{};
     collective.group_size = collective.out_elements = collective.sequence = kUnknownValue;
     collective.in_elements = row.integer(7);
-    collective.group_name = known_text(string(row.id(5)));
-    const auto data_type = data_types_.find(row.id(6));
-    if (data_type != data_types_.end()) collective.dtype = known_text(data_type->second);
+    collective.group_name = known_text(strings_.of(row.id(5)));
+    collective.dtype = known_text(data_types_.of(row.id(6)));
     if (const auto parts = parse_hcom_name(name)) {
       collective.name = sink_.text(parts->operation);
       collective.sequence = parts->sequence;
@@ -311,16 +280,8 @@ class AscendDatabase {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
                    const GlobalThread global(row.integer(2));
-                   const auto level = api_types_.find(row.id(4));
-                   CallRecord record{};
-                   record.ts = span->ts;
-                   record.dur = span->dur;
-                   record.correlation = row.integer(5);
-                   record.external_id = kUnknownValue;
-                   record.name = sink_.text(cann_call_name(
-                       level == api_types_.end() ? "" : std::string_view(level->second), string(row.id(3))));
-                   record.track = sink_.thread(global.pid, global.tid);
-                   sink_.add(record);
+                   sink_.add_call(*span, cann_call_name(api_types_.of(row.id(4)), strings_.of(row.id(3))),
+                                  sink_.thread(global.pid, global.tid), row.integer(5));
                  });
   }
 
@@ -333,14 +294,8 @@ class AscendDatabase {
                    const GlobalThread global(row.integer(3));
                    const std::uint32_t thread = sink_.thread(global.pid, global.tid);
                    constexpr std::int64_t kMarker = 0;  // of ENUM_MSTX_EVENT_TYPE
-                   if (row.id(4) != kMarker) return add_annotation(*span, string(row.id(2)), thread);
-                   InstantRecord record{};
-                   record.ts = span->ts;
-                   record.bytes = kUnknownValue;
-                   record.category = sink_.text("mstx");
-                   record.name = sink_.text(string(row.id(2)));
-                   record.track = thread;
-                   sink_.add(record);
+                   if (row.id(4) != kMarker) return add_annotation(*span, strings_.of(row.id(2)), thread);
+                   sink_.add_instant("mstx", span->ts, strings_.of(row.id(2)), thread);
                  });
   }
 
@@ -355,14 +310,7 @@ class AscendDatabase {
       if (streams_.empty()) return sink_.skip(kind, SkipReason::kMetadata);
       sink_.read(kind, streams_.size() - 1);
       for (const std::uint32_t stream : streams_) {
-        AnnotationRecord record{};
-        record.ts = span->ts;
-        record.dur = span->dur;
-        record.external_id = row.integer(2);
-        record.name = sink_.text(fmt::format("ProfilerStep#{}", row.id(2)));
-        record.track = stream;
-        record.on_device = 1;
-        sink_.add(record);
+        sink_.add_device_step(*span, row.integer(2), stream);
       }
     });
   }
@@ -370,7 +318,7 @@ class AscendDatabase {
   RowSink& sink_;
   TraceFacts& facts_;
   SourceTables tables_;
-  Texts strings_, data_types_, api_types_;
+  SourceTexts strings_, data_types_, api_types_;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> connections_;
   std::unordered_set<std::int64_t> torch_connections_;
   std::unordered_map<std::int64_t, Compute> compute_;             // by globalTaskId

@@ -18,8 +18,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;  // 146 years in ns; see kineto/raw_event.h
-
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
 
@@ -175,23 +173,20 @@ class KernelCsv {
     std::string_view type = known(cell(cells, columns_->type));
     if (type.empty()) type = name;
     if (type.empty()) sink_.issue(IssueKind::kMissingName, offset, cells.front());
-    DeviceRecord record{};
-    record.ts = *ts;
-    record.dur = duration(cell(cells, columns_->duration), offset);
-    record.correlation = record.external_id = record.graph_node_id_or_bandwidth = kUnknownValue;
+    DeviceRecord record =
+        device_record({*ts, duration(cell(cells, columns_->duration), offset)}, DeviceEventType::kKernel);
     record.graph_id_or_bytes = model(cell(cells, columns_->model), offset);
     record.name = sink_.text(type, offset);
     record.stream = stream(cell(cells, columns_->device), cell(cells, columns_->stream));
     record.config = config(cells, offset);
     record.collective = collective(type, name, offset);
-    record.type = DeviceEventType::kKernel;
     sink_.add(record);
     note_step(cell(cells, columns_->step), record);
   }
 
   static std::optional<std::int64_t> time_in(std::string_view cell) {
     const auto time = parse_microseconds(cell);
-    return time && *time > -kTimeLimit && *time < kTimeLimit ? time : std::nullopt;
+    return time && is_time(*time) ? time : std::nullopt;
   }
 
   std::int64_t duration(std::string_view cell, std::int64_t offset) {
@@ -275,15 +270,8 @@ class KernelCsv {
     if (steps_.empty()) return;
     const RowSink::Kind kind = sink_.kind("step");
     for (const auto& [key, interval] : steps_) {
-      AnnotationRecord record{};
-      record.ts = interval.begin;
-      record.dur = interval.end - interval.begin;
-      record.external_id = key.first;
-      record.name = sink_.text(fmt::format("ProfilerStep#{}", key.first));
-      record.track = key.second;
-      record.on_device = 1;
       sink_.read(kind);
-      sink_.add(record);
+      sink_.add_device_step({interval.begin, interval.end - interval.begin}, key.first, key.second);
     }
   }
 

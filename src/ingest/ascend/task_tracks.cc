@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
+#include "ingest/rows/row_sink.h"
 
 namespace tracedb {
 namespace {
@@ -124,9 +124,7 @@ class TaskPlacer {
   }
 
   std::uint32_t config_of(const TaskRecord& task) {
-    LaunchConfig config{};
-    std::fill(std::begin(config.values), std::end(config.values), kUnknownValue);
-    std::fill(std::begin(config.rates), std::end(config.rates), std::numeric_limits<double>::quiet_NaN());
+    LaunchConfig config = unknown_launch_config();
     config.task.name = task.name;
     config.task.core = task.type;
     return store_.config_id(config);

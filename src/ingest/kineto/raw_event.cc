@@ -23,7 +23,7 @@ std::optional<std::int64_t> parse_cycles(std::string_view text) {
 
 std::optional<std::int64_t> time_of(std::string_view token, Clock clock) {
   const auto time = clock == Clock::kCycles ? parse_cycles(number_text(token)) : parse_microseconds(number_text(token));
-  return time && *time > -kTimeLimit && *time < kTimeLimit ? time : std::nullopt;
+  return time && is_time(*time) ? time : std::nullopt;
 }
 
 double rate_of(std::string_view token) {

@@ -11,8 +11,6 @@
 
 namespace tracedb {
 
-// Times and durations of this many ns (146 years) and more are none: sums and differences of two others always fit.
-inline constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;
 // What the times of a trace count. Cycles are whole and are stored as they are, in place of nanoseconds.
 enum class Clock : std::uint8_t { kMicroseconds, kCycles };
 // Nanoseconds, or cycles, in a token, quoted or not. A fraction is rounded to the nearest one.

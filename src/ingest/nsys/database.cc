@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <unordered_map>
 
 #include "base/unknown.h"
@@ -14,8 +13,6 @@
 
 namespace tracedb {
 namespace {
-
-using Texts = std::unordered_map<std::int64_t, std::string>;
 
 // A thread as Nsight Systems writes it: 24 bits each of process and thread, below those of host and machine.
 struct GlobalThread {
@@ -60,11 +57,6 @@ class NsysDatabase {
   }
 
  private:
-  [[nodiscard]] std::string_view string(std::int64_t id) const {
-    const auto found = strings_.find(id);
-    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
-  }
-
   void describe() {
     tables_.look_up("TARGET_INFO_SESSION_START_TIME", {{"utcEpochNs"}, {"systemClockNs"}}, [&](const SourceRow& row) {
       const auto utc = row[0].integer();
@@ -116,21 +108,11 @@ class NsysDatabase {
     const auto process = process_names_.find(global.pid.number);
     if (process != process_names_.end()) sink_.name_process(global.pid, process->second);
     const auto name = thread_names_.find(global_id);
-    if (name != thread_names_.end()) sink_.name_thread(global.pid, global.tid, string(name->second));
+    if (name != thread_names_.end()) sink_.name_thread(global.pid, global.tid, strings_.of(name->second));
     return entry->second;
   }
 
   std::uint32_t stream(std::int64_t device, std::int64_t number) { return sink_.stream({device, {}}, {number, {}}); }
-
-  static DeviceRecord device_record(const TimeSpan& span, DeviceEventType type) {
-    DeviceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth =
-        kUnknownValue;
-    record.type = type;
-    return record;
-  }
 
   void read_kernels() {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_KERNEL");
@@ -143,7 +125,7 @@ class NsysDatabase {
                    if (!span) return;
                    DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
                    record.stream = stream(row.integer(2), row.integer(3));
-                   record.name = sink_.text(string(row.id(4)));
+                   record.name = sink_.text(strings_.of(row.id(4)));
                    record.correlation = row.integer(5);
                    record.graph_id_or_bytes = row.integer(6);
                    record.graph_node_id_or_bandwidth = row.integer(7);
@@ -217,16 +199,10 @@ class NsysDatabase {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_RUNTIME");
     tables_.read("CUPTI_ACTIVITY_KIND_RUNTIME", kind, {{"start", "end", "globalTid", "nameId"}, {"correlationId"}},
                  [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   CallRecord record{};
-                   record.ts = span->ts;
-                   record.dur = span->dur;
-                   record.correlation = row.integer(4);
-                   record.external_id = kUnknownValue;
-                   record.name = sink_.text(without_api_version(string(row.id(3))));
-                   record.track = thread(row.integer(2));
-                   sink_.add(record);
+                   if (const auto span = tables_.span(row, 0, 1, kind)) {
+                     const std::string_view name = without_api_version(strings_.of(row.id(3)));
+                     sink_.add_call(*span, name, thread(row.integer(2)), row.integer(4));
+                   }
                  });
   }
 
@@ -240,7 +216,7 @@ class NsysDatabase {
                    const auto is_one_of = [type = row.id(2)](const auto& types) {
                      return std::find(types.begin(), types.end(), type) != types.end();
                    };
-                   const std::string_view text = row[4].is_null() ? string(row.id(5)) : row[4].text();
+                   const std::string_view text = row[4].is_null() ? strings_.of(row.id(5)) : row[4].text();
                    if (is_one_of(kMarks)) {
                      add_mark(row, text, kind);
                    } else if (is_one_of(kRanges)) {
@@ -255,13 +231,7 @@ class NsysDatabase {
   void add_range(const TimeSpan& span, std::string_view text, std::uint32_t track) {
     const auto op = parse_nvtx_operator(text);
     if (!op || is_mark_among_operators(op->name)) {
-      AnnotationRecord record{};
-      record.ts = span.ts;
-      record.dur = span.dur;
-      record.external_id = kUnknownValue;
-      record.name = sink_.text(op ? op->name : text);
-      record.track = track;
-      return sink_.add(record);
+      return sink_.add_annotation(span, op ? op->name : text, track);
     }
     OperatorRecord record{};
     record.ts = span.ts;
@@ -275,25 +245,7 @@ class NsysDatabase {
   }
 
   void add_mark(const SourceRow& row, std::string_view text, RowSink::Kind kind) {
-    const auto ts = tables_.time(row, 0, kind);
-    if (!ts) return;
-    InstantRecord record{};
-    record.ts = *ts;
-    record.bytes = kUnknownValue;
-    record.category = sink_.text("nvtx");
-    record.name = sink_.text(text);
-    record.track = thread(row.integer(3));
-    sink_.add(record);
-  }
-
-  void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track) {
-    SliceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.category = sink_.text(category);
-    record.name = sink_.text(name);
-    record.track = track;
-    sink_.add(record);
+    if (const auto ts = tables_.time(row, 0, kind)) sink_.add_instant("nvtx", *ts, text, thread(row.integer(3)));
   }
 
   void read_waits() {
@@ -306,7 +258,7 @@ class NsysDatabase {
                    if (!span) return;
                    const std::int64_t type = row.id(4);
                    const bool known = type > 0 && type < std::ssize(kNames);
-                   add_slice("cuda_sync", *span, kNames[known ? static_cast<std::size_t>(type) : 0],
+                   sink_.add_slice("cuda_sync", *span, kNames[known ? static_cast<std::size_t>(type) : 0],
                              sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
                  });
   }
@@ -315,7 +267,7 @@ class NsysDatabase {
     const RowSink::Kind kind = sink_.kind("OSRT_API");
     tables_.read("OSRT_API", kind, {{"start", "end", "globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
       if (const auto span = tables_.span(row, 0, 1, kind)) {
-        add_slice("osrt", *span, string(row.id(3)), thread(row.integer(2)));
+        sink_.add_slice("osrt", *span, strings_.of(row.id(3)), thread(row.integer(2)));
       }
     });
   }
@@ -323,7 +275,7 @@ class NsysDatabase {
   RowSink& sink_;
   TraceFacts& facts_;
   SourceTables tables_;
-  Texts strings_;
+  SourceTexts strings_;
   std::unordered_map<std::int64_t, std::string> process_names_;  // by pid
   std::unordered_map<std::int64_t, std::int64_t> thread_names_;  // by globalTid: string id
   std::unordered_map<std::int64_t, std::uint32_t> threads_;      // the same: number in the sink

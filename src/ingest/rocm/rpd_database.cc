@@ -30,11 +30,6 @@ class RpdDatabase {
   }
 
  private:
-  [[nodiscard]] std::string_view string(std::int64_t id) const {
-    const auto found = strings_.find(id);
-    return found == strings_.end() ? std::string_view() : std::string_view(found->second);
-  }
-
   // What is told of a call: the operation it makes has it through rocpd_api_ops.
   void read_launches() {
     tables_.look_up("rocpd_api_ops", {{"api_id", "op_id"}, {}}, [&](const SourceRow& row) {
@@ -65,21 +60,17 @@ class RpdDatabase {
   void add_operation(const SourceRow& row, const TimeSpan& span) {
     const TrackKey device{row.integer(3), {}};
     const TrackKey queue{row.integer(4), {}};
-    const std::string_view type = string(row.id(6));
-    const std::string_view described = string(row.id(5));
+    const std::string_view type = strings_.of(row.id(6));
+    const std::string_view described = strings_.of(row.id(5));
     const std::string_view name = described.empty() ? type : described;
-    if (type.starts_with("Barrier")) return add_slice(span, type, sink_.thread(device, queue));
-    DeviceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
+    if (type.starts_with("Barrier")) return sink_.add_slice("rocpd_op", span, type, sink_.thread(device, queue));
+    DeviceRecord record = device_record(span, type.starts_with("Copy")   ? DeviceEventType::kMemcpy
+                                              : type.starts_with("Fill") ? DeviceEventType::kMemset
+                                                                         : DeviceEventType::kKernel);
     const auto call = call_of_.find(row.id(0));
-    record.correlation = call == call_of_.end() ? kUnknownValue : call->second;
+    if (call != call_of_.end()) record.correlation = call->second;
     record.stream = sink_.stream(device, queue);
     record.name = sink_.text(name);
-    record.type = type.starts_with("Copy")   ? DeviceEventType::kMemcpy
-                  : type.starts_with("Fill") ? DeviceEventType::kMemset
-                                             : DeviceEventType::kKernel;
     if (record.type == DeviceEventType::kKernel) {
       const auto config = config_of_.find(record.correlation);
       if (config != config_of_.end()) record.config = config->second;
@@ -91,16 +82,6 @@ class RpdDatabase {
     sink_.add(record);
   }
 
-  void add_slice(const TimeSpan& span, std::string_view name, std::uint32_t track) {
-    SliceRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.category = sink_.text("rocpd_op");
-    record.name = sink_.text(name);
-    record.track = track;
-    sink_.add(record);
-  }
-
   void read_calls() {
     const RowSink::Kind kind = sink_.kind("rocpd_api");
     tables_.read("rocpd_api", kind, {{"id", "pid", "tid", "start", "end", "apiName_id"}, {"args_id"}},
@@ -108,27 +89,10 @@ class RpdDatabase {
                    const auto span = tables_.span(row, 3, 4, kind);
                    if (!span) return;
                    const std::uint32_t thread = sink_.thread({row.integer(1), {}}, {row.integer(2), {}});
-                   const std::string_view name = string(row.id(5));
-                   if (name == "UserMarker") return add_marker(*span, string(row.id(6)), thread);
-                   CallRecord record{};
-                   record.ts = span->ts;
-                   record.dur = span->dur;
-                   record.correlation = row.integer(0);
-                   record.external_id = kUnknownValue;
-                   record.name = sink_.text(name);
-                   record.track = thread;
-                   sink_.add(record);
+                   const std::string_view name = strings_.of(row.id(5));
+                   if (name == "UserMarker") return sink_.add_annotation(*span, strings_.of(row.id(6)), thread);
+                   sink_.add_call(*span, name, thread, row.integer(0));
                  });
-  }
-
-  void add_marker(const TimeSpan& span, std::string_view text, std::uint32_t thread) {
-    AnnotationRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.external_id = kUnknownValue;
-    record.name = sink_.text(text);
-    record.track = thread;
-    sink_.add(record);
   }
 
   void read_monitor() {
@@ -151,7 +115,7 @@ class RpdDatabase {
   RowSink& sink_;
   TraceFacts& facts_;
   SourceTables tables_;
-  std::unordered_map<std::int64_t, std::string> strings_;
+  SourceTexts strings_;
   std::unordered_map<std::int64_t, std::int64_t> call_of_;     // by operation
   std::unordered_map<std::int64_t, std::uint32_t> config_of_;  // by call
   std::unordered_map<std::int64_t, std::int64_t> bytes_of_;    // by call

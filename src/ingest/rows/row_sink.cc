@@ -98,6 +98,58 @@ std::uint32_t RowSink::collective(const CollectiveRecord& record) {
   return static_cast<std::uint32_t>(batch_.collectives.size());
 }
 
+void RowSink::add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation) {
+  CallRecord record{};
+  record.ts = span.ts;
+  record.dur = span.dur;
+  record.correlation = correlation;
+  record.external_id = kUnknownValue;
+  record.name = text(name);
+  record.track = track;
+  add(record);
+}
+
+void RowSink::add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track) {
+  AnnotationRecord record{};
+  record.ts = span.ts;
+  record.dur = span.dur;
+  record.external_id = kUnknownValue;
+  record.name = text(name);
+  record.track = track;
+  add(record);
+}
+
+void RowSink::add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream) {
+  AnnotationRecord record{};
+  record.ts = span.ts;
+  record.dur = span.dur;
+  record.external_id = number;
+  record.name = text(fmt::format("ProfilerStep#{}", number));
+  record.track = stream;
+  record.on_device = 1;
+  add(record);
+}
+
+void RowSink::add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track) {
+  SliceRecord record{};
+  record.ts = span.ts;
+  record.dur = span.dur;
+  record.category = text(category);
+  record.name = text(name);
+  record.track = track;
+  add(record);
+}
+
+void RowSink::add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track) {
+  InstantRecord record{};
+  record.ts = ts;
+  record.bytes = kUnknownValue;
+  record.category = text(category);
+  record.name = text(name);
+  record.track = track;
+  add(record);
+}
+
 void RowSink::name_process(const TrackKey& pid, std::string_view name) {
   MetadataRecord& record = batch_.metadata.emplace_back();
   record.kind = MetadataKind::kProcessName;
@@ -123,6 +175,16 @@ void RowSink::flush() {
   batch_.clear();
   records_ = 0;
   on_batch_(rows_);
+}
+
+DeviceRecord device_record(const TimeSpan& span, DeviceEventType type) {
+  DeviceRecord record{};
+  record.ts = span.ts;
+  record.dur = span.dur;
+  record.correlation = record.external_id = kUnknownValue;
+  record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
+  record.type = type;
+  return record;
 }
 
 LaunchConfig unknown_launch_config() {

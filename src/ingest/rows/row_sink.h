@@ -23,6 +23,11 @@ namespace tracedb {
 
 enum class StackCalls { kKeep, kLeaveOut };  // calls of Python functions
 
+// When something happened, as in records.h.
+struct TimeSpan {
+  std::int64_t ts = 0, dur = kUnknownValue;
+};
+
 class RowSink {
  public:
   using Kind = std::size_t;
@@ -68,6 +73,12 @@ class RowSink {
   void add(const InstantRecord& record) { push(batch_.instants, record); }
   void add(const CounterRecord& record) { push(batch_.counters, record); }
   void add(const FlowRecord& record) { push(batch_.flows, record); }
+  // Records of which no more is known. `track`: of thread() or stream().
+  void add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation);
+  void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track);
+  void add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream);
+  void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track);
+  void add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track);
   void find_operators_by_flow() { store_.operators_by_flow = true; }  // see TraceStore
   void name_process(const TrackKey& pid, std::string_view name);
   void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
@@ -99,7 +110,8 @@ class RowSink {
   std::string key_;             // scratch
 };
 
-// One of which nothing is known yet.
+// Ones of which nothing else is known yet.
+DeviceRecord device_record(const TimeSpan& span, DeviceEventType type);
 LaunchConfig unknown_launch_config();
 
 }  // namespace tracedb

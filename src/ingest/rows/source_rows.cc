@@ -8,9 +8,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;  // 146 years in ns; see kineto/raw_event.h
-
-bool is_time(const std::optional<std::int64_t>& value) { return value && *value > -kTimeLimit && *value < kTimeLimit; }
+bool is_time(const std::optional<std::int64_t>& value) { return value && tracedb::is_time(*value); }
 
 }  // namespace
 
@@ -79,11 +77,10 @@ std::optional<TimeSpan> SourceTables::span(const SourceRow& row, std::size_t sta
   return span;
 }
 
-std::unordered_map<std::int64_t, std::string> SourceTables::texts(std::string_view table, std::string_view id,
-                                                                  std::string_view value) {
-  std::unordered_map<std::int64_t, std::string> out;
+SourceTexts SourceTables::texts(std::string_view table, std::string_view id, std::string_view value) {
+  SourceTexts out;
   look_up(table, {{id, value}, {}}, [&](const SourceRow& row) {
-    if (const auto number = row[0].integer()) out.try_emplace(*number, row[1].text());
+    if (const auto number = row[0].integer()) out.add(*number, row[1].text());
   });
   return out;
 }

@@ -38,9 +38,17 @@ class SourceRow {
   RowSink& sink_;
 };
 
-// When something happened: from two columns, in ns.
-struct TimeSpan {
-  std::int64_t ts = 0, dur = kUnknownValue;
+// Texts that rows name by number.
+class SourceTexts {
+ public:
+  void add(std::int64_t id, std::string_view text) { texts_.try_emplace(id, text); }  // the first one of an id stays
+  [[nodiscard]] std::string_view of(std::int64_t id, std::string_view absent = {}) const {
+    const auto found = texts_.find(id);
+    return found == texts_.end() ? absent : std::string_view(found->second);
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::string> texts_;
 };
 
 class SourceTables {
@@ -55,13 +63,12 @@ class SourceTables {
   void look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit);
   // The same, counted as `kind`: visit() adds a record for each row, or skips it.
   void read(std::string_view table, RowSink::Kind kind, const SourceDatabase::Columns& columns, const Visit& visit);
-  // The start and the end of a row counted as `kind`. nullopt: skipped, for want of a start.
+  // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped, for want of a start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.
   std::optional<std::int64_t> time(const SourceRow& row, std::size_t column, RowSink::Kind kind);
   // Columns `id` and `value` of a table of texts.
-  std::unordered_map<std::int64_t, std::string> texts(std::string_view table, std::string_view id,
-                                                      std::string_view value);
+  SourceTexts texts(std::string_view table, std::string_view id, std::string_view value);
   // The names of the tables that have rows, but were not asked for, as a JSON list.
   std::string not_read() const;
 

@@ -17,6 +17,10 @@
 
 namespace tracedb {
 
+// Times and durations of this many ns (146 years) and more are none: sums and differences of two others always fit.
+inline constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;
+inline bool is_time(std::int64_t ns) { return -kTimeLimit < ns && ns < kTimeLimit; }
+
 inline bool is_wide(std::int64_t number) { return number < kLeastNumber && number != kUnknownValue; }
 inline std::uint32_t wide_id(std::int64_t number) { return static_cast<std::uint32_t>(number - kUnknownValue); }
 
