@@ -66,9 +66,7 @@ def check_indexes(folder):
     for names in (("model.json", "kernel_details.csv"), ("model.json.copy.tracedb", "kernel_details.csv.copy.tracedb")):
         for name in names:
             if not (folder / name).exists():
-                made = run("trace-ingest", "-q", "-o", folder / name, folder / name.removesuffix(".copy.tracedb"), check=False)
-                if made.returncode != 0:
-                    raise Skip(made.stderr.strip())
+                run("trace-ingest", "-q", "-o", folder / name, folder / name.removesuffix(".copy.tracedb"))
         _, summary, rows, _ = compare(folder, *names, "--op-map", "op_mapping.yaml")
         for row in (*rows.values(), *summary):
             row.update(scenario="", model="", profile="")

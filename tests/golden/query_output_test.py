@@ -92,6 +92,21 @@ def check_nul(index):
     equal((result.returncode, result.stdout, len(result.stderr.splitlines())), (2, "", 1), "SQL with a NUL byte")
 
 
+def check_without_arguments():
+    """A command that needs arguments says so in one line."""
+    commands = re.findall(r"^  ([a-z]+) ", run("trace-query", "--help").stdout, re.M)
+    refused = 0
+    for command in commands:
+        result = run("trace-query", command, check=False)
+        if result.returncode == 0:
+            continue
+        equal(result.returncode, 2, f"exit code of {command}")
+        lines = result.stderr.splitlines()
+        require(len(lines) == 1 and "\\x" not in lines[0] and command in lines[0], f"{command}: {result.stderr!r}")
+        refused += 1
+    require(refused > 15, f"only {refused} of {commands} need arguments")
+
+
 def check_several_inputs(index, folder):
     other = folder / "other.json"
     other.write_text(json.dumps({"traceEvents": trace()["traceEvents"][:2]}))
@@ -153,6 +168,7 @@ def main():
         cases.run("a damaged index beside its trace", check_damaged_index, folder)
         cases.run("what is no trace or index", check_refused, folder)
         cases.run("wrong options", check_usage, index)
+        cases.run("commands without arguments", check_without_arguments)
         cases.run("several inputs", check_several_inputs, index, folder)
         cases.run("several statements", check_several_statements, index)
         cases.run("cells of CSV", check_cells, index)

@@ -1,5 +1,5 @@
-// One command of trace-query: its help and its function. The commands are defined in cmd_<name>.cc and listed in
-// trace_query.cc, in the order help shows them.
+// One command of trace-query: its help and its function. The commands are defined in commands/ and listed in main.cc,
+// in the order help shows them.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace tracedb {
 struct Command {
   std::string_view name;
   std::string_view summary;
-  std::string_view usage;                         // after "trace-query "
+  std::string_view usage;                         // one line, after "trace-query "
   std::string_view example;                       // one or more lines, shown by --help
   int (*run)(std::span<const std::string> args);  // the exit code; throws Error
 };
@@ -30,7 +30,6 @@ extern const Command kPhasesCommand;
 extern const Command kStepsCommand;
 extern const Command kLayersCommand;
 extern const Command kMemcpysCommand;
-extern const Command kCompareCommand;
 extern const Command kModelCommand;
 extern const Command kStacksCommand;
 extern const Command kSequencesCommand;

@@ -245,10 +245,11 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kAieCommand = {"aie", "kernels, stalls and iterations of the tiles of an AI Engine array",
-                             "aie [options] TRACE|INDEX...\n"
-                             "       trace-query aie --compat stream --M M --K K --N N ... --warmup W --iterations I",
+                             "aie [options] TRACE|INDEX...",
                              "  trace-query aie trace_mm.json --gemm 256,768,768 --warmup 2 --iterations 8\n"
-                             "  trace-query aie before.json after.json --section system --gemm 256,768,768",
+                             "  trace-query aie before.json after.json --section system --gemm 256,768,768\n"
+                             "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 "
+                             "--col 1 --hwid npu1 --warmup 1 --iterations 8",
                              run};
 
 }  // namespace tracedb
