@@ -82,7 +82,7 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
 
 double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
 
-// A row while it is added up. Times in ns as acduration_or_zero() has them, sums over the runs.
+// A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
 struct RowSums {
   LedgerAmount baseline, candidate;
   LedgerAmount aligned_baseline, aligned_candidate;  // of those, at aligned positions

@@ -19,7 +19,7 @@ struct WorkSum {
   std::int64_t time = 0;  // of durations, at most 2^63 - 1
   std::int64_t own = 0;   // of exclusive times: adds up to elapsed time
   void add(const WorkSum& other);
-  [[nodiscard]] std::int64_t accounted(Work work) const { return acduration_or_zero(work, time, own); }
+  [[nodiscard]] std::int64_t accounted(Work work) const { return accounted_time(work, time, own); }
 };
 
 // Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) that count as one kind of work.

@@ -26,7 +26,7 @@ struct TemplateKernel {
   std::uint32_t example = 0;  // row of table kernel, in a step that follows the sequence if one has the position
   std::int64_t n = 0;
   std::int64_t time = 0;
-  std::int64_t accounted = 0;  // acduration_or_zero() of exclusive_time.h
+  std::int64_t accounted = 0;  // accounted_time() of exclusive_time.h
 };
 
 struct LayerTemplate {

@@ -24,7 +24,7 @@ void exclusive_times(std::span<const WorkInterval> intervals, std::vector<std::i
 // The time of an event in the account of a step, in ns: all of its duration if it computes, else its exclusive time,
 // the part of it that is exposed. Which of two kernels that compute at once hides the other is chance; that a
 // kernel takes longer is not.
-inline std::int64_t acduration_or_zero(Work work, std::int64_t duration, std::int64_t exclusive) {
+inline std::int64_t accounted_time(Work work, std::int64_t duration, std::int64_t exclusive) {
   return work == Work::kCompute ? duration : exclusive;
 }
 
