@@ -161,8 +161,7 @@ class Aligner {
     double both_a = 0, both_b = 0;
     for (const AlignedSegment& segment : out_.segments) {
       for (const KernelPair& pair : segment.pairs) {
-        const bool ends_pair = pair.companion_of != kNoPartner && segment.pairs[pair.companion_of].has_both();
-        if (!pair.has_both() && !ends_pair) continue;
+        if (!segment.is_aligned(pair)) continue;
         both_a += static_cast<double>(pair.baseline.time);
         both_b += static_cast<double>(pair.candidate.time);
       }

@@ -33,7 +33,7 @@ struct KernelPair {
 // The kernels of one pair in one layer, summed over the device steps of the group.
 struct PositionSum {
   std::int64_t n = 0;
-  std::int64_t time = 0;  // ns, acduration_or_zero() of exclusive_time.h
+  std::int64_t time = 0;  // ns, accounted_time() of exclusive_time.h
   Work work = Work::kCompute;
 };
 struct PositionSums {
@@ -48,6 +48,11 @@ struct AlignedSegment {
   // Device steps times layers, and how many of them follow the usual sequence exactly.
   std::int64_t baseline_instances = 0, candidate_instances = 0;
   std::int64_t baseline_following = 0, candidate_following = 0;
+
+  // Has both, or finishes the work of a pair that has.
+  [[nodiscard]] bool is_aligned(const KernelPair& pair) const {
+    return pair.has_both() || (pair.companion_of != kNoPartner && pairs[pair.companion_of].has_both());
+  }
 };
 
 struct GroupAlignment {
@@ -55,7 +60,7 @@ struct GroupAlignment {
   std::size_t layers = 0;
   std::vector<AlignedSegment> segments;  // head, layers in order, tail, none
   bool too_long = false;                 // a sequence is: its segment has no pairs, and the shares below are unknown
-  // Of the kernel time: in pairs that have both, or explained by a fusion finding.
+  // Of the kernel time: in aligned pairs, or explained by a fusion finding. Each kernel counts once.
   double baseline_share = 0, candidate_share = 0;
   double baseline_time = 0, candidate_time = 0;  // all kernel time of the group, ns
   std::vector<std::string> notes;

@@ -87,12 +87,14 @@ class Collector {
     fusion.implied = parts.implied;
     merge(fusion.fused, kernel_of(view.fusing(at)));
     finding.kernels.push_back({&segment, at, true});
-    if (view.other(at).n == 0) alone(finding, by, true) += static_cast<double>(view.fusing(at).time);
+    if (!segment.is_aligned(segment.pairs[at])) alone(finding, by, true) += static_cast<double>(view.fusing(at).time);
     for (std::size_t p = 0; p < parts.members.size(); ++p) {
       const PairSide& part = view.other(parts.members[p]);
       merge(fusion.parts[p], kernel_of(part));
       finding.kernels.push_back({&segment, parts.members[p], false});
-      if (view.only_other(parts.members[p])) alone(finding, by, false) += static_cast<double>(part.time);
+      if (!segment.is_aligned(segment.pairs[parts.members[p]])) {
+        alone(finding, by, false) += static_cast<double>(part.time);
+      }
       fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
     }
     fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());

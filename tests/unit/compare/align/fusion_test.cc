@@ -48,6 +48,24 @@ class Made {
     return *this;
   }
 
+  // A pair of the first segment finishes the work of another one.
+  Made& finishes(std::size_t pair, std::uint32_t host) {
+    alignment_.segments[0].pairs[pair].companion_of = host;
+    return *this;
+  }
+  // Shares of the kernel time of both sides that are explained in the end, where what is aligned before is known.
+  std::pair<double, double> shares() {
+    for (const AlignedSegment& segment : alignment_.segments) {
+      for (const KernelPair& pair : segment.pairs) {
+        if (!segment.is_aligned(pair)) continue;
+        alignment_.baseline_share += static_cast<double>(pair.baseline.time) / alignment_.baseline_time;
+        alignment_.candidate_share += static_cast<double>(pair.candidate.time) / alignment_.candidate_time;
+      }
+    }
+    const GroupAlignment alignment = find_fusions(alignment_, kernel_names_, 0).alignment;
+    return {alignment.baseline_share, alignment.candidate_share};
+  }
+
   // "candidate: x = y + z" by names, in the order of the findings.
   std::vector<std::string> findings() {
     std::vector<std::string> out;
@@ -103,6 +121,18 @@ TEST_CASE("fusion: a class that names its parts, which stand alone beside it") {
                              {"down:dense_gemm", "down:dense_gemm"}};
   CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = add + rms + q"});
   CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = add + rms + q"});
+}
+
+TEST_CASE("fusion: an unpaired kernel that finishes the work of a pair counts once, also as a part") {
+  const Made::Pairs pairs = {{"attn:attention_decode", "attn:attention_decode"},
+                             {"red:reduce", ""},
+                             {"rms:norm", "fused:norm+reduce"},
+                             {"", "more:softmax"}};
+  REQUIRE(Made().segment(pairs).finishes(1, 0).findings() == Findings{"candidate: fused = red + rms"});
+  const auto [baseline, candidate] = Made().segment(pairs).finishes(1, 0).shares();
+  CHECK(baseline == doctest::Approx(1));
+  CHECK(candidate == doctest::Approx(2.0 / 3));
+  CHECK(Made().segment(pairs).shares().first == doctest::Approx(1));
 }
 
 TEST_CASE("fusion: the fused kernel may have no partner, or a fused one; kernels that stand alone are stepped over") {
