@@ -1,7 +1,7 @@
 // Chooses how finely operation classes are shown in a comparison: at the finest level that both traces have. Pure.
 //
 // A class that only one trace has, or whose kernels are aligned with kernels of another class of its family, is shown
-// as that family (families.h) for both traces, so that rows pair up. A companion counts as the class of its host.
+// as that family (class_families.h) for both traces, so that rows pair up. A companion counts as the class of its host.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// Reads whole columns of a table from its packed copies in table packed_column (sql/column_codec.h), several times as
+// Reads whole columns of a table from its packed copies in table packed_column (column_codec.h), several times as
 // fast as from the table itself; those that have no copy from the table (sql/column_scan.h).
 //
 // For databases opened kReadOnly. A copy that cannot be, or has not as many rows as the table, gives Error{kInput};

@@ -17,7 +17,7 @@ namespace tracedb {
 CallKind call_kind(std::string_view name);
 
 // Of names: ROCm's kernels that only copy, and functions that compute besides what they communicate (a norm, a GEMM).
-// Which kernels communicate at all is for the rules to say (passes/kernel_kind.h).
+// Which kernels communicate at all is for the rules to say (passes/classify/kernel_kind.h).
 bool is_copy_kernel(std::string_view name);
 bool also_computes(std::string_view name);
 

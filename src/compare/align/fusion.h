@@ -6,9 +6,9 @@
 // (attention in place of softmax between matrix products; one MoE kernel in place of routing, products and sum; one
 // routing kernel in place of several; a matrix product of experts that leaves no sum to be made), or that is one of
 // their class in place of several (attention in two kernels; a norm of queries and one of keys). Work that a name may
-// leave out (families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown class
-// never take part. Kernels that both traces have are never a finding, so a trace compared with itself has none, and
-// swapping the traces swaps who fuses.
+// leave out (class_families.h: the residual add of a norm) neither makes nor prevents a finding. Kernels of unknown
+// class never take part. Kernels that both traces have are never a finding, so a trace compared with itself has none,
+// and swapping the traces swaps who fuses.
 #pragma once
 
 #include <cstdint>

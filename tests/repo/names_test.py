@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Checks that files named in documents and in comments exist: both outlive a renaming otherwise.
+
+Usage: names_test.py REPOSITORY
+"""
+import pathlib
+import re
+import sys
+
+FOLDERS = ("src", "tools", "schema", "tests", "benchmarks")
+# `src/a/b.h` in a document: a path from the top, no pattern.
+PATH = re.compile(r"`((?:" + "|".join(FOLDERS) + r"|\.ci|\.github)/[\w./-]+)`")
+# (base/error.h), see error.h: in a comment of C++ or SQL. Headers of others are in angle brackets or known.
+HEADER = re.compile(r"(?<![\w.<*-])((?:\w+/)*\w+\.h)\b")
+COMMENT = re.compile(r"(?://|--)\s(.*)")
+OF_OTHERS = {"sqlite3.h", "simdjson.h", "transformer.h"}  # the last one is a module of a model
+PLACEHOLDER = re.compile(r"[A-Z]{4,}")  # src/report/render_NAME.cc
+
+
+def documents(root):
+    yield from sorted(root.glob("*.md"))
+    yield from sorted((root / ".github").glob("*.md"))
+    for folder in FOLDERS:
+        yield from sorted((root / folder).rglob("*.md"))
+
+
+def names_in_documents(root):
+    for path in documents(root):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for name in PATH.findall(line):
+                if not PLACEHOLDER.search(name) and not (root / name).exists():
+                    yield path, number, name
+
+
+def names_in_comments(root):
+    headers = {path.relative_to(root).as_posix() for folder in FOLDERS for path in (root / folder).rglob("*.h")}
+    for folder in ("src", "tools", "schema"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".cc", ".h", ".sql"):
+                continue
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                comment = COMMENT.search(line)
+                for name in HEADER.findall(comment[1]) if comment else ():
+                    if name not in OF_OTHERS and not any(f"/{known}".endswith(f"/{name}") for known in headers):
+                        yield path, number, name
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    problems = [f"{path.relative_to(root)}:{number}: there is no {name}"
+                for path, number, name in (*names_in_documents(root), *names_in_comments(root))]
+    print("\n".join(problems) or "all named files exist")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
