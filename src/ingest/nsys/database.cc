@@ -259,7 +259,7 @@ class NsysDatabase {
                    const std::int64_t type = row.id(4);
                    const bool known = type > 0 && type < std::ssize(kNames);
                    sink_.add_slice("cuda_sync", *span, kNames[known ? static_cast<std::size_t>(type) : 0],
-                             sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
+                                   sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
                  });
   }
 
