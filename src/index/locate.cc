@@ -86,6 +86,7 @@ std::filesystem::path sidecar_path(const std::filesystem::path& trace) {
 }
 
 std::filesystem::path cache_directory() {
+  if (const char* own = std::getenv("TRACEDB_CACHE_DIR"); own != nullptr && own[0] != '\0') return own;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
     return std::filesystem::path(cache) / "tracedb";
   }

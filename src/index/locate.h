@@ -15,7 +15,7 @@ inline constexpr const char* kIndexSuffix = ".tracedb";
 
 std::filesystem::path sidecar_path(const std::filesystem::path& trace);
 
-// $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when neither variable is set.
+// $TRACEDB_CACHE_DIR, else $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when none of them is set.
 std::filesystem::path cache_directory();
 
 // "<32 hex digits>-<base name>.tracedb"; a base name that is too long for that is cut.

@@ -1,17 +1,22 @@
 #include "report/renderers.h"
 
+#include <fmt/format.h>
+
+#include <string>
+
 namespace tracedb {
 namespace {
 
 constexpr Renderer kRenderers[] = {
-    {"table", "aligned columns for a terminal", Audience::kHuman, Tables::kSeparate, make_table_renderer},
-    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", Audience::kMachine, Tables::kSeparate,
+    {"table", "aligned columns for a terminal", "txt", Audience::kHuman, Tables::kSeparate, make_table_renderer},
+    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", "csv", Audience::kMachine, Tables::kSeparate,
      make_csv_renderer},
-    {"tsv", "tab-separated, never quoted", Audience::kMachine, Tables::kSeparate, make_tsv_renderer},
-    {"json", "one document with rows, units and warnings", Audience::kMachine, Tables::kOneDocument,
+    {"tsv", "tab-separated, never quoted", "tsv", Audience::kMachine, Tables::kSeparate, make_tsv_renderer},
+    {"json", "one document with rows, units and warnings", "json", Audience::kMachine, Tables::kOneDocument,
      make_json_renderer},
-    {"jsonl", "one JSON object per row and line", Audience::kMachine, Tables::kOneDocument, make_jsonl_renderer},
-    {"markdown", "a table for documents", Audience::kHuman, Tables::kSeparate, make_markdown_renderer},
+    {"jsonl", "one JSON object per row and line", "jsonl ndjson", Audience::kMachine, Tables::kOneDocument,
+     make_jsonl_renderer},
+    {"markdown", "a table for documents", "md markdown", Audience::kHuman, Tables::kSeparate, make_markdown_renderer},
 };
 
 }  // namespace
@@ -21,6 +26,16 @@ std::span<const Renderer> renderers() { return kRenderers; }
 const Renderer* find_renderer(std::string_view name) {
   for (const Renderer& renderer : kRenderers) {
     if (renderer.name == name) return &renderer;
+  }
+  return nullptr;
+}
+
+const Renderer* find_renderer_of_file(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return nullptr;
+  const std::string ending = fmt::format(" {} ", path.substr(dot + 1));
+  for (const Renderer& renderer : renderers()) {
+    if (fmt::format(" {} ", renderer.endings).find(ending) != std::string::npos) return &renderer;
   }
   return nullptr;
 }

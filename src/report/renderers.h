@@ -25,12 +25,14 @@ enum class Tables { kSeparate, kOneDocument };
 struct Renderer {
   std::string_view name;  // --format
   std::string_view summary;
+  std::string_view endings;  // of files that have this format, separated by blanks
   Audience audience;
   Tables tables;
   std::unique_ptr<TableRenderer> (*make)(std::ostream& out, const RenderOptions& options);
 };
 
 std::span<const Renderer> renderers();
-const Renderer* find_renderer(std::string_view name);  // nullptr: no such format
+const Renderer* find_renderer(std::string_view name);          // nullptr: no such format
+const Renderer* find_renderer_of_file(std::string_view path);  // by the ending of its name; nullptr: not known
 
 }  // namespace tracedb

@@ -169,8 +169,8 @@ def check_hand_made(folder):
     equal((first["overlap_pct"], first["gaps"], first["micro_idle_limit"]), (50, 3, 10000), "timeline")
     equal([row["device"] for row in rows("timeline", index)], [0, 1, "mean", "min", "max"], "devices")
     gaps = run("trace-query", "gaps", "-q", "--csv", "--limit", "1", "--timeunit", "us", index).stdout.splitlines()
-    equal(gaps[1].split(",")[1:], "25,1,40,0,,host_wait,gemm,,6,,gemm".split(","), "the longest gap")
-    equal(gaps[2].split(",")[1:3] + gaps[2].split(",")[-1:], ["2", "2", "[others]"], "the other gaps")
+    equal(gaps[1].split(",")[2:], "25,1,40,0,,host_wait,gemm,,6,,gemm".split(","), "the longest gap")
+    equal(gaps[2].split(",")[2:4] + gaps[2].split(",")[-1:], ["2", "2", "[others]"], "the other gaps")
     launches = {row["call"]: row for row in rows("launches", index)}
     equal([launches["cudaLaunchKernel"][key] for key in ("instances", "kernels", "total_time", "delay_avg",
                                                          "started_early")], [2, 2, 15000, 2500, 1], "cudaLaunchKernel")

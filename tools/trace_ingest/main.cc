@@ -62,7 +62,7 @@ po::options_description visible_options() {
   add("quiet,q", "print errors only");
   add("verbose,v", "print the account of every trace");
   add("help,h", "this text");
-  add("version", "print the version");
+  add("version,V", "print the version");
   return options;
 }
 

@@ -2,10 +2,13 @@
 // failures into one line and an exit code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options/errors.hpp>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <span>
 #include <string>
@@ -40,18 +43,32 @@ std::string help_text() {
       "index is ingested first.\n\nCommands:\n";
   for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
   return text +
-         "\n'trace-query COMMAND --help' shows the options of a command.\n\n"
+         "\n'trace-query COMMAND --help' shows the options of a command; 'trace-query TRACE' is info.\n\n"
+         "Environment:\n"
+         "  TRACEDB_CACHE_DIR  where indexes go that cannot lie beside their traces (~/.cache/tracedb)\n"
+         "  TRACEDB_RULES      what --rules says where it is not given\n\n"
          "Exit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 bad input, 5 disk, memory or time,\n"
          "6 try again, 130 interrupted.\n\n"
          "Example:\n  trace-query kernels trace.json.gz --limit 10\n";
 }
 
+// A file in the place of a command; a path that does not exist is one too, so that its absence is what gets reported.
+bool is_input(const std::string& word) {
+  std::error_code error;
+  return word.find('/') != std::string::npos || word.find('.') != std::string::npos ||
+         std::filesystem::exists(word, error);
+}
+
+const Command* known_command(const std::string& name) {
+  const auto* const found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                         [&](const Command* command) { return command->name == name; });
+  return found == std::end(kCommands) ? nullptr : *found;
+}
+
 const Command& find_command(const std::string& name) {
+  if (const Command* command = known_command(name)) return *command;
   std::vector<std::string> known;
-  for (const Command* command : kCommands) {
-    if (command->name == name) return *command;
-    known.emplace_back(command->name);
-  }
+  for (const Command* command : kCommands) known.emplace_back(command->name);
   throw Error(ErrorCode::kUsage,
               fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
 }
@@ -62,7 +79,7 @@ int dispatch(std::span<const std::string> args) {
     return static_cast<int>(ErrorCode::kUsage);
   }
   const std::string& name = args.front();
-  if (name == "--version") {
+  if (name == "--version" || name == "-V") {
     std::cout << "trace-query " << kVersion << '\n';
     return 0;
   }
@@ -71,6 +88,7 @@ int dispatch(std::span<const std::string> args) {
     return 0;
   }
   if (name == "help") return find_command(args[1]).run(std::vector<std::string>{"--help"});
+  if (known_command(name) == nullptr && is_input(name)) return kInfoCommand.run(args);
   return find_command(name).run(args.subspan(1));
 }
 

@@ -38,10 +38,128 @@ std::uint64_t usual_memory(const std::vector<std::string>& inputs) {
   return kLeast + kFactor * bytes;
 }
 
+struct SharedOption {
+  OptionGroup group;
+  const char* names;
+  OptionKind kind;
+  const char* help;
+};
+
+// Options of several commands, by group, in the order of the help.
+constexpr SharedOption kSharedOptions[] = {
+    {OptionGroup::kPlaces, "device", OptionKind::kValue, "only this device number"},
+    {OptionGroup::kPlaces, "stream", OptionKind::kValue, "only this stream"},
+    {OptionGroup::kPlaces, "step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B"},
+    {OptionGroup::kPlaces, "phase", OptionKind::kValue,
+     "only steps of this kind: prefill, decode, mixed, train, other, unknown; none: in no step"},
+    {OptionGroup::kPlaces, "from", OptionKind::kValue,
+     "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there"},
+    {OptionGroup::kPlaces, "to", OptionKind::kValue,
+     "only what starts before this time; timeline and gaps cut work off there"},
+    {OptionGroup::kSelection, "op", OptionKind::kValue, "only kernels of this operation class, a GLOB: 'norm*'"},
+    {OptionGroup::kSelection, "name", OptionKind::kValue,
+     "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/"},
+    {OptionGroup::kLayers, "layer", OptionKind::kValue,
+     "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the "
+     "layers; none"},
+    {OptionGroup::kSteps, "step-regex", OptionKind::kValue,
+     "steps are the annotations that match this expression, instead of those the built-in grammar knows; its "
+     "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
+     "(?<generation_requests>..) (?<generation_tokens>..), or, unnamed, kind, context tokens and generation "
+     "tokens in this order"},
+    {OptionGroup::kCapture, "capture", OptionKind::kValue,
+     "take operators, Python stacks and layers of graph replays from this trace: a run of the same model without "
+     "graphs, or the one in which the graphs were captured"},
+    {OptionGroup::kRules, "rules", OptionKind::kValue,
+     "classes by these rules: default, wafer, or a file of rules (or set TRACEDB_RULES)"},
+    {OptionGroup::kRows, "limit,n", OptionKind::kValue,
+     "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)"},
+    {OptionGroup::kRows, "sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given"},
+    {OptionGroup::kRows, "columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name"},
+    {OptionGroup::kOutput, "output,o", OptionKind::kOutputFile,
+     "write to this file instead of standard output; its ending names the format: x.csv, x.json, x.md"},
+    {OptionGroup::kOutput, "timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns"},
+    {OptionGroup::kOutput, "wide", OptionKind::kFlag, "all columns and full names, even on a narrow terminal"},
+    {OptionGroup::kOutput, "color", OptionKind::kValue,
+     "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out"},
+    {OptionGroup::kOutput, "raw-cells", OptionKind::kFlag,
+     "CSV and TSV: no ' before text that a spreadsheet would evaluate"},
+    {OptionGroup::kExplain, "explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer"},
+    {OptionGroup::kInput, "no-ingest", OptionKind::kFlag,
+     "never build an index: a trace without a valid one is an error"},
+    {OptionGroup::kEvery, "timeout", OptionKind::kValue,
+     "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
+    {OptionGroup::kEvery, "max-memory", OptionKind::kValue,
+     "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no "
+     "limit)"},
+    {OptionGroup::kEvery, "quiet,q", OptionKind::kFlag, "no notes on standard error"},
+    {OptionGroup::kEvery, "help,h", OptionKind::kFlag, "show this help"},
+};
+
+bool selects(OptionGroup group) {
+  return group == OptionGroup::kPlaces || group == OptionGroup::kSelection || group == OptionGroup::kLayers ||
+         group == OptionGroup::kSteps || group == OptionGroup::kCapture || group == OptionGroup::kRules;
+}
+
+// Another spelling of an option: --normalize.
+std::vector<std::string> in_our_spelling(std::span<const std::string> args) {
+  constexpr std::string_view kTheirs = "--normalize", kOurs = "--normalise";
+  std::vector<std::string> words(args.begin(), args.end());
+  for (std::string& word : words) {
+    if (word == kTheirs || word.starts_with(std::string(kTheirs) + "=")) word.replace(0, kTheirs.size(), kOurs);
+  }
+  return words;
+}
+
 }  // namespace
 
 struct CommandLine::Options {
-  po::options_description described{"Options"};
+  explicit Options(std::string_view command) : own(fmt::format("Options of {}", command)) {}
+
+  void add(po::options_description& to, const char* names, OptionKind kind, const char* help) {
+    auto adder = to.add_options();
+    switch (kind) {
+      case OptionKind::kFlag:
+        adder(names, help);
+        break;
+      case OptionKind::kValue:
+        adder(names, po::value<std::string>()->value_name("X"), help);
+        break;
+      case OptionKind::kOutputFile: {
+        const std::string name = names;
+        outputs.push_back({name.substr(0, name.find(','))});
+        adder(names, po::value<std::string>()->value_name("FILE"), help);
+        break;
+      }
+      case OptionKind::kList:
+        adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
+        break;
+    }
+  }
+
+  void add_group(OptionGroup group) {
+    if (group == OptionGroup::kSelection) add_group(OptionGroup::kPlaces);
+    if (group == OptionGroup::kOutput) {
+      add(common, "format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
+      for (const Renderer& renderer : renderers()) {
+        const std::string name(renderer.name);
+        add(common, name.c_str(), OptionKind::kFlag, ("same as --format " + name).c_str());
+      }
+    }
+    for (const SharedOption& option : kSharedOptions) {
+      if (option.group == group) add(selects(group) ? selection : common, option.names, option.kind, option.help);
+    }
+  }
+
+  [[nodiscard]] po::options_description all() const {
+    po::options_description out;
+    for (const po::options_description* part : {&own, &selection, &common}) {
+      if (!part->options().empty()) out.add(*part);
+    }
+    return out;
+  }
+
+  po::options_description own, selection{"Selection"}, common{"Common options"};  // in the order of the help
   std::vector<OutputOption> outputs;
   po::variables_map values;
 };
@@ -49,104 +167,17 @@ struct CommandLine::Options {
 CommandLine::~CommandLine() = default;
 
 CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGroup> groups)
-    : command_(command), options_(std::make_unique<Options>()) {
-  for (const OptionGroup group : groups) {
-    switch (group) {
-      case OptionGroup::kOutput:
-        add("format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
-        for (const Renderer& renderer : renderers()) {
-          const std::string help = fmt::format("same as --format {}", renderer.name);
-          add(std::string(renderer.name).c_str(), OptionKind::kFlag, help.c_str());
-        }
-        add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
-        add("timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns");
-        add("wide", OptionKind::kFlag, "all columns and full names, even on a narrow terminal");
-        add("color", OptionKind::kValue,
-            "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out");
-        add("raw-cells", OptionKind::kFlag, "CSV and TSV: no ' before text that a spreadsheet would evaluate");
-        break;
-      case OptionGroup::kRows:
-        add("limit", OptionKind::kValue,
-            "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)");
-        add("sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given");
-        add("columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name");
-        break;
-      case OptionGroup::kSelection:
-        add("op", OptionKind::kValue, "only kernels of this operation class, a GLOB: 'norm*'");
-        add("name", OptionKind::kValue, "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/");
-        [[fallthrough]];
-      case OptionGroup::kPlaces:
-        add("device", OptionKind::kValue, "only this device number");
-        add("stream", OptionKind::kValue, "only this stream");
-        add("step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B");
-        add("phase", OptionKind::kValue,
-            "only steps of this kind: prefill, decode, mixed, train, other, unknown; "
-            "none: in no step");
-        add("from", OptionKind::kValue,
-            "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there");
-        add("to", OptionKind::kValue, "only what starts before this time; timeline and gaps cut work off there");
-        break;
-      case OptionGroup::kRules:
-        add("rules", OptionKind::kValue, "classes by these rules: default, wafer, or a file of rules");
-        break;
-      case OptionGroup::kLayers:
-        add("layer", OptionKind::kValue,
-            "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the "
-            "layers; none");
-        break;
-      case OptionGroup::kSteps:
-        add("step-regex", OptionKind::kValue,
-            "steps are the annotations that match this expression, instead of those the built-in grammar knows; its "
-            "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
-            "(?<generation_requests>..) (?<generation_tokens>..), or, unnamed, kind, context tokens and generation "
-            "tokens in this order");
-        break;
-      case OptionGroup::kCapture:
-        add("capture", OptionKind::kValue,
-            "take operators, Python stacks and layers of graph replays from this trace: a run of the same model "
-            "without "
-            "graphs, or the one in which the graphs were captured");
-        break;
-      case OptionGroup::kExplain:
-        add("explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer");
-        break;
-      case OptionGroup::kInput:
-        add("no-ingest", OptionKind::kFlag, "never build an index: a trace without a valid one is an error");
-        break;
-    }
-  }
-  add("timeout", OptionKind::kValue,
-      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)");
-  add("max-memory", OptionKind::kValue,
-      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no "
-      "limit)");
-  add("quiet,q", OptionKind::kFlag, "no notes on standard error");
-  add("help,h", OptionKind::kFlag, "show this help");
+    : command_(command), options_(std::make_unique<Options>(command.name)) {
+  for (const OptionGroup group : groups) options_->add_group(group);
+  options_->add_group(OptionGroup::kEvery);
 }
 
 void CommandLine::add(const char* names, OptionKind kind, const char* help) {
-  auto adder = options_->described.add_options();
-  switch (kind) {
-    case OptionKind::kFlag:
-      adder(names, help);
-      break;
-    case OptionKind::kValue:
-      adder(names, po::value<std::string>()->value_name("X"), help);
-      break;
-    case OptionKind::kOutputFile: {
-      const std::string name = names;
-      options_->outputs.push_back({name.substr(0, name.find(','))});
-      adder(names, po::value<std::string>()->value_name("FILE"), help);
-      break;
-    }
-    case OptionKind::kList:
-      adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
-      break;
-  }
+  options_->add(options_->own, names, kind, help);
 }
 
 bool CommandLine::parse(std::span<const std::string> args) {
-  options_->values = parse_options(args, options_->described, {}, "positional");
+  options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
   positional_ = list("positional");
   if (has("help")) {
     print_help();
@@ -165,15 +196,19 @@ void CommandLine::set_limits() const {
 }
 
 void CommandLine::print_help() const {
-  std::cout << fmt::format("Usage: trace-query {}\n\n{}\n\n", command_.usage, command_.summary) << options_->described
+  std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
             << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
 }
 
-bool CommandLine::knows(const std::string& name) const {
-  return options_->described.find_nothrow(name, false) != nullptr;
-}
+bool CommandLine::knows(const std::string& name) const { return options_->all().find_nothrow(name, false) != nullptr; }
 
 bool CommandLine::has(const std::string& name) const { return options_->values.count(name) > 0; }
+
+std::optional<std::string> CommandLine::setting(const std::string& name, const char* variable) const {
+  if (has(name)) return text(name);
+  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
 
 std::optional<std::string> CommandLine::text(const std::string& name) const {
   if (!has(name)) return std::nullopt;
@@ -226,7 +261,10 @@ const Renderer& CommandLine::renderer() const {
     }
     wanted = renderer.name;
   }
-  if (wanted.empty()) return renderers()[0];
+  if (wanted.empty()) {
+    const Renderer* by_ending = find_renderer_of_file(text("output").value_or(""));
+    return by_ending != nullptr ? *by_ending : renderers()[0];
+  }
   if (const Renderer* found = find_renderer(wanted)) return *found;
   throw Error(ErrorCode::kUsage,
               fmt::format("--format {}: there are {}{}", wanted, format_names(), did_you_mean(wanted, known)));

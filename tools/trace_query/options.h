@@ -26,6 +26,7 @@ enum class OptionGroup {
   kCapture,    // --capture
   kExplain,    // --explain
   kInput,      // --no-ingest
+  kEvery,      // --timeout --max-memory --quiet --help, which every command has
 };
 
 enum class OptionKind {
@@ -54,6 +55,8 @@ class CommandLine {
   [[nodiscard]] bool knows(const std::string& name) const;  // an option of this command
   [[nodiscard]] bool has(const std::string& name) const;    // given
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
+  // The option, else what the environment variable says; an empty variable says nothing.
+  [[nodiscard]] std::optional<std::string> setting(const std::string& name, const char* variable) const;
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative

@@ -30,6 +30,11 @@ void add_section_column(Report& report, const std::string& section) {
   for (Row& row : report.rows) row.insert(row.begin(), section);
 }
 
+bool names_inputs(const CommandLine& line) {
+  const Renderer& renderer = line.renderer();
+  return line.inputs().size() > 1 || (renderer.audience == Audience::kMachine && renderer.name != "json");
+}
+
 std::size_t row_limit(const CommandLine& line) {
   if (!line.knows("limit")) return 0;
   const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
@@ -75,7 +80,7 @@ void Output::add(const std::string& name, InputReport report) {
   if (several) {
     for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
   }
-  if (!several || line_.renderer().audience == Audience::kHuman) {
+  if (!names_inputs(line_) || line_.renderer().audience == Audience::kHuman) {
     separate(several ? report.input : "");
     return print(std::move(report.report), {name, {report.input}}, report.warnings);
   }

@@ -23,6 +23,10 @@ struct InputReport {
 // How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
 std::size_t row_limit(const CommandLine& line);
 
+// Whether rows say which input they are about: where there are several, and always in CSV, TSV and JSON lines, whose
+// shape then does not depend on the number of inputs.
+bool names_inputs(const CommandLine& line);
+
 // Lines stand on their own: each says which table it is from.
 void add_section_column(Report& report, const std::string& section);
 
@@ -37,8 +41,8 @@ class Output {
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
   // One of several tables of a document, whose renderer the caller keeps and ends.
   void print_section(Report report, const ReportHead& head, TableRenderer& document);
-  // The same for a report that is made of each input. With several inputs machines get one table, whose first column is
-  // the input, when finish() is called; people get a table for each at once, under its name.
+  // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
+  // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
   void note(const std::string& text) const;
   // A blank line, and for people `title`, between two tables of one run.

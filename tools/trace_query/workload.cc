@@ -11,7 +11,7 @@
 namespace tracedb {
 
 ActiveRules requested_rules(const CommandLine& line) {
-  const auto name = line.text("rules");
+  const auto name = line.setting("rules", "TRACEDB_RULES");
   ActiveRules rules(name.value_or("default"));
   if (name) (void)rules.get();
   return rules;

@@ -230,12 +230,12 @@ int run(std::span<const std::string> args) {
   const Request request = read_request(line);
   std::vector<AieTrace> traces;
   std::vector<std::string> warnings;
+  const bool several = line.inputs().size() > 1;
   for (const std::string& input : line.inputs()) {
     const OpenedTrace opened = open_trace(input, line);
     std::vector<std::string> notes = opened.notes;
     traces.push_back(read_trace(opened.index, request, notes));
-    const bool several = line.inputs().size() > 1;
-    if (several) traces.back().name = input;
+    if (names_inputs(line)) traces.back().name = input;
     for (const std::string& note : notes) warnings.push_back(several ? input + ": " + note : note);
   }
   print(line, request, traces, warnings);

@@ -27,7 +27,7 @@ Cell share(Cycles part, Cycles all) {
 
 Report report(const std::vector<AieTrace>& traces, std::vector<Column> columns) {
   Report out;
-  if (traces.size() > 1) out.columns.push_back({"trace", "Trace", Unit::kText});
+  if (!traces.empty() && !traces.front().name.empty()) out.columns.push_back({"input", "Input", Unit::kText});
   std::move(columns.begin(), columns.end(), std::back_inserter(out.columns));
   return out;
 }

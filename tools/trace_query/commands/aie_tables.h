@@ -11,7 +11,7 @@ namespace tracedb {
 
 // A trace as `trace-query aie` shows it.
 struct AieTrace {
-  std::string name;  // empty: the only one
+  std::string name;  // empty: not shown, as it is the only one
   std::vector<aie::Tile> tiles;
   std::vector<aie::TileKernels> kernels;  // of each tile
   std::int64_t cores = 0;                 // that share the work

@@ -72,7 +72,7 @@ Report check_report(Classifier& classifier, const std::vector<RuleFinding>& find
 
 // A file of rules among the arguments is what is checked; traces and indexes lend their names.
 int check(const CommandLine& line, std::span<const std::string> inputs) {
-  std::string what = line.text("rules").value_or("default");
+  std::string what = line.setting("rules", "TRACEDB_RULES").value_or("default");
   std::vector<std::string> names;
   std::string platform = "unknown";
   std::vector<std::string> notes;

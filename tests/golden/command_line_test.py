@@ -1,0 +1,102 @@
+"""The command line of trace-query: formats by the ending of a file, other spellings, environment variables, help."""
+import csv
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
+
+
+def query(*arguments, **options):
+    return run("trace-query", *arguments, **options).stdout
+
+
+def check_endings(index, folder):
+    for name, begins in (("x.csv", "Input,Time (%),"), ("x.tsv", "Input\tTime (%)"), ("x.json", '{"schema"'),
+                         ("x.jsonl", '{"input"'), ("x.md", "| "), ("x.txt", "Time (%)"), ("x.other", "Time (%)"),
+                         ("a.csv/x", "Time (%)"), ("X", "Time (%)")):
+        (folder / name).parent.mkdir(exist_ok=True)
+        query("kernels", "-q", "-o", folder / name, index)
+        text = (folder / name).read_text()
+        require(text.startswith(begins), f"{name} begins {text[:40]!r}")
+    query("kernels", "-q", "--format", "json", "-o", folder / "y.csv", index)
+    json.loads((folder / "y.csv").read_text())
+    query("kernels", "-q", "--tsv", "-o", folder / "z.csv", index)
+    require("\t" in (folder / "z.csv").read_text(), "a flag loses to the ending")
+
+
+def check_spellings(index, other):
+    equal(query("kernels", "-q", "-n", "2", index), query("kernels", "-q", "--limit", "2", index), "-n")
+    for name in ("trace-query", "trace-ingest"):
+        equal(run(name, "-V").stdout, run(name, "--version").stdout, f"{name} -V")
+    by_token = query("compare", "-q", "--section", "ledger", "--normalise", "token", "--csv", index, other)
+    for words in (("--normalize", "token"), ("--normalize=token",)):
+        equal(query("compare", "-q", "--section", "ledger", *words, "--csv", index, other), by_token, str(words))
+    wrong = run("trace-query", "kernels", "--normalize", "token", index, check=False)
+    equal(wrong.returncode, 2, "--normalize of a command without it")
+
+
+def check_info(index, trace):
+    equal(query(index, "-q"), query("info", "-q", index), "an index alone")
+    equal(query(trace, "-q", "--json"), query("info", "-q", "--json", trace), "a trace alone")
+    absent = run("trace-query", "absent.json", check=False)
+    equal(absent.returncode, 3, "a file that does not exist")
+    require("absent.json" in absent.stderr and "no such file" in absent.stderr, absent.stderr)
+    require("did you mean 'kernels'" in run("trace-query", "kernel", check=False).stderr, "a mistyped command")
+
+
+def check_input_column(index):
+    for command in ("kernels", "ops", "phases", "steps", "layers", "timeline", "gaps", "launches", "comms", "memcpys",
+                    "stacks", "sequences", "warnings", "issues", "info", "verify"):
+        head = next(csv.reader(query(command, "-q", "--csv", index).splitlines()))
+        equal(head[0], "Input", f"first column of {command} as CSV")
+        for line in query(command, "-q", "--jsonl", index).splitlines():
+            equal(json.loads(line)["input"], str(index), f"input of {command} as JSON lines")
+    rows = json.loads(query("kernels", "-q", "--json", index))["rows"]
+    require("input" not in rows[0], "a JSON document of one input says so in its head")
+
+
+def check_environment(folder, trace):
+    # A name too long for an index beside the trace: its index goes to the cache directory.
+    long_name = folder / ("t" * 245 + ".json")
+    shutil.copy(trace, long_name)
+    environment = {**os.environ, "TRACEDB_CACHE_DIR": str(folder / "cache"), "XDG_CACHE_HOME": str(folder / "other")}
+    query("kernels", "-q", long_name, env=environment)
+    equal(len(list((folder / "cache").glob("*.tracedb"))), 1, "indexes in TRACEDB_CACHE_DIR")
+    require(not (folder / "other").exists(), "XDG_CACHE_HOME was used")
+    wafer = {**os.environ, "TRACEDB_RULES": "wafer"}
+    equal(query("ops", "-q", trace, env=wafer), query("ops", "-q", "--rules", "wafer", trace), "TRACEDB_RULES")
+    equal(query("ops", "-q", "--rules", "default", trace, env=wafer), query("ops", "-q", trace), "--rules wins")
+
+
+def check_help():
+    text = query("stacks", "--help")
+    order = [text.index(word) for word in ("Options of stacks", "--view", "Selection", "--phase", "Common options",
+                                           "--format", "--timeout")]
+    equal(order, sorted(order), "order of the help")
+    for name in ("TRACEDB_CACHE_DIR", "TRACEDB_RULES"):
+        require(name in query("--help"), f"{name} is not in the help")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        trace = make_trace(folder / "t.json", *SERVER)
+        index = ingest(trace, folder / "t.json.tracedb")
+        other = ingest(make_trace(folder / "u.json", *SERVER, "--vendor", "amd"), folder / "u.tracedb")
+        cases.run("formats by the ending of a file", check_endings, index, folder)
+        cases.run("other spellings", check_spellings, index, other)
+        cases.run("a trace in the place of a command", check_info, index, trace)
+        cases.run("the column Input", check_input_column, index)
+        cases.run("environment variables", check_environment, folder, trace)
+        cases.run("order of the help", check_help)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
