@@ -16,6 +16,8 @@
 #include "ingest/pipeline.h"
 #include "ingest/read/format_signs.h"
 #include "ingest/read/peeked_source.h"
+#include "ingest/rocm/rocpd_database.h"
+#include "ingest/rocm/rocprof_json.h"
 #include "ingest/rocm/rpd_database.h"
 #include "ingest/rows/row_sink.h"
 #include "sql/source_database.h"
@@ -74,6 +76,18 @@ void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore
   store.finish();
 }
 
+void read_rocprof(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  RowSink sink = row_sink(input, options, store);
+  if (!read_rocprof_json(input.source, sink, facts)) {
+    throw Error(
+        ErrorCode::kInput,
+        fmt::format("{}: JSON of rocprofv3 without \"buffer_records\"; record with --kernel-trace or --sys-trace",
+                    printable_path(input.file)));
+  }
+  sink.finish();
+  store.finish();
+}
+
 // Of a format that is a database: read in any order, from the file itself.
 template <void (*read)(const std::filesystem::path&, const std::atomic<bool>*, RowSink&, TraceFacts&)>
 void read_database(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
@@ -108,7 +122,8 @@ constexpr std::array kFormats = {
         .name = "ascend-db", .sniff = by_tables<is_ascend_database>, .read = read_database<read_ascend_database>},
     TraceFormat{.name = "nsys-sqlite", .sniff = by_tables<is_nsys_database>, .read = read_database<read_nsys_database>},
     TraceFormat{.name = "rpd", .sniff = by_tables<is_rpd_database>, .read = read_database<read_rpd_database>},
-    recording("an RPD database of rocmProfileData", by_bytes<begins_as_rpd>, kDatabase),
+    TraceFormat{.name = "rocpd", .sniff = by_tables<is_rocpd_database>, .read = read_database<read_rocpd_database>},
+    recording("an RPD database of rocmProfileData or rocprofv3", by_bytes<begins_as_rpd>, kDatabase),
     recording("an Nsight Systems SQLite export", by_bytes<begins_as_nsys_sqlite>, kDatabase),
     recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
     recording("an SQLite database that is no index of ours", by_bytes<begins_as_sqlite>,
@@ -118,9 +133,7 @@ constexpr std::array kFormats = {
     named("an Nsight Systems report", kNsys,
           "'nsys export --type sqlite' makes a database of it, which can be read here"),
     named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
-    recording("JSON of rocprofv3", by_bytes<begins_as_rocprof_json>,
-              "ui.perfetto.dev reads rocprofv3's --output-format pftrace; record with the PyTorch profiler for "
-              "reports here"),
+    TraceFormat{.name = "rocprofv3-json", .sniff = by_bytes<begins_as_rocprof_json>, .read = read_rocprof},
     recording("a list of captured graphs (execution_details.json)", by_bytes<begins_as_capture_list>,
               "give the trace it lies beside, and with --capture the trace that it names"),
     recording("a zip archive", by_bytes<begins_as_zip>, kUnpack),

@@ -125,7 +125,7 @@ class FolderSearch {
 const std::vector<std::string>& default_globs() {
   static const std::vector<std::string> kGlobs = {
       "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
-      "msprof_*.db", "*.sqlite",  "*.rpd"};
+      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db"};
   return kGlobs;
 }
 

@@ -41,10 +41,10 @@ REFUSED = [
     ("snapshot.pickle", pickle.dumps({"segments": []}), "pickle"),
 ]
 # A database of another tool: a table it has, and a word of the reason.
-DATABASES = [("trace.rpd", "rocpd_op", "RPD"), ("report.sqlite", "CUPTI_ACTIVITY_KIND_KERNEL", "Nsight Systems"),
+DATABASES = [("trace.rpd", "rocpd_op", "RPD"), ("1_results.db", "rocpd_region", "rocprofv3"), ("report.sqlite", "CUPTI_ACTIVITY_KIND_KERNEL", "Nsight Systems"),
              ("ascend_pytorch_profiler_0.db", "CANN_API", "Ascend"), ("mine.db", "whatever", "SQLite")]
 # Files of other producers among the real ones.
-OTHER_FILES = ["other/rocprofv3_908_results.json.gz", "kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
+OTHER_FILES = ["kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
 
 WITHOUT_EVENTS = [
     ("no_events.json", b'{"schemaVersion": 1, "traceEvents": []}'),

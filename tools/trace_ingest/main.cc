@@ -44,7 +44,7 @@ po::options_description visible_options() {
       "read more trace names from LIST, one per line, or separated by NUL ('-': standard input)");
   add("include", po::value<std::vector<std::string>>()->value_name("GLOB"),
       "which files to ingest from folders, may be repeated (default *.json *.json.gz *.json.zst kernel_details*.csv "
-      "op_summary*.csv *profiler*.db msprof_*.db *.sqlite *.rpd)");
+      "op_summary*.csv *profiler*.db msprof_*.db *_results.db *.sqlite *.rpd)");
   add("jobs,j", po::value<std::string>()->value_name("N"), "number of traces to ingest at once (default: cores)");
   add("keep-going", "continue with the other traces after a failure (default)");
   add("fail-fast", "start no other trace after a failure");

@@ -1,4 +1,4 @@
-// One chunk of events through simdjson, event by event, into a batch. The only file that includes simdjson.
+// One chunk of events through simdjson, event by event, into a batch.
 //
 // A chunk simdjson rejects is read again element by element: what can be repaired (invalid UTF-8, raw control
 // characters, quotes inside a value) is, what cannot is searched for whole events, and the rest skipped and counted.

@@ -1,0 +1,56 @@
+// Walks through a JSON document front to back: into its objects and lists, and from value to value. For formats that
+// are no list of events (JsonChunks cuts those). Memory is bounded by the largest value that is asked for whole.
+//
+// Lenient: it finds where values end, whatever they are. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/stream/byte_source.h"
+
+namespace tracedb {
+
+class JsonWalk {
+ public:
+  static constexpr std::size_t kLongestValue = std::size_t{64} << 20U;
+
+  // Borrows the source.
+  explicit JsonWalk(ByteSource& source, std::size_t longest_value = kLongestValue)
+      : source_(source), longest_(longest_value) {}
+
+  // Into the object ('{') or list ('[') that comes next. false: something else comes, and is still to come.
+  bool enter(char bracket);
+  // To the value of the next member of the object, to the next element of the list. false: it ended and was left, or
+  // broke off.
+  bool next_member(std::string& key);
+  bool next_element();
+  // The value that comes next, passed over: its text, valid until the next call. Empty: it broke off, or is longer
+  // than may be.
+  std::string_view value();
+  void skip();  // passes over the value that comes next, however long
+
+  // The document ends in the middle, or is none from position() on; nothing more is found then.
+  [[nodiscard]] bool broke_off() const { return broke_off_; }
+  [[nodiscard]] bool ends_in_the_middle() const { return broke_off_ && ended_ && !stray_; }
+  [[nodiscard]] std::uint64_t position() const { return base_ + at_; }  // of what comes next
+  [[nodiscard]] std::string_view ahead() const { return std::string_view(window_).substr(at_, 100); }
+
+ private:
+  bool peek(char& c);  // the next character that is no white space; false at the end
+  bool refill();
+  bool break_off();  // at what comes next
+  std::size_t value_length(bool keep);
+
+  ByteSource& source_;
+  std::size_t longest_;
+  std::string window_;  // from at_ on what was read, but not passed over
+  std::size_t at_ = 0;
+  std::uint64_t base_ = 0;  // position of window_[0]
+  bool ended_ = false, broke_off_ = false;
+  bool stray_ = false;  // it broke off at text that cannot be there
+};
+
+}  // namespace tracedb

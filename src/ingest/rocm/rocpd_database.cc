@@ -1,0 +1,242 @@
+#include "ingest/rocm/rocpd_database.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/text/decimal.h"
+#include "base/unknown.h"
+#include "ingest/read/json_text.h"
+#include "ingest/rocm/rocprof_records.h"
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+namespace {
+
+// A number among the members of an object; kUnknownValue where there is none.
+std::int64_t member_number(std::string_view object, std::string_view key) {
+  for (const JsonMember& member : json_members(object)) {
+    if (member.key == key) return parse_int64(member.value).value_or(kUnknownValue);
+  }
+  return kUnknownValue;
+}
+
+// The tables of one process.
+class RocpdProcess {
+ public:
+  RocpdProcess(SourceTables& tables, std::string suffix, RowSink& sink, TraceFacts& facts)
+      : sink_(sink), facts_(facts), tables_(tables), suffix_(std::move(suffix)) {}
+
+  void run() {
+    strings_ = tables_.texts(table("rocpd_string"), "id", "string");
+    look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) {
+      facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
+    });
+    describe();
+    kernel_names_ = tables_.texts(table("rocpd_info_kernel_symbol"), "id", "display_name|kernel_name");
+    read_events();
+    read_kernels();
+    read_copies();
+    read_regions();
+    read_samples();
+    read_allocations();
+  }
+
+ private:
+  struct Event {
+    std::int64_t stack = kUnknownValue, category = kUnknownValue;
+  };
+
+  [[nodiscard]] std::string table(std::string_view name) const { return std::string(name) + suffix_; }
+  void look_up(std::string_view name, const SourceDatabase::Columns& columns, const SourceTables::Visit& visit) {
+    tables_.look_up(table(name), columns, visit);
+  }
+  // Calls visit(row, span) for each row with times in its first two columns.
+  template <class Visit>
+  void read(std::string_view name, const SourceDatabase::Columns& columns, Visit visit) {
+    const RowSink::Kind kind = sink_.kind(name);
+    tables_.read(table(name), kind, columns, [&](const SourceRow& row) {
+      if (const auto span = tables_.span(row, 0, 1, kind)) visit(row, *span);
+    });
+  }
+
+  void describe() {
+    look_up("rocpd_info_process", {{"id", "pid"}, {"command"}}, [&](const SourceRow& row) {
+      pids_[row.id(0)] = row.integer(1);
+      const std::string_view command = row[2].text();
+      if (!command.empty()) sink_.name_process({row.integer(1), {}}, command.substr(0, command.find(' ')));
+    });
+    look_up("rocpd_info_thread", {{"id", "tid"}, {"name"}}, [&](const SourceRow& row) {
+      tids_[row.id(0)] = row.integer(1);
+      thread_names_[row.id(0)] = row[2].text();
+    });
+    std::string devices;
+    look_up("rocpd_info_agent", {{"id", "type"}, {"type_index", "name", "product_name", "extdata"}},
+            [&](const SourceRow& row) {
+              if (row[1].text() != "GPU") return;
+              const std::int64_t number = row.id(2) == kUnknownValue ? row.id(0) : row.id(2);
+              devices_[row.id(0)] = number;
+              const std::string_view name = row[4].text().empty() ? row[3].text() : row[4].text();
+              append_rocprof_device(number, name, member_number(row[5].text(), "cu_count"),
+                                    member_number(row[5].text(), "wave_front_size"), devices);
+            });
+    if (!devices.empty()) facts_.header.push_back({"deviceProperties", "[" + devices + "]", -1});
+  }
+
+  void read_events() {
+    look_up("rocpd_event", {{"id", "stack_id"}, {"category_id", "extdata"}}, [&](const SourceRow& row) {
+      if (row.id(0) == kUnknownValue) return;
+      events_.try_emplace(row.id(0), Event{row.id(1), row.id(2)});
+      if (row[3].text().find("\"message\"") == std::string_view::npos) return;
+      for (const JsonMember& member : json_members(row[3].text())) {
+        if (member.key == "message") messages_[row.id(0)] = unescape(raw_string(member.value)).text;
+      }
+    });
+  }
+
+  void read_kernels() {
+    read("rocpd_kernel_dispatch",
+         {{"start", "end", "agent_id", "kernel_id"},
+          {"queue_id", "stream_id", "event_id", "group_segment_size", "grid_size_x", "grid_size_y", "grid_size_z",
+           "workgroup_size_x", "workgroup_size_y", "workgroup_size_z"}},
+         [&](const SourceRow& row, const TimeSpan& span) {
+           RocprofKernel kernel{.span = span, .place = place(row, 2, 4), .name = kernel_names_.of(row.id(3))};
+           if (kernel.name.empty()) sink_.issue(IssueKind::kMissingName, -1, row[3].text());
+           kernel.shared_memory = row.integer(7);
+           for (std::size_t i = 0; i < 3; ++i) {
+             kernel.items[i] = row.integer(8 + i);
+             kernel.group[i] = row.integer(11 + i);
+           }
+           add_rocprof_kernel(kernel, sink_);
+         });
+  }
+
+  void read_copies() {
+    read("rocpd_memory_copy",
+         {{"start", "end", "name_id"}, {"queue_id", "stream_id", "event_id", "size", "dst_agent_id", "src_agent_id"}},
+         [&](const SourceRow& row, const TimeSpan& span) {
+           RocprofCopy copy{.span = span, .place = place(row, devices_.contains(row.id(7)) ? 7 : 8, 3)};
+           copy.operation = strings_.of(row.id(2));
+           copy.bytes = row.integer(6);
+           add_rocprof_copy(copy, sink_);
+         });
+  }
+
+  void read_regions() {
+    read("rocpd_region", {{"start", "end", "pid", "tid", "name_id"}, {"event_id"}},
+         [&](const SourceRow& row, const TimeSpan& span) {
+           RocprofRegion region{.span = span, .thread = thread(row, 2)};
+           region.operation = strings_.of(row.id(4));
+           add_region(region, row.id(5));
+         });
+  }
+
+  void add_region(RocprofRegion& region, std::int64_t id) {
+    const auto event = events_.find(id);
+    if (event != events_.end()) {
+      region.domain = strings_.of(event->second.category);
+      region.correlation = event->second.stack;
+    }
+    const auto message = messages_.find(id);
+    if (message != messages_.end()) region.message = message->second;
+    add_rocprof_region(region, sink_);
+  }
+
+  void read_samples() {
+    look_up("rocpd_track", {{"id"}, {"pid", "tid", "name_id"}}, [&](const SourceRow& row) {
+      tracks_[row.id(0)] = {thread(row, 1), row.id(3)};
+    });
+    const RowSink::Kind kind = sink_.kind("rocpd_sample");
+    tables_.read(table("rocpd_sample"), kind, {{"timestamp", "track_id"}, {"event_id"}}, [&](const SourceRow& row) {
+      const auto ts = tables_.time(row, 0, kind);
+      if (!ts) return;
+      const Track track = tracks_[row.id(1)];
+      const auto message = messages_.find(row.id(2));
+      const std::string_view name = message == messages_.end() ? strings_.of(track.name) : message->second;
+      const auto event = events_.find(row.id(2));
+      const std::string_view domain = event == events_.end() ? "" : strings_.of(event->second.category);
+      sink_.add_instant(domain.starts_with("MARKER_") ? "roctx" : domain, *ts, name, track.thread);
+    });
+  }
+
+  void read_allocations() {
+    read("rocpd_memory_allocate", {{"start", "end", "pid", "tid"}, {"type"}},
+         [&](const SourceRow& row, const TimeSpan& span) {
+           sink_.add_slice("MEMORY_ALLOCATION", span, row[4].text(), thread(row, 2));
+         });
+  }
+
+  // `agent`: the column of the device; `first`: those of queue, stream and event.
+  RocprofPlace place(const SourceRow& row, std::size_t agent, std::size_t first) {
+    RocprofPlace place{.stream = row.integer(first + 1), .queue = row.integer(first)};
+    const auto device = devices_.find(row.id(agent));
+    if (device != devices_.end()) place.device = device->second;
+    const auto event = events_.find(row.id(first + 2));
+    if (event != events_.end()) place.correlation = event->second.stack;
+    return place;
+  }
+
+  // `column`: of the process; that of the thread follows it.
+  std::uint32_t thread(const SourceRow& row, std::size_t column) {
+    const auto pid = pids_.find(row.id(column));
+    const auto tid = tids_.find(row.id(column + 1));
+    const TrackKey process{pid == pids_.end() ? row.integer(column) : pid->second, {}};
+    const TrackKey number{tid == tids_.end() ? row.integer(column + 1) : tid->second, {}};
+    const auto name = thread_names_.find(row.id(column + 1));
+    if (name != thread_names_.end() && !name->second.empty()) {
+      sink_.name_thread(process, number, name->second);
+      name->second.clear();
+    }
+    return sink_.thread(process, number);
+  }
+
+  struct Track {
+    std::uint32_t thread = 0;
+    std::int64_t name = kUnknownValue;
+  };
+
+  RowSink& sink_;
+  TraceFacts& facts_;
+  SourceTables& tables_;
+  std::string suffix_;  // of the names of the tables
+  SourceTexts strings_, kernel_names_;
+  std::unordered_map<std::int64_t, std::int64_t> pids_, tids_, devices_;  // by id in the database
+  std::unordered_map<std::int64_t, std::string> thread_names_;            // the same; those not yet given
+  std::unordered_map<std::int64_t, Event> events_;
+  std::unordered_map<std::int64_t, std::string> messages_;  // by event
+  std::unordered_map<std::int64_t, Track> tracks_;
+};
+
+std::vector<std::string> suffixes(const std::vector<std::string>& tables) {
+  constexpr std::array<std::string_view, 4> kTables = {"rocpd_info_process", "rocpd_kernel_dispatch", "rocpd_region",
+                                                       "rocpd_memory_copy"};
+  std::vector<std::string> out;
+  for (const std::string& table : tables) {
+    for (const std::string_view name : kTables) {
+      if (!table.starts_with(name)) continue;
+      const std::string suffix = table.substr(name.size());
+      if (std::find(out.begin(), out.end(), suffix) == out.end()) out.push_back(suffix);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_rocpd_database(const std::vector<std::string>& tables) {
+  return std::any_of(tables.begin(), tables.end(),
+                     [](const std::string& name) { return name.starts_with("rocpd_info_"); });
+}
+
+void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                         TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  SourceTables tables(database, sink, facts);
+  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink, facts).run();
+  facts.header.push_back({"tables_not_read", tables.not_read(), -1});
+  facts.vendor = "amd";
+}
+
+}  // namespace tracedb

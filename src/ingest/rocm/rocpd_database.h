@@ -1,0 +1,32 @@
+// The databases of rocprofv3 (--output-format rocpd), by their tables; times are integer nanoseconds. The names of
+// the tables end in an id of the process that wrote them; a database may hold the tables of several processes.
+//
+//   rocpd_kernel_dispatch   kernels, by their display names
+//   rocpd_memory_copy       copies
+//   rocpd_region            HIP and HSA calls, roctx ranges (annotations), calls of other libraries (slices)
+//   rocpd_sample            roctx marks (instants)
+//   rocpd_memory_allocate   slices
+//   rocpd_event             ties kernels and copies to calls, and has the messages of ranges
+//
+// The names of other tables with rows are kept (meta, trace.tables_not_read). Schema: rocprofiler-sdk,
+// share/rocprofiler-sdk-rocpd/rocpd_tables.sql, version 3.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ingest/read/trace_facts.h"
+#include "ingest/rows/row_sink.h"
+
+namespace tracedb {
+
+// Whether a database with these tables is one.
+bool is_rocpd_database(const std::vector<std::string>& tables);
+
+// Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
+void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                         TraceFacts& facts);
+
+}  // namespace tracedb

@@ -1,0 +1,86 @@
+#include "ingest/rocm/rocprof_records.h"
+
+#include <fmt/format.h>
+
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+namespace {
+
+// Streams come from HIP; without it there are only the queues of the hardware.
+std::uint32_t stream_of(const RocprofPlace& place, RowSink& sink) {
+  return sink.stream({place.device, {}}, {place.stream != kUnknownValue ? place.stream : place.queue, {}});
+}
+
+DeviceRecord device_record(const TimeSpan& span, const RocprofPlace& place, DeviceEventType type, RowSink& sink) {
+  DeviceRecord record = device_record(span, type);
+  record.correlation = place.correlation;
+  record.stream = stream_of(place, sink);
+  return record;
+}
+
+// Profilers of frameworks count groups, rocprofv3 work items; the last group may be smaller.
+std::int64_t groups(std::int64_t items, std::int64_t group) {
+  if (items < 0 || group <= 0) return kUnknownValue;
+  return items / group + (items % group != 0 ? 1 : 0);
+}
+
+std::string copy_name(std::string_view operation) {
+  constexpr struct {
+    std::string_view operation, name;
+  } kNames[] = {{"HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"},
+                {"DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"},
+                {"DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"},
+                {"HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"}};
+  for (const auto& entry : kNames) {
+    if (operation.ends_with(entry.operation)) return std::string(entry.name);
+  }
+  return std::string(operation);
+}
+
+}  // namespace
+
+void add_rocprof_kernel(const RocprofKernel& kernel, RowSink& sink) {
+  DeviceRecord record = device_record(kernel.span, kernel.place, DeviceEventType::kKernel, sink);
+  record.name = sink.text(kernel.name);
+  LaunchConfig config = unknown_launch_config();
+  for (std::size_t i = 0; i < 3; ++i) {
+    config.values[i] = groups(kernel.items[i], kernel.group[i]);
+    config.values[3 + i] = kernel.group[i];
+  }
+  config.values[7] = kernel.shared_memory;
+  record.config = sink.config(config);
+  sink.add(record);
+}
+
+void add_rocprof_copy(const RocprofCopy& copy, RowSink& sink) {
+  DeviceRecord record = device_record(copy.span, copy.place, DeviceEventType::kMemcpy, sink);
+  record.name = sink.text(copy_name(copy.operation));
+  record.graph_id_or_bytes = copy.bytes;
+  sink.add(record);
+}
+
+void add_rocprof_region(const RocprofRegion& region, RowSink& sink) {
+  const std::string_view domain = region.domain;
+  if (domain.starts_with("HIP_") || domain.starts_with("HSA_")) {
+    return sink.add_call(region.span, region.operation, region.thread, region.correlation);
+  }
+  const std::string_view name = region.message.empty() ? region.operation : region.message;
+  const bool is_marker = domain.starts_with("MARKER_");
+  if (is_marker && (region.span.dur == 0 || region.operation.starts_with("roctxMark"))) {
+    return sink.add_instant("roctx", region.span.ts, name, region.thread);
+  }
+  if (is_marker && !region.message.empty()) return sink.add_annotation(region.span, name, region.thread);
+  sink.add_slice(domain, region.span, name, region.thread);
+}
+
+void append_rocprof_device(std::int64_t number, std::string_view name, std::int64_t units, std::int64_t wave,
+                           std::string& devices) {
+  fmt::format_to(std::back_inserter(devices), R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", number,
+                 quote_json(name));
+  if (units > 0) fmt::format_to(std::back_inserter(devices), R"(, "numSms": {})", units);
+  if (wave > 0) fmt::format_to(std::back_inserter(devices), R"(, "warpSize": {})", wave);
+  devices += '}';
+}
+
+}  // namespace tracedb

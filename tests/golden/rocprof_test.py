@@ -1,0 +1,201 @@
+"""Files of rocprofv3: JSON and databases of one made run give the same index, the sums of a real one are those of its
+JSON, and what is cut, damaged or hostile is an issue or one line."""
+import collections
+import gzip
+import json
+import random
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from rocprof_files import RocprofRun, ZERO  # noqa: E402
+from trace_cases import (Cases, TRACES, equal, ingest, open_index, require, run, scratch_folder,  # noqa: E402
+                         skip_without_traces)
+
+REAL = TRACES / "other" / "rocprofv3_908_results.json.gz"
+CONTENT = {
+    "kernels": "SELECT v.ts, v.dur, v.name, v.grid, v.block, v.shared_memory, v.stream, v.device, k.correlation, "
+               "k.launch_id IS NOT NULL, k.step_id FROM kernels v JOIN kernel k ON k.id = v.id",
+    "copies": "SELECT v.ts, v.dur, v.name, v.direction, v.bytes, v.stream, v.device, m.launch_id IS NOT NULL "
+              "FROM memcpys v JOIN memory_op m ON m.id = v.id",
+    "calls": "SELECT c.ts, c.dur, s.value, c.correlation FROM runtime_call c JOIN string s ON s.id = c.name_id",
+    "steps": "SELECT name, kernels FROM steps",
+    "instants": "SELECT i.ts, s.value FROM instant i JOIN string s ON s.id = i.name_id",
+    "slices": "SELECT l.ts, l.dur, s.value FROM slice l JOIN string s ON s.id = l.name_id",
+    "devices": "SELECT ordinal, vendor, name, used FROM device ORDER BY ordinal",
+    "threads": "SELECT p.pid, t.tid FROM thread t JOIN process p ON p.id = t.process_id"}
+
+
+def content(index):
+    database = open_index(index)
+    return {name: database.execute(statement).fetchall() for name, statement in CONTENT.items()}
+
+
+def verify(index):
+    rows = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)["rows"]
+    equal([row for row in rows if "FAILED" in str(row)], [], "verify")
+
+
+def issues(index):
+    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
+
+
+def counts(index):
+    return open_index(index).execute("SELECT coalesce(sum(read), 0), sum(stored), sum(skipped) FROM event_count").fetchone()
+
+
+def made_run():
+    with scratch_folder() as folder:
+        made = RocprofRun()
+        made.write_json(folder / "1_results.json")
+        made.write_json(folder / "2_results.json", indent=2)
+        made.write_database(folder / "1_results.db")
+        run("trace-ingest", "-q", folder)
+        found = {path.name: content(f"{path}.tracedb") for path in folder.glob("*_results.*") if path.suffix != ".tracedb"}
+        equal(len(found), 3, "files that are read")
+        first = found["1_results.json"]
+        for name, other in found.items():
+            verify(folder / f"{name}.tracedb")
+            equal(issues(folder / f"{name}.tracedb"), {}, f"issues of {name}")
+            for table, rows in other.items():
+                equal(rows, first[table], f"{table} of {name}")
+        equal(first["kernels"][1], (15_500, 1_001, "copy(float*)", "4,3,1", "256,1,1", 128, 7, 1, 3, 1, 1), "a kernel")
+        equal(first["copies"][0], (62_000, 1_000, "Memcpy HtoD (Host -> Device)", "HtoD", 4096, 7, 1, 1), "a copy")
+        equal(first["steps"], [("ProfilerStep#0", 4), ("ProfilerStep#1", 4), ("ProfilerStep#2", 4)], "steps")
+        equal(([row[1] for row in first["instants"]], [row[2] for row in first["slices"]]), (['a "mark"'], ["ncclAllReduce"]),
+              "marks and other calls")
+        equal([row[1:] for row in first["devices"]], [("amd", "AMD Instinct MI300X", 0), ("amd", "AMD Instinct MI300X", 1)], "devices")
+        meta = dict(open_index(folder / "1_results.db.tracedb").execute("SELECT key, value FROM meta"))
+        equal((meta["format"], meta["trace.tables_not_read"]), ("rocpd", '["rocpd_pmc_event_0195_7c1a"]'), "meta")
+        require(int(meta["base_time_ns"]) == ZERO if "base_time_ns" in meta else True, f"time zero: {meta.get('base_time_ns')}")
+
+
+def compare_with_json():
+    """A database on one side, JSON on the other."""
+    with scratch_folder() as folder:
+        RocprofRun().write_json(folder / "a.json")
+        RocprofRun().write_database(folder / "b_results.db")
+        text = run("trace-query", "compare", "--json", folder / "a.json", folder / "b_results.db").stdout
+        require("gemm" in text, "compare finds no kernels")
+
+
+def cut_anywhere():
+    """Whatever the length, the records that are whole are kept, and an issue says that there were more."""
+    with scratch_folder() as folder:
+        made = RocprofRun(steps=2)
+        made.write_json(folder / "whole.json")
+        data = (folder / "whole.json").read_bytes()
+        first = data.index(b'"buffer_records": {"kernel')
+        for at in sorted(random.Random(3).sample(range(first + 40, len(data) - 5), 25)):
+            path = folder / "cut.json"
+            path.write_bytes(data[:at])
+            index = ingest(path, folder / "cut.tracedb", "--force")
+            verify(index)
+            equal(issues(index).get("truncated"), 1, f"cut at {at}: issues {issues(index)}")
+            whole = data[first:at].count(b'"end_timestamp"')
+            read = counts(index)[0]
+            require(whole - 1 <= read <= whole, f"cut at {at}: {read} read of {whole}")
+
+
+def damaged_records():
+    with scratch_folder() as folder:
+        document = RocprofRun().document()
+        lists = document["rocprofiler-sdk-tool"][0]["buffer_records"]
+        kernels, calls = lists["kernel_dispatch"], lists["hip_api"]
+        kernels[0]["end_timestamp"] = kernels[0]["start_timestamp"] - 1
+        del kernels[1]["start_timestamp"]
+        kernels[2]["dispatch_info"]["kernel_id"] = 99
+        kernels[3]["start_timestamp"] = 2 ** 63 - 1
+        kernels[4] = None
+        kernels[5]["dispatch_info"] = "none"
+        kernels[6]["dispatch_info"]["grid_size"]["x"] = 10 ** 400
+        calls[0]["kind"], calls[1]["operation"] = 77, -1
+        lists["pc_sample_host_trap"] = [{"record": {"timestamp": 5}}]
+        text = json.dumps(document).replace('"copy(float*)"', '"copy(\x01float*)"').encode().replace(b"gemm<float>", b"gemm<\xff>")
+        path = folder / "odd.json"
+        path.write_bytes(text)
+        index = ingest(path, folder / "odd.tracedb")
+        verify(index)
+        found = issues(index)
+        # Of the two samples and the three records without times: skipped. The number with 400 digits makes its record none.
+        for kind, number in {"negative_duration": 1, "missing_timestamp": 3, "bad_timestamp": 1, "malformed_event": 1, "repaired_text": 2,
+                             "missing_name": 4}.items():
+            equal(found.get(kind), number, f"{kind} in {found}")
+        read, stored, skipped = counts(index)
+        equal((read, skipped), (sum(map(len, lists.values())), 5), "events read and skipped")
+        equal(read, stored + skipped, "conservation")
+
+
+def nothing_in_it():
+    with scratch_folder() as folder:
+        for name, text in (("a.json", '{"rocprofiler-sdk-tool": []}'), ("b.json", '{"rocprofiler-sdk-tool": [{"metadata": 5'),
+                           ("c.json", '{"rocprofiler-sdk-tool": {"buffer_records"'), ("d.json", '{"rocprofiler-sdk-tool"]')):
+            (folder / name).write_text(text)
+            result = run("trace-ingest", "-q", folder / name, check=False)
+            require(result.returncode == 3 and "rocprofv3" in result.stderr and len(result.stderr.splitlines()) == 1,
+                    f"{name}: {result.returncode} {result.stderr}")
+
+
+def hostile_tables():
+    changes = {
+        "types": ("UPDATE {kernel_dispatch} SET start = 'soon' WHERE id % 3 = 0", "UPDATE {kernel_dispatch} SET end = start - 1 WHERE id % 3 = 1",
+                  "UPDATE {region} SET tid = x'00ff', event_id = NULL"),
+        "texts": ("UPDATE {string} SET string = 'a' || char(0) || 'b'", "UPDATE {event} SET extdata = '{{\"message\": \"x'"),
+        "no strings": ("DROP TABLE {string}",),
+        "view": ("DROP TABLE {region}", "CREATE VIEW {region} AS SELECT 1 AS start"),
+        "columns": ("DROP TABLE {kernel_dispatch}", "CREATE TABLE {kernel_dispatch} (id, start_id, end_id, track_id)",
+                    "INSERT INTO {kernel_dispatch} VALUES (1, 1, 2, 1)"),
+        "kernels": ("DELETE FROM {info_kernel_symbol}", "DELETE FROM {info_agent}", "DELETE FROM {event}")}
+    wanted = {"types": "bad_timestamp", "texts": "replaced_character", "view": "unreadable_table", "columns": "unreadable_table",
+              "kernels": "missing_name"}
+    with scratch_folder() as folder:
+        for name, statements in changes.items():
+            path = folder / f"{name.replace(' ', '_')}_results.db"
+            RocprofRun().write_database(path)
+            database = sqlite3.connect(path)
+            names = collections.defaultdict(str)
+            for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
+                names[table.removeprefix("rocpd_")] = f'"{table}_0195_7c1a"'
+                database.execute(f"DROP VIEW {table}")
+            for statement in statements:
+                database.execute(statement.format(**names))
+            database.commit()
+            database.close()
+            index = ingest(path, folder / "index.tracedb", "--force")
+            verify(index)
+            if name in wanted:
+                require(wanted[name] in issues(index), f"{name}: {issues(index)}")
+
+
+def real_json():
+    with scratch_folder() as folder:
+        index = ingest(REAL, folder / "index.tracedb")
+        verify(index)
+        document = json.load(gzip.open(REAL))["rocprofiler-sdk-tool"][0]
+        names = {symbol["kernel_id"]: symbol["formatted_kernel_name"] for symbol in document["kernel_symbols"]}
+        wanted = collections.defaultdict(lambda: [0, 0])
+        for record in document["buffer_records"]["kernel_dispatch"]:
+            entry = wanted[names[record["dispatch_info"]["kernel_id"]]]
+            entry[0] += 1
+            entry[1] += record["end_timestamp"] - record["start_timestamp"]
+        found = {name: [number, total] for name, number, total in open_index(index).execute(
+            "SELECT n.name, s.n, s.total FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id")}
+        equal(found, dict(wanted), "kernel sums")
+
+
+def main():
+    cases = Cases()
+    cases.run("one run as JSON and as a database", made_run)
+    cases.run("compare both", compare_with_json)
+    cases.run("cut anywhere", cut_anywhere)
+    cases.run("damaged records", damaged_records)
+    cases.run("nothing in it", nothing_in_it)
+    cases.run("hostile tables", hostile_tables)
+    if not skip_without_traces(cases, REAL.parent):
+        cases.run(REAL.name, real_json)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
