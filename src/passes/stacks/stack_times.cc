@@ -8,23 +8,10 @@
 #include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
+#include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::string_view kModule = "nn.Module: ";
-
-// "<built-in method size of Tensor object at 0x7f12>" without " at 0x7f12".
-std::string without_addresses(std::string_view text) {
-  constexpr std::string_view kAt = " at 0x";
-  std::string out;
-  for (std::size_t at = text.find(kAt); at != std::string_view::npos; at = text.find(kAt)) {
-    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at + kAt.size());
-    out.append(text.substr(0, at));
-    text.remove_prefix(std::min(end, text.size()));
-  }
-  return out.append(text);
-}
 
 // Frames of several indexes, numbered by their texts.
 class FrameTexts {
@@ -39,7 +26,7 @@ class FrameTexts {
     while (rows.step()) {
       const std::size_t id = rows.id(0);
       if (id >= out.size()) out.resize(id + 1, kNoFrame);
-      if (which_ == Frames::kModules && !rows.text(1).starts_with(kModule)) continue;
+      if (which_ == Frames::kModules && !rows.text(1).starts_with(kModuleFrame)) continue;
       const auto [entry, is_new] =
           numbers_.try_emplace(without_addresses(rows.text(1)), static_cast<std::uint32_t>(texts_.size()));
       if (is_new) texts_.push_back(entry->first);

@@ -1,0 +1,242 @@
+#include "passes/host/host_activity.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/saturating.h"
+#include "trace/python_frame.h"
+
+namespace tracedb {
+namespace {
+
+std::size_t row_count(const Index& index, const char* sql) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(index.database().query_int64(sql).value_or(0), 0));
+}
+
+// By id of frame.
+std::vector<FrameOrigin> origins_of_frames(const Index& index) {
+  std::vector<FrameOrigin> out(1, FrameOrigin::kBuiltIn);
+  Statement rows(index.database(), "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
+  while (rows.step()) {
+    const std::size_t id = rows.id(0);
+    if (id >= out.size()) out.resize(id + 1, FrameOrigin::kBuiltIn);
+    out[id] = frame_origin(rows.text(1));
+  }
+  return out;
+}
+
+// By id of stack: its innermost frame that is somebody's own or, in a path of libraries alone, the innermost that has a
+// file.
+std::vector<std::uint32_t> places_of_stacks(const Index& index, const EventColumns& stacks) {
+  const std::vector<FrameOrigin> origins = origins_of_frames(index);
+  const auto parents = stacks.ids("parent_id");
+  const auto frames = stacks.ids("frame_id");
+  std::vector<std::uint32_t> own(stacks.size() + 1, kNoPlace), library(stacks.size() + 1, kNoPlace);
+  for (std::size_t id = 1; id < own.size(); ++id) {
+    const std::uint32_t frame = frames[id - 1];
+    const std::uint32_t parent = parents[id - 1] < id ? parents[id - 1] : 0;  // a later one is a damaged index
+    const FrameOrigin origin = frame < origins.size() ? origins[frame] : FrameOrigin::kBuiltIn;
+    own[id] = origin == FrameOrigin::kOwn ? frame : own[parent];
+    library[id] = origin == FrameOrigin::kLibrary ? frame : library[parent];
+  }
+  for (std::size_t id = 1; id < own.size(); ++id) {
+    if (own[id] == kNoPlace) own[id] = library[id];
+  }
+  return own;
+}
+
+bool is_larger(const PlaceTime& a, const PlaceTime& b) {
+  return std::tie(b.time, b.started, a.place) < std::tie(a.time, a.started, b.place);
+}
+
+std::int64_t time_of(const std::vector<PlaceTime>& places) {
+  std::int64_t time = 0;
+  for (const PlaceTime& place : places) time = saturating_add(time, place.time);
+  return time;
+}
+
+// Sums by place, in order of time.
+std::vector<PlaceTime> summed(std::vector<PlaceTime> all) {
+  std::sort(all.begin(), all.end(), [](const PlaceTime& a, const PlaceTime& b) { return a.place < b.place; });
+  std::vector<PlaceTime> out;
+  for (const PlaceTime& one : all) {
+    if (out.empty() || out.back().place != one.place) {
+      out.push_back(one);
+      continue;
+    }
+    out.back().time = saturating_add(out.back().time, one.time);
+    out.back().started += one.started;
+  }
+  std::sort(out.begin(), out.end(), is_larger);
+  return out;
+}
+
+}  // namespace
+
+LaunchThreads::LaunchThreads(const Index& index, const EventColumns& kernels, const EventColumns& memory,
+                             std::span<const std::uint32_t> device_of_stream)
+    : kernels_{kernels.ids("launch_id"), kernels.ids("stream_id")},
+      memory_{memory.ids("launch_id"), memory.ids("stream_id")},
+      device_of_stream_(device_of_stream),
+      calls_(index, "runtime_call"),
+      thread_of_call_(calls_.ids("thread_id")),
+      threads_(row_count(index, "SELECT max(id) FROM thread")) {
+  find_busiest();
+}
+
+std::uint32_t LaunchThreads::launcher(const Columns& columns, std::size_t row) const {
+  const std::uint32_t launch = columns.launch[row];
+  if (launch == 0 || launch > thread_of_call_.size()) return 0;
+  const std::uint32_t thread = thread_of_call_[launch - 1];
+  return thread <= threads_ ? thread : 0;
+}
+
+std::uint32_t LaunchThreads::device(const Columns& columns, std::size_t row) const {
+  const std::uint32_t stream = columns.stream[row];
+  return stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
+}
+
+void LaunchThreads::find_busiest() {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> launches;  // by device, 0: of all; by thread
+  std::uint32_t devices = 0;
+  for (const Columns* columns : {&kernels_, &memory_}) {
+    std::pair<std::uint32_t, std::uint32_t> last;  // those of one pair mostly follow each other
+    std::int64_t* count = nullptr;
+    for (std::size_t row = 0; row < columns->launch.size(); ++row) {
+      const std::uint32_t thread = launcher(*columns, row);
+      if (thread == 0) continue;
+      const std::pair key(device(*columns, row), thread);
+      if (count == nullptr || key != last) count = &launches[last = key];
+      ++*count;
+      devices = std::max(devices, key.first);
+    }
+  }
+  std::map<std::uint32_t, std::int64_t> all;
+  for (const auto& [key, count] : launches) all[key.second] += count;
+  for (const auto& [thread, count] : all) launches[{0, thread}] = count;
+  busiest_.assign(devices + std::size_t{1}, 0);
+  std::vector<std::int64_t> most(busiest_.size(), 0);
+  for (const auto& [key, count] : launches) {
+    if (count <= most[key.first]) continue;
+    most[key.first] = count;
+    busiest_[key.first] = key.second;
+  }
+}
+
+std::uint32_t LaunchThreads::of(const EventRef& event) const {
+  const Columns& columns = event.is_memory_op ? memory_ : kernels_;
+  if (event.id == 0 || event.id > columns.launch.size()) return busiest_[0];
+  if (const std::uint32_t thread = launcher(columns, event.id - 1)) return thread;
+  const std::uint32_t on = device(columns, event.id - 1);
+  return on < busiest_.size() && busiest_[on] != 0 ? busiest_[on] : busiest_[0];
+}
+
+std::int64_t HostActivity::python_calls() const {
+  std::int64_t calls = 0;
+  for (const PlaceTime& place : (*this)[HostLayer::kPython]) calls += place.started;
+  return calls;
+}
+
+HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
+    : index_(index),
+      gaps_(std::move(gaps)),
+      python_(index, "python_call", {"ts", "dur", "thread_id", "stack_id"}),
+      stacks_(index, "stack", {"parent_id", "frame_id"}),
+      place_of_stack_(places_of_stacks(index, stacks_)) {
+  read_layer(HostLayer::kPython, python_, "stack_id");
+  read_layer(HostLayer::kOperator, EventColumns(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}), "name_id");
+  read_layer(HostLayer::kCall, EventColumns(index, "runtime_call"), "name_id");
+}
+
+void HostActivities::read_layer(HostLayer layer, const EventColumns& columns, std::string_view label) {
+  const bool is_python = layer == HostLayer::kPython;
+  Layer& own = layers_.at(static_cast<std::size_t>(layer));
+  std::span<const std::uint32_t> places;
+  if (is_python) places = place_of_stack_;
+  own.times = host_times(
+      {columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids(label), places}, gaps_);
+  Statement text(index_.database(), is_python
+                                        ? "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?"
+                                        : "SELECT value FROM string WHERE id = ?");
+  for (const PlaceTime& time : own.times.times) {
+    const auto [entry, is_new] = own.texts.try_emplace(time.place);
+    if (!is_new) continue;
+    text.bind(1, std::int64_t{time.place});
+    if (text.step()) entry->second = text.text(0);
+    text.reset();
+  }
+}
+
+HostActivity HostActivities::of(std::size_t gap) const {
+  const auto number = static_cast<std::uint32_t>(gap);
+  return sum(std::span(&number, 1));
+}
+
+HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
+  HostActivity out;
+  for (std::size_t layer = 0; layer < kHostLayers; ++layer) {
+    std::vector<PlaceTime> all;
+    for (const std::uint32_t gap : gaps) {
+      const std::span<const PlaceTime> times = layers_.at(layer).times.of(gap);
+      all.insert(all.end(), times.begin(), times.end());
+    }
+    out.layers.at(layer) = summed(std::move(all));
+  }
+  out.gaps = std::ssize(gaps);
+  for (const std::uint32_t gap : gaps) {
+    out.time = saturating_add(out.time, std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0));
+  }
+  return out;
+}
+
+HostPlace HostActivities::place(const HostActivity& activity) {
+  HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, activity.time};
+  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
+    const std::vector<PlaceTime>& places = activity[layer];
+    if (places.empty() || places.front().time == 0) continue;
+    const PlaceTime& largest = places.front();
+    const bool is_recorded = time_of(places) >= activity.time - activity.time / 2;
+    if (is_recorded || largest.time > out.time)
+      out = {layer, largest.place, largest.time, largest.started, activity.time};
+    if (is_recorded) break;
+  }
+  return out;
+}
+
+std::string_view HostActivities::text(HostLayer layer, std::uint32_t place) const {
+  const auto& texts = layers_.at(static_cast<std::size_t>(layer)).texts;
+  const auto found = texts.find(place);
+  return found == texts.end() ? std::string_view() : found->second;
+}
+
+std::optional<MostCalled> HostActivities::most_called(std::span<const std::uint32_t> gaps, std::uint32_t place) const {
+  const auto ts = python_.int64s("ts");
+  const auto thread = python_.ids("thread_id");
+  const auto stack = python_.ids("stack_id");
+  const auto frame_of_stack = stacks_.ids("frame_id");
+  std::map<std::uint32_t, std::int64_t> by_frame;
+  for (const std::uint32_t number : gaps) {
+    const HostGap& gap = gaps_[number];
+    for (auto row = static_cast<std::size_t>(std::lower_bound(ts.begin(), ts.end(), gap.begin) - ts.begin());
+         row < ts.size() && ts[row] < gap.end; ++row) {
+      if (thread[row] != gap.thread || stack[row] == 0 || stack[row] >= place_of_stack_.size()) continue;
+      const std::uint32_t frame = frame_of_stack[stack[row] - 1];
+      if (frame != place && place_of_stack_[stack[row]] == place) ++by_frame[frame];
+    }
+  }
+  std::map<std::string, std::int64_t> by_text;
+  Statement text(index_.database(), "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?");
+  for (const auto& [frame, calls] : by_frame) {
+    text.bind(1, std::int64_t{frame});
+    if (text.step()) by_text[without_addresses(text.text(0))] += calls;
+    text.reset();
+  }
+  std::optional<MostCalled> most;
+  for (const auto& [frame, calls] : by_text) {
+    if (!most || calls > most->calls) most = MostCalled{frame, calls};
+  }
+  return most;
+}
+
+}  // namespace tracedb

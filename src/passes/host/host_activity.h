@@ -1,0 +1,116 @@
+// Where the host was while a device ran nothing: on the thread that launched what ended the gap, the innermost frame of
+// the user's or a framework's own python (trace/python_frame.h), the innermost operator, and the runtime call.
+//
+// Each of the three adds up to the gap, together with the time in which nothing of the kind was open. Host and device
+// times of a trace are on one clock. Work without a known launch is looked at on the busiest thread: the one that
+// launched most for its device or, if there is none, most at all.
+//
+//   const LaunchThreads threads(index, events);
+//   const HostActivities all(index, {{begin, end, threads.of(next)}, ...});
+//   const HostPlace place = all.place(all.sum(gaps));  // "vllm/models/llama.py(374): forward", 260 of 261 ms
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/columns/device_events.h"
+#include "passes/columns/event_columns.h"
+#include "passes/host/host_times.h"
+
+namespace tracedb {
+
+// Which thread launched a kernel or copy. The index and the columns must outlive the object.
+class LaunchThreads {
+ public:
+  LaunchThreads(const Index& index, const EventColumns& kernels, const EventColumns& memory,
+                std::span<const std::uint32_t> device_of_stream);
+  // 0: no thread of the trace launches anything.
+  [[nodiscard]] std::uint32_t of(const EventRef& event) const;
+
+ private:
+  struct Columns {
+    std::span<const std::uint32_t> launch, stream;
+  };
+  [[nodiscard]] std::uint32_t launcher(const Columns& columns, std::size_t row) const;
+  [[nodiscard]] std::uint32_t device(const Columns& columns, std::size_t row) const;
+  void find_busiest();
+
+  Columns kernels_, memory_;
+  std::span<const std::uint32_t> device_of_stream_;
+  EventColumns calls_;
+  std::span<const std::uint32_t> thread_of_call_;
+  std::size_t threads_;                 // in the table
+  std::vector<std::uint32_t> busiest_;  // by device; element 0: of all
+};
+
+// What is looked at on a thread.
+enum class HostLayer : std::uint8_t { kPython, kOperator, kCall };
+inline constexpr std::size_t kHostLayers = 3;
+
+// Of some gaps: the places of each layer, the largest time first, each once.
+struct HostActivity {
+  std::int64_t gaps = 0;
+  std::int64_t time = 0;  // ns, of the gaps; the times of a layer add up to it with what is in no place
+  std::array<std::vector<PlaceTime>, kHostLayers> layers;
+
+  [[nodiscard]] const std::vector<PlaceTime>& operator[](HostLayer layer) const {
+    return layers[static_cast<std::size_t>(layer)];
+  }
+  [[nodiscard]] std::int64_t python_calls() const;  // that start in the gaps
+};
+
+// The place that says most about some gaps.
+struct HostPlace {
+  HostLayer layer = HostLayer::kPython;
+  std::uint32_t place = kNoPlace;  // kNoPlace: nothing was recorded there
+  std::int64_t time = 0;           // ns of the gaps at it
+  std::int64_t started = 0;        // events of its layer that start there in the gaps: of python, calls it makes
+  std::int64_t of = 0;             // ns, of the gaps
+  [[nodiscard]] double share() const { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
+};
+
+struct MostCalled {
+  std::string frame;  // without addresses
+  std::int64_t calls = 0;
+};
+
+// The index must outlive the object. One thread at a time.
+class HostActivities {
+ public:
+  HostActivities(const Index& index, std::vector<HostGap> gaps);
+
+  [[nodiscard]] std::span<const HostGap> gaps() const { return gaps_; }
+  [[nodiscard]] HostActivity of(std::size_t gap) const;
+  [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> gaps) const;  // indices, each once
+
+  // The largest python place if python is open in at least half of the time, else the largest operator, else the
+  // largest call; where none of them is open that long, the largest of all.
+  [[nodiscard]] static HostPlace place(const HostActivity& activity);
+  // The frame, operator or call as the trace has it; "" for kNoPlace.
+  [[nodiscard]] std::string_view text(HostLayer layer, std::uint32_t place) const;
+
+  // Of the python calls that start in these gaps at a place: the frame that is called most.
+  [[nodiscard]] std::optional<MostCalled> most_called(std::span<const std::uint32_t> gaps, std::uint32_t place) const;
+
+ private:
+  struct Layer {
+    HostTimes times;
+    std::unordered_map<std::uint32_t, std::string> texts;
+  };
+  void read_layer(HostLayer layer, const EventColumns& columns, std::string_view label);
+
+  const Index& index_;
+  std::vector<HostGap> gaps_;
+  EventColumns python_, stacks_;
+  std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
+  std::array<Layer, kHostLayers> layers_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,187 @@
+#include "passes/host/host_times.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/saturating.h"
+#include "base/unknown.h"
+
+namespace tracedb {
+namespace {
+
+// The open events of a thread. The one that ends first is in front; of several, the one that started last.
+class OpenPlaces {
+ public:
+  void push(std::int64_t end, std::uint32_t place) {
+    const Open open{end, ++order_, place};
+    if (nested_.empty() || end <= nested_.back().end) {
+      nested_.push_back(open);
+    } else {
+      outlasting_.emplace(std::pair(end, -open.order), place);
+    }
+  }
+  [[nodiscard]] bool empty() const { return nested_.empty() && outlasting_.empty(); }
+  [[nodiscard]] std::int64_t first_end() const {
+    return is_nested_first() ? nested_.back().end : outlasting_.begin()->first.first;
+  }
+  [[nodiscard]] std::uint32_t place() const {
+    if (empty()) return kNoPlace;
+    return is_nested_first() ? nested_.back().place : outlasting_.begin()->second;
+  }
+  void pop() {
+    if (is_nested_first()) {
+      nested_.pop_back();
+    } else {
+      outlasting_.erase(outlasting_.begin());
+    }
+  }
+
+ private:
+  struct Open {
+    std::int64_t end, order;  // a later one has a larger order
+    std::uint32_t place;
+  };
+  [[nodiscard]] bool is_nested_first() const {
+    if (nested_.empty() || outlasting_.empty()) return outlasting_.empty();
+    return std::pair(nested_.back().end, -nested_.back().order) < outlasting_.begin()->first;
+  }
+
+  std::vector<Open> nested_;  // ends never grow
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> outlasting_;
+  std::int64_t order_ = 0;
+};
+
+using GapTimes = std::vector<PlaceTime>;
+
+PlaceTime& entry_of(GapTimes& times, std::uint32_t place) {
+  // What was there a moment ago mostly comes again.
+  const auto found =
+      std::find_if(times.rbegin(), times.rend(), [place](const auto& one) { return one.place == place; });
+  if (found == times.rend()) return times.emplace_back(PlaceTime{place, 0, 0});
+  std::swap(*found, times.back());
+  return times.back();
+}
+
+// One thread: its gaps, and where in them the sweep is.
+class ThreadSweep {
+ public:
+  void add_gap(const HostGap& gap, std::uint32_t id) { gaps_.push_back({gap.begin, gap.end, id}); }
+
+  void prepare() {
+    std::sort(gaps_.begin(), gaps_.end(),
+              [](const Gap& a, const Gap& b) { return std::pair(a.begin, a.id) < std::pair(b.begin, b.id); });
+    for (const Gap& gap : gaps_) {
+      if (!zones_.empty() && gap.begin <= zones_.back().end) {
+        zones_.back().end = std::max(zones_.back().end, gap.end);
+      } else {
+        zones_.push_back(gap);
+      }
+    }
+  }
+
+  // Whether an event that comes next can be seen in a gap.
+  bool concerns(std::int64_t ts, std::int64_t end) {
+    while (zone_ < zones_.size() && zones_[zone_].end <= ts) ++zone_;
+    return zone_ < zones_.size() && (end > zones_[zone_].begin || ts >= zones_[zone_].begin);
+  }
+
+  void add(std::int64_t ts, std::int64_t end, std::uint32_t place, std::vector<GapTimes>& out) {
+    end_before(ts, out);
+    if (end > ts && place != kNoPlace) {
+      if (const std::uint32_t before = open_.place(); before != place) account(ts, before, out);
+      open_.push(end, place);
+    }
+    count(ts, place != kNoPlace ? place : open_.place(), out);
+  }
+  void finish(std::vector<GapTimes>& out) { end_before(std::numeric_limits<std::int64_t>::max(), out); }
+
+ private:
+  struct Gap {
+    std::int64_t begin, end;
+    std::uint32_t id;
+  };
+
+  void end_before(std::int64_t ts, std::vector<GapTimes>& out) {
+    while (!open_.empty() && open_.first_end() <= ts) {
+      const std::int64_t end = open_.first_end();
+      const std::uint32_t place = open_.place();
+      open_.pop();
+      if (open_.place() != place) account(end, place, out);
+    }
+  }
+
+  // It was at this place since the last change.
+  void account(std::int64_t now, std::uint32_t place, std::vector<GapTimes>& out) {
+    if (place != kNoPlace) {
+      skip_gaps_before(since_, next_);
+      for (std::size_t i = next_; i < gaps_.size() && gaps_[i].begin < now; ++i) {
+        const std::int64_t time = std::min(now, gaps_[i].end) - std::max(since_, gaps_[i].begin);
+        if (time > 0) entry_of(out[gaps_[i].id], place).time += time;
+      }
+    }
+    since_ = now;
+  }
+
+  void count(std::int64_t ts, std::uint32_t place, std::vector<GapTimes>& out) {
+    if (place == kNoPlace) return;
+    skip_gaps_before(ts, next_counted_);
+    for (std::size_t i = next_counted_; i < gaps_.size() && gaps_[i].begin <= ts; ++i) {
+      if (ts < gaps_[i].end) ++entry_of(out[gaps_[i].id], place).started;
+    }
+  }
+
+  void skip_gaps_before(std::int64_t ts, std::size_t& next) const {
+    while (next < gaps_.size() && gaps_[next].end <= ts) ++next;
+  }
+
+  std::vector<Gap> gaps_, zones_;  // in order of begin; zones are their union
+  // Gaps before these end before all that comes: times are accounted later than starts are counted.
+  std::size_t next_ = 0, next_counted_ = 0;
+  std::size_t zone_ = 0;
+  std::int64_t since_ = std::numeric_limits<std::int64_t>::min();
+  OpenPlaces open_;
+};
+
+std::uint32_t place_of(const HostEvents& events, std::size_t row) {
+  const std::uint32_t label = events.label[row];
+  if (events.place_of_label.empty()) return label;
+  return label < events.place_of_label.size() ? events.place_of_label[label] : kNoPlace;
+}
+
+HostTimes joined(std::vector<GapTimes>& by_gap) {
+  HostTimes out;
+  out.begin.push_back(0);
+  for (GapTimes& times : by_gap) {
+    std::sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
+    out.times.insert(out.times.end(), times.begin(), times.end());
+    out.begin.push_back(out.times.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
+  std::vector<ThreadSweep> threads;
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    if (gaps[i].thread == 0 || gaps[i].end <= gaps[i].begin) continue;
+    if (gaps[i].thread >= threads.size()) threads.resize(gaps[i].thread + std::size_t{1});
+    threads[gaps[i].thread].add_gap(gaps[i], i);
+  }
+  for (ThreadSweep& thread : threads) thread.prepare();
+  std::vector<GapTimes> by_gap(gaps.size());
+  for (std::size_t row = 0; row < events.ts.size(); ++row) {
+    if (events.thread[row] >= threads.size()) continue;
+    ThreadSweep& thread = threads[events.thread[row]];
+    const std::int64_t ts = events.ts[row];
+    const std::int64_t end = saturating_add(ts, duration_or_zero(events.dur[row]));
+    if (!thread.concerns(ts, end)) continue;
+    thread.add(ts, end, place_of(events, row), by_gap);
+  }
+  for (ThreadSweep& thread : threads) thread.finish(by_gap);
+  return joined(by_gap);
+}
+
+}  // namespace tracedb
