@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/counted.h"
 #include "compare/comparison.h"
 
 namespace tracedb {
@@ -57,32 +58,33 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,
-            fmt::format("{} kernels of graph replays, {:.1f} % of the kernel time, carry the name of another kernel: "
+            fmt::format("{} of graph replays, {:.1f} % of the kernel time, under the name of another kernel: "
                         "steps and layers are reliable, kernels and operations are not",
-                        order.kernels,
+                        counted(order.kernels, "kernel"),
                         100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
-            fmt::format("{:.1f} % of the kernel time ({} kernels) is outside of steps and is left out", 100 * share,
-                        trace.work.outside_kernels));
+            fmt::format("{:.1f} % of the kernel time ({}) is outside of steps and is left out", 100 * share,
+                        counted(trace.work.outside_kernels, "kernel")));
   }
   if (trace.steps.source == StepSource::kInferred) {
     out.add("inferred_steps", "info", which,
-            fmt::format("no annotation names a step: {} steps were inferred, confidence {:.2f}",
-                        trace.steps.steps.size(), trace.steps.confidence));
+            fmt::format("no annotation names a step: {} inferred, confidence {:.2f}",
+                        counted(trace.steps.steps.size(), "step"), trace.steps.confidence));
   }
 }
 
 void about_waits(const std::string& label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
                  Warnings& out) {
   if (!waits.bound()) return;
-  out.add(
-      "recording", "warning", which,
-      fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} "
-                  "recorded calls in {} gaps): part of that may be profiler overhead; see the span as well",
-                  label, 100 * waits.share(), to_string(trace.recorded.recording), waits.calls, waits.gaps));
+  out.add("recording", "warning", which,
+          fmt::format(
+              "{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} in "
+              "{}): part of that may be profiler overhead; see the span as well",
+              label, 100 * waits.share(), to_string(trace.recorded.recording), counted(waits.calls, "recorded call"),
+              counted(waits.gaps, "gap")));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {

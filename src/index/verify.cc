@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "base/text/counted.h"
 #include "index/packed_columns.h"
 #include "index/validity.h"
 #include "sql/scripts.h"
@@ -83,7 +84,7 @@ void check_packed_columns(const Index& index, std::vector<VerifyFinding>& findin
     }
   }
   if (faults == 0)
-    findings.push_back({"columns", Outcome::kPassed, fmt::format("{} packed columns as in the table", sound)});
+    findings.push_back({"columns", Outcome::kPassed, counted(sound, "packed column") + " as in the table"});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/counted.h"
 #include "present/cells.h"
 #include "present/sections.h"
 #include "report/cell_text.h"
@@ -144,7 +145,7 @@ class Summary {
   void recorded_calls(const GroupComparison& group) {
     if (!group.baseline.waits.bound() && !group.candidate.waits.bound()) return;
     const auto text = [](const HostWaits& waits) {
-      return waits.bound() ? fmt::format("{} in {} gaps", waits.calls, waits.gaps) : "not bound by the host";
+      return waits.bound() ? fmt::format("{} in {}", waits.calls, counted(waits.gaps, "gap")) : "not bound by the host";
     };
     add(group.group.label + ": recorded calls", text(group.baseline.waits), text(group.candidate.waits));
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text/counted.h"
 #include "make_trace/aie_trace.h"
 #include "make_trace/command_line.h"
 #include "make_trace/labels.h"
@@ -88,7 +89,7 @@ void write_all(const po::variables_map& values) {
   answers.close();
   if (values.count("labels") != 0) write_labels(options, model, run, values["labels"].as<std::string>());
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
-  fmt::print(stderr, "{}: {} steps, {:.1f} MB of JSON in {:.2f} s\n", path, options.steps,
+  fmt::print(stderr, "{}: {}, {:.1f} MB of JSON in {:.2f} s\n", path, counted(options.steps, "step"),
              static_cast<double>(out.size()) / 1e6, taken.count());
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text/counted.h"
 #include "base/text/decimal.h"
 #include "index/locate.h"
 #include "report/escape.h"
@@ -96,8 +97,9 @@ class Collection {
   void close() {
     summary_.close();
     if (command_.quiet) return;
-    std::cout << fmt::format("{} {} files, {}; kept {} indexes, {}", command_.dry_run ? "would remove" : "removed",
-                             removed_.files, human_bytes(removed_.bytes), kept_.files, human_bytes(kept_.bytes));
+    std::cout << fmt::format("{} {}, {}; kept {}, {}", command_.dry_run ? "would remove" : "removed",
+                             counted(removed_.files, "file"), human_bytes(removed_.bytes),
+                             counted(kept_.files, "index", "indexes"), human_bytes(kept_.bytes));
     if (in_use_ > 0) std::cout << fmt::format("; {} in use", in_use_);
     if (failed_ > 0) std::cout << fmt::format("; {} could not be removed", failed_);
     std::cout << '\n';

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/text/counted.h"
 #include "ingest/batch.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"
@@ -42,9 +43,9 @@ void print_issues(const IssueLog& issues) {
 void print_result(const TraceRecord& record) {
   const IngestResult& result = *record.result;
   const std::uint64_t accounted = result.matched_flows + result.metadata_events;
-  print_note("{}: {} events = {} rows + {} flow ends matched + {} metadata + {} skipped\n", printable(record.trace),
-             result.events_read, result.events_stored, result.matched_flows, result.metadata_events,
-             result.events_skipped - accounted);
+  print_note("{}: {} = {} + {} matched + {} metadata + {} skipped\n", printable(record.trace),
+             counted(result.events_read, "event"), counted(result.events_stored, "row"),
+             counted(result.matched_flows, "flow end"), result.metadata_events, result.events_skipped - accounted);
   print_note("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", printable(record.index), human_bytes(result.index_bytes),
              record.seconds, static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
              result.complete ? "" : "; the end of the trace is missing");
@@ -125,7 +126,8 @@ class Reporter : public BatchObserver {
     } else if (record.result && all) {
       print_result(record);
     } else if (record.status == TraceStatus::kSalvaged) {
-      print_note("{}: salvaged, {} issues; see trace-query issues\n", printable(record.trace), record.issues);
+      print_note("{}: salvaged, {}; see trace-query issues\n", printable(record.trace),
+                 counted(record.issues, "issue"));
     }
   }
 

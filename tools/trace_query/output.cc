@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text/counted.h"
 #include "report/escape.h"
 
 namespace tracedb {
@@ -102,7 +103,7 @@ void Output::arrange(Report& report) const {
   const std::size_t limit = row_limit(line_);
   limit_rows(report, limit);
   if (!line_.has("limit") && report.rows.size() < rows) {
-    note(fmt::format("[others] is {} more rows; --limit 0 shows all", rows - limit));
+    note(fmt::format("[others] is {}; --limit 0 shows all", counted(rows - limit, "more row")));
   }
   std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
   report.footer.clear();

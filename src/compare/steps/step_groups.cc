@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/saturating.h"
+#include "base/text/counted.h"
 
 namespace tracedb {
 namespace {
@@ -185,9 +186,9 @@ class Matcher {
     for (const auto& [bucket, steps] : b) other_left += a.contains(bucket) ? 0 : steps.size();
     if (left + other_left > 0) {
       out_.notes.push_back(
-          fmt::format("{}: {} steps of the baseline and {} of the candidate have a batch size that the other trace "
-                      "lacks, and are left out",
-                      name, left, other_left));
+          fmt::format("{}: left out for a batch size that the other trace lacks: {} of the baseline, {} of the "
+                      "candidate",
+                      name, counted(left, "step"), other_left));
     }
   }
 
@@ -209,7 +210,7 @@ class Matcher {
   void report_rest(const Kinds& kinds, const char* side) {
     for (const auto& [kind, buckets] : kinds) {
       out_.notes.push_back(
-          fmt::format("only the {} has {} steps: {} of them are left out", side, to_string(kind), count(buckets)));
+          fmt::format("only the {} has {} steps: {} left out", side, to_string(kind), counted(count(buckets), "step")));
     }
   }
 

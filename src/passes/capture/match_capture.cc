@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/text/counted.h"
 #include "base/unknown.h"
 #include "passes/capture/capture.h"
 #include "passes/capture/sequence_match.h"
@@ -251,14 +252,13 @@ class CaptureMatcher {
       return;
     }
     out_.notes.push_back(
-        fmt::format("the capture provides operators for {} of {} kernels of graph replays, {:.1f} % of their time",
-                    out_.matched, out_.kernels, 100 * out_.share));
+        fmt::format("the capture provides operators for {} of {} of graph replays, {:.1f} % of their time",
+                    out_.matched, counted(out_.kernels, "kernel"), 100 * out_.share));
     if (unfit_ > 0) {
-      out_.notes.push_back(
-          fmt::format("{} of {} graph replays match nothing in the capture and get no origin: {:.0f} % of the kernels "
-                      "match at best; {:.0f} % "
-                      "must, and no layer may be missing",
-                      unfit_, parts_, 100 * best_unfit(), 100 * kLeastMatched));
+      out_.notes.push_back(fmt::format(
+          "no origin for {} of {}, which the capture does not match: {:.0f} % of the kernels match at best; "
+          "{:.0f} % must, and no layer may be missing",
+          unfit_, counted(parts_, "graph replay"), 100 * best_unfit(), 100 * kLeastMatched));
     }
   }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/saturating.h"
+#include "base/text/counted.h"
 #include "base/unknown.h"
 #include "passes/columns/rows_by_step.h"
 #include "passes/layers/stack_table.h"
@@ -187,9 +188,8 @@ class Finder {
     if (std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kRhythm) == phase.sources.end()) return;
     for (const LayerStack& stack : phase.stacks) {
       if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
-      const std::string note =
-          fmt::format("{} passes over {} layers by rhythm: {} stacks of like layers would look the same", stack.passes,
-                      stack.count, stack.passes);
+      const std::string note = fmt::format("{} passes over {} by rhythm: {} stacks of like layers would look the same",
+                                           stack.passes, counted(stack.count, "layer"), stack.passes);
       if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
     }
   }
@@ -226,13 +226,15 @@ class Finder {
   void describe(const PhaseLayers& phase, bool agreed, std::size_t usual) {
     const std::string what = phase.in_steps ? fmt::format("{} steps", to_string(phase.kind)) : "the trace";
     if (!agreed) {
-      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} steps and devices agree on {} of them", what,
-                                       phase.agreeing, phase.steps, usual));
+      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} agree on {}", what, phase.agreeing,
+                                       counted(phase.steps, "step on a device", "steps on devices"),
+                                       counted(usual, "layer")));
     } else if (phase.layers == 0) {
       out_.notes.push_back(fmt::format("{}: no layers found", what));
     } else if (phase.agreeing < phase.steps) {
-      out_.notes.push_back(fmt::format("{}: {} of {} have a number of layers other than {}, and get none", what,
-                                       phase.steps - phase.agreeing, phase.steps, phase.layers));
+      out_.notes.push_back(fmt::format("{}: no layers in {} of {}, whose number of layers is not {}", what,
+                                       phase.steps - phase.agreeing,
+                                       counted(phase.steps, "step on a device", "steps on devices"), phase.layers));
     }
   }
 
@@ -252,8 +254,8 @@ class Finder {
     }
     for (const PhaseLayers& phase : out_.phases) {
       if (phase.layers == 0 || phase.layers == out_.layers) continue;
-      out_.notes.push_back(
-          fmt::format("{} steps have {} layers, others {}", to_string(phase.kind), phase.layers, out_.layers));
+      out_.notes.push_back(fmt::format("{} steps have {}, others {}", to_string(phase.kind),
+                                       counted(phase.layers, "layer"), out_.layers));
     }
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "base/text/counted.h"
 #include "passes/layers/module_calls.h"
 
 namespace tracedb {
@@ -237,7 +238,7 @@ std::string text_of(const std::vector<ModuleStack>& stacks, const Modules& modul
   std::string text;
   for (const ModuleStack& stack : stacks) {
     const Frame holder = stack.path.back();
-    text += fmt::format("{}{} modules {} in {}", text.empty() ? "" : ", ", stack.layers.size(), stack.name,
+    text += fmt::format("{}{} {} in {}", text.empty() ? "" : ", ", counted(stack.layers.size(), "module"), stack.name,
                         holder == 0 ? "the trace" : modules.by_frame.at(holder).name);
   }
   return text;

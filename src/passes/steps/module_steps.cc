@@ -7,6 +7,7 @@
 
 #include "base/large_vector.h"
 #include "base/saturating.h"
+#include "base/text/counted.h"
 #include "base/unknown.h"
 #include "passes/steps/call_steps.h"
 
@@ -85,7 +86,7 @@ StepSet steps_by_module(const Index& index, const EventTables& events) {
   if (std::all_of(set.of_kernel.begin(), set.of_kernel.end(), [](std::uint32_t step) { return step == 0; })) return {};
   set.source = StepSource::kModules;
   set.notes.push_back(
-      fmt::format("no annotation names a step: the {} steps are the calls of {}", set.steps.size(), model->name));
+      fmt::format("no annotation names a step: {} by the calls of {}", counted(set.steps.size(), "step"), model->name));
   return set;
 }
 

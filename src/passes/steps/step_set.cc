@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/text/counted.h"
 #include "base/unknown.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
@@ -57,7 +58,7 @@ class IndexedSteps {
     set.of_kernel = mapped(events.kernels.ids("step_id"), by_id);
     set.of_memory = mapped(events.memory.ids("step_id"), by_id);
     if (frames > 0) {
-      set.notes.push_back(fmt::format("{} step annotations enclose more specific ones and are ignored", frames));
+      set.notes.push_back(fmt::format("{} ignored: more specific ones are inside", counted(frames, "step annotation")));
     }
     return set;
   }
@@ -235,8 +236,8 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     if (step == found.steps.size()) break;
     if (ts[i] >= found.steps[step].begin) set.of_memory[i] = static_cast<std::uint32_t>(step + 1);
   }
-  set.notes.push_back(fmt::format("no annotation names a step: {} steps inferred from {}, confidence {:.2f}",
-                                  found.steps.size(), found.reason, found.confidence));
+  set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}, confidence {:.2f}",
+                                  counted(found.steps.size(), "step"), found.reason, found.confidence));
   return set;
 }
 

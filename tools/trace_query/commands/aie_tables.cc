@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text/counted.h"
+
 namespace tracedb {
 namespace {
 
@@ -230,17 +232,17 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
     const Tile& tile = trace.tiles[i];
     const TileKernels& kernels = trace.kernels[i];
     if (kernels.pairs.kernels.empty()) {
-      out.push_back(fmt::format("{}: no kernels: {} starts and {} ends make no pair", tile.name, tile.starts.size(),
-                                tile.ends.size()));
+      out.push_back(fmt::format("{}: no kernels: no pair among {} and {}", tile.name,
+                                counted(tile.starts.size(), "start"), counted(tile.ends.size(), "end")));
     }
     if (kernels.empty_iterations > 0) {
-      out.push_back(fmt::format("{}: {} iterations without kernels left out; --keep-empty-iterations keeps them",
-                                tile.name, kernels.empty_iterations));
+      out.push_back(fmt::format("{}: {} without kernels left out; --keep-empty-iterations keeps them", tile.name,
+                                counted(kernels.empty_iterations, "iteration")));
     }
     const auto found = static_cast<std::int64_t>(kernels.iterations.size());
     if (options.measured && found != options.warmup + *options.measured) {
-      out.push_back(
-          fmt::format("{}: {} iterations, expected {}", tile.name, found, options.warmup + *options.measured));
+      out.push_back(fmt::format("{}: {}, expected {}", tile.name, counted(found, "iteration"),
+                                options.warmup + *options.measured));
     }
     if (tile.longest_silence > kLostSync) {
       out.push_back(fmt::format("{}: no event for {} cycles: the trace may have lost sync packets there", tile.name,

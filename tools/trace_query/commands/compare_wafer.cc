@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/saturating.h"
 #include "base/text/closest_name.h"
+#include "base/text/counted.h"
 #include "compare/wafer/read_trace.h"
 #include "passes/columns/group_stats.h"
 #include "report/json_text.h"
@@ -95,7 +96,7 @@ void note_rows(const Output& output, const CommandLine& line, const WaferTable& 
   const std::size_t limit = limit_of(table, line);
   if (rows == 0) output.note(fmt::format("{}: none", table.title));
   if (limit == 0 || rows <= limit || line.has("limit")) return;
-  output.note(fmt::format("{}: [others] is {} more rows; --limit 0 shows all", table.title, rows - limit));
+  output.note(fmt::format("{}: [others] is {}; --limit 0 shows all", table.title, counted(rows - limit, "more row")));
 }
 
 // The places of the columns to print.

@@ -13,6 +13,7 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
+#include "base/text/counted.h"
 #include "base/text/decimal.h"
 #include "present/model_tables.h"
 #include "report/cell_text.h"
@@ -118,28 +119,26 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
   const ModelSide& model = scenario.model_side;
   const auto say = [&](const std::string& text) { output.note(fmt::format("{}: {}", scenario.name, text)); };
   if (model.unknown_duration_events > 0) {
-    say(fmt::format("{} events of the model have no duration and count as 0", model.unknown_duration_events));
+    say(counted(model.unknown_duration_events, "event") + " of the model without a duration, counted as 0");
   }
   if (model.unreadable_parts > 0) {
     say(
-        fmt::format("{} events of the model have sub_kernel_durations that are no list of names and durations: their "
-                    "time is divided equally",
-                    model.unreadable_parts));
+        fmt::format("{} of the model whose sub_kernel_durations are no list of names and durations: the time of each "
+                    "is divided equally",
+                    counted(model.unreadable_parts, "event")));
   }
   if (static_cast<double>(model.zero_duration_events) > kManyZeros * static_cast<double>(model.events)) {
-    say(
-        fmt::format("{} of {} events of the model take 0 us: models write whole microseconds, and short operators are "
-                    "lost",
-                    model.zero_duration_events, model.events));
+    say(fmt::format("0 us for {} of {} of the model: models write whole microseconds, and short operators are lost",
+                    model.zero_duration_events, counted(model.events, "event")));
   }
   if (!mapped && scenario.comparison.total.misses > 0) {
-    say(fmt::format("{} operators without a measurement keep their own names; --op-map says which kernels they are",
-                    scenario.comparison.total.misses));
+    say(fmt::format("{} without a measurement under the name of the model; --op-map says which kernels are meant",
+                    counted(scenario.comparison.total.misses, "operator")));
   }
   if (scenario.profile_side.kernels == 0) say("the profile has no kernels");
   if (scenario.profile_side.unknown_durations > 0) {
-    say(fmt::format("{} kernels of the profile have no readable duration and count as 0",
-                    scenario.profile_side.unknown_durations));
+    say(fmt::format("{} of the profile without a readable duration, counted as 0",
+                    counted(scenario.profile_side.unknown_durations, "kernel")));
   }
 }
 
@@ -209,7 +208,7 @@ Report arranged(Report report, const CommandLine& line, const Output& output) {
   const std::size_t limit = top ? static_cast<std::size_t>(*top) : row_limit(line);
   limit_rows(report, limit);
   if (!top && !line.has("limit") && report.rows.size() < rows) {
-    output.note(fmt::format("[others] is {} more rows; --top 0 shows all", rows - limit));
+    output.note(fmt::format("[others] is {}; --top 0 shows all", counted(rows - limit, "more row")));
   }
   report.rows.insert(report.rows.end(), report.footer.begin(), report.footer.end());
   report.footer.clear();

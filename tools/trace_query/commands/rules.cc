@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
+#include "base/text/counted.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_check.h"
 #include "trace_query/command.h"
@@ -94,8 +95,8 @@ int check(const CommandLine& line, std::span<const std::string> inputs) {
   if (names.empty()) std::erase_if(findings, [](const auto& f) { return f.state != RuleState::kNeverReached; });
   const bool bad =
       std::any_of(findings.begin(), findings.end(), [](const auto& f) { return f.state == RuleState::kNeverReached; });
-  notes.push_back(
-      fmt::format("{}: {} rules checked with {} names", what, classifier.rules().rules.size(), names.size()));
+  notes.push_back(fmt::format("{}: {} checked with {}", what, counted(classifier.rules().rules.size(), "rule"),
+                              counted(names.size(), "name")));
   Output output(line);
   output.print(check_report(classifier, findings), {"rules_check", {inputs.begin(), inputs.end()}}, notes);
   output.finish();

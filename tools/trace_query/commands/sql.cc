@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text/counted.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
 #include "sql/safety.h"
@@ -42,8 +43,8 @@ Request request(const CommandLine& line) {
   const auto inputs = line.inputs();
   const std::size_t wanted = file ? 1 : 2;
   if (inputs.size() != wanted) {
-    throw Error(ErrorCode::kUsage, fmt::format("sql: {} arguments, expected {}: trace-query {}", inputs.size(), wanted,
-                                               line.command().usage));
+    throw Error(ErrorCode::kUsage, fmt::format("sql: {}, expected {}: trace-query {}",
+                                               counted(inputs.size(), "argument"), wanted, line.command().usage));
   }
   if (file && *file != "-") {
     std::ifstream in(*file, std::ios::binary);
@@ -120,7 +121,7 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
   while (sql.step(statement)) {
     if (answers.max_rows != 0 && rows == answers.max_rows) {
       answers.warnings.push_back(
-          fmt::format("statement {}: stopped after {} rows (--max-rows)", sql.number(), answers.max_rows));
+          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(answers.max_rows, "row")));
       break;
     }
     Row row;

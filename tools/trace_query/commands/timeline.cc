@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/counted.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -69,7 +70,7 @@ void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& resul
     const std::int64_t idle = database.query_int64("SELECT all_idle FROM temp.idle_gaps LIMIT 1").value_or(0);
     result.report.footer.push_back(other_gaps(result.report, others, idle));
     if (!line.has("limit")) {
-      result.warnings.push_back(fmt::format("[others] is {} more gaps; --limit 0 shows all", others));
+      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(others, "more gap")));
     }
   }
   if (!line.has("per-stream")) remove_column(result.report, "stream");
