@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -12,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/files/small_file.h"
 #include "base/text/counted.h"
 #include "ingest/batch.h"
 #include "report/escape.h"
@@ -140,24 +139,10 @@ class Reporter : public BatchObserver {
   std::optional<Ticker> ticker_;
 };
 
-std::vector<fs::path> read_path_list(const fs::path& list) {
-  std::string text;
-  if (list == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    return parse_path_list(text);
-  }
-  std::ifstream file(list, std::ios::binary);
-  if (!file || fs::is_directory(list)) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: the list of traces cannot be read", printable_path(list)));
-  }
-  text.assign(std::istreambuf_iterator<char>(file), {});
-  return parse_path_list(text);
-}
-
 TraceList find_traces(const IngestCommand& command) {
   std::vector<fs::path> given = command.traces;
   if (!command.files_from.empty()) {
-    const std::vector<fs::path> listed = read_path_list(command.files_from);
+    const std::vector<fs::path> listed = parse_path_list(read_small_file_or_input(command.files_from));
     given.insert(given.end(), listed.begin(), listed.end());
   }
   const std::vector<std::string>& globs = command.globs.empty() ? default_globs() : command.globs;

@@ -1,12 +1,18 @@
-// Files of settings and the like, which are read whole.
+// Files that are read whole: settings, rules, SQL, lists of files.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
 namespace tracedb {
 
-// All of the file. Throws Error{kInput}: it cannot be read, or is larger than 64 MiB.
-std::string read_small_file(const std::filesystem::path& path);
+inline constexpr std::size_t kLargestSmallFile = std::size_t{64} << 20U;
+
+// All bytes of the file. Throws Error{kInput}: it cannot be read, or is larger than `limit` bytes (whole MiB).
+std::string read_small_file(const std::filesystem::path& path, std::size_t limit = kLargestSmallFile);
+
+// The same of an argument that names a file, or standard input as "-".
+std::string read_small_file_or_input(const std::filesystem::path& path, std::size_t limit = kLargestSmallFile);
 
 }  // namespace tracedb

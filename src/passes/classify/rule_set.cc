@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/small_file.h"
 #include "base/text/closest_name.h"
 #include "sql/scripts.h"
 
@@ -264,19 +265,11 @@ class Reader {
   std::size_t line_ = 0;
 };
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    std::string names;
-    for (const std::string_view set : kSets) names += fmt::format("{}{}", names.empty() ? "" : ", ", set);
-    throw Error(ErrorCode::kInput, fmt::format("{}: no such file, nor rules of that name ({})", path, names));
-  }
-  std::string text(kMostBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw Error(ErrorCode::kInput, path + ": cannot be read");
-  if (text.size() > kMostBytes) throw Error(ErrorCode::kUsage, path + ": more than 4 MiB of rules");
-  return text;
+std::string read_rules(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(path, unknown) || unknown) return read_small_file(path, kMostBytes);
+  throw Error(ErrorCode::kInput,
+              fmt::format("{}: no such file, nor rules of that name ({})", path, fmt::join(kSets, ", ")));
 }
 
 }  // namespace
@@ -291,7 +284,7 @@ RuleSet parse_rules(std::string_view text, const std::string& source) {
 }
 
 RuleSet load_rules(const std::string& what) {
-  if (std::find(kSets.begin(), kSets.end(), what) == kSets.end()) return parse_rules(read_file(what), what);
+  if (std::find(kSets.begin(), kSets.end(), what) == kSets.end()) return parse_rules(read_rules(what), what);
   RuleSet set = parse_rules(script(std::string(kFolder) + what), what + ".rules");
   set.name = what;
   return set;

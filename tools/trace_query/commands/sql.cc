@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/small_file.h"
 #include "base/text/counted.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
@@ -29,15 +27,6 @@ struct Request {
   std::string sql;
 };
 
-std::string read_all(std::istream& in, const std::string& name) {
-  std::string text(kMaxSqlBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw Error(ErrorCode::kInput, name + ": cannot be read");
-  if (text.size() > kMaxSqlBytes) throw Error(ErrorCode::kUsage, name + ": more than 1 MiB of SQL");
-  return text;
-}
-
 Request request(const CommandLine& line) {
   const auto file = line.text("file");
   const auto inputs = line.inputs();
@@ -46,12 +35,8 @@ Request request(const CommandLine& line) {
     throw Error(ErrorCode::kUsage, fmt::format("sql: {}, expected {}: trace-query {}",
                                                counted(inputs.size(), "argument"), wanted, line.command().usage));
   }
-  if (file && *file != "-") {
-    std::ifstream in(*file, std::ios::binary);
-    if (!in) throw Error(ErrorCode::kInput, *file + ": cannot be opened");
-    return {inputs[0], read_all(in, *file)};
-  }
-  if (file || inputs[1] == "-") return {inputs[0], read_all(std::cin, "standard input")};
+  if (file) return {inputs[0], read_small_file_or_input(*file, kMaxSqlBytes)};
+  if (inputs[1] == "-") return {inputs[0], read_small_file_or_input("-", kMaxSqlBytes)};
   return {inputs[0], inputs[1]};
 }
 
