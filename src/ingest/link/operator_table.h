@@ -1,6 +1,4 @@
-// Row and start of operators by External id, of the ids that one process has. The profiler hands these out one after
-// the other, so they are kept in small dense pages: about eight bytes an entry, instead of the forty of a node-based
-// map. Sparse ids cost more but stay correct.
+// Row and start of operators by External id, of the ids that one process has; about eight bytes an entry.
 #pragma once
 
 #include <array>
@@ -8,6 +6,8 @@
 #include <limits>
 #include <memory>
 #include <unordered_map>
+
+#include "ingest/link/external_id_table.h"
 
 namespace tracedb {
 
@@ -20,8 +20,8 @@ class OperatorTable {
 
   // Of several operators of one process the last counts.
   void set(std::int64_t external_id, std::uint32_t process, std::uint32_t row, std::int64_t ts) {
-    Page& page = page_of(external_id);
-    const std::size_t at = slot(external_id);
+    Page& page = pages_.page_of(external_id);
+    const std::size_t at = Pages::slot(external_id);
     if (page.used == 0) {
       page.base = ts;
       page.process = process;
@@ -43,52 +43,37 @@ class OperatorTable {
   }
 
   [[nodiscard]] Entry find(std::int64_t external_id) const {
-    const auto found = pages_.find(external_id >> kPageBits);
-    if (found == pages_.end()) return {};
-    const Page& page = *found->second;
-    const std::int32_t after = page.after[slot(external_id)];
-    const std::uint32_t row = page.rows[slot(external_id)];
+    const Page* page = pages_.find(external_id);
+    if (page == nullptr) return {};
+    const std::int32_t after = page->after[Pages::slot(external_id)];
+    const std::uint32_t row = page->rows[Pages::slot(external_id)];
     if (row == 0 || row == kSeveral) return {};
-    return {row, after == kFar ? far_.at(external_id) : page.base + after};
+    return {row, after == kFar ? far_.at(external_id) : page->base + after};
   }
 
  private:
-  static constexpr unsigned kPageBits = 6;
-  static constexpr std::size_t kPage = std::size_t{1} << kPageBits;
   static constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::min();
   static constexpr std::uint32_t kSeveral = std::numeric_limits<std::uint32_t>::max();  // row of several processes
   struct Page {
+    static constexpr std::size_t kSize = 64;
     std::int64_t base = 0;  // start of the row that was set first
     std::uint32_t used = 0;
     std::uint32_t process = 0;  // of the row that was set first
-    std::array<std::uint32_t, kPage> rows{};
-    std::array<std::int32_t, kPage> after{};                      // ns from the base; kFar: in far_
-    std::unique_ptr<std::array<std::uint32_t, kPage>> processes;  // none: all are of `process`
+    std::array<std::uint32_t, kSize> rows{};
+    std::array<std::int32_t, kSize> after{};                      // ns from the base; kFar: in far_
+    std::unique_ptr<std::array<std::uint32_t, kSize>> processes;  // none: all are of `process`
 
     [[nodiscard]] std::uint32_t process_of(std::size_t at) const { return processes ? (*processes)[at] : process; }
     void tell_apart() {
       if (processes) return;
-      processes = std::make_unique<std::array<std::uint32_t, kPage>>();
+      processes = std::make_unique<std::array<std::uint32_t, kSize>>();
       processes->fill(process);
     }
   };
-  static std::size_t slot(std::int64_t id) { return static_cast<std::size_t>(id) & (kPage - 1); }
+  using Pages = ExternalIdPages<Page>;
 
-  Page& page_of(std::int64_t external_id) {
-    const std::int64_t number = external_id >> kPageBits;
-    if (last_ == nullptr || number != last_number_) {
-      std::unique_ptr<Page>& entry = pages_[number];
-      if (!entry) entry = std::make_unique<Page>();
-      last_ = entry.get();
-      last_number_ = number;
-    }
-    return *last_;
-  }
-
-  std::unordered_map<std::int64_t, std::unique_ptr<Page>> pages_;
+  Pages pages_;
   std::unordered_map<std::int64_t, std::int64_t> far_;  // start by External id
-  Page* last_ = nullptr;
-  std::int64_t last_number_ = 0;
 };
 
 }  // namespace tracedb
