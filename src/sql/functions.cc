@@ -20,7 +20,8 @@
 namespace tracedb {
 namespace {
 
-// Values of one group. SQLite's aggregate context is zeroed memory, so it holds an owning pointer that final() frees.
+// Values of one group: NULLs and text do not count as values. SQLite's aggregate context is zeroed memory, so it holds
+// an owning pointer that final() frees.
 struct Values {
   std::vector<double>* list;
   double percent;
@@ -148,30 +149,58 @@ void guarded(sqlite3_context* context, int count, sqlite3_value** arguments) {
   if (catch_error([&] { Function(context, count, arguments); })) sqlite3_result_error_nomem(context);
 }
 
+struct Function {
+  SqlFunctionHelp help;
+  int arguments;
+  void (*call)(sqlite3_context*, int, sqlite3_value**);
+  void (*step)(sqlite3_context*, int, sqlite3_value**);
+  void (*final)(sqlite3_context*);
+};
+
+constexpr Function kFunctions[] = {
+    {{"median", "median(x)", "the middle value, or the mean of the middle two"},
+     1,
+     nullptr,
+     guarded<collect>,
+     median_final},
+    {{"percentile", "percentile(x, p)", "nearest rank, p in percent (0..100)"},
+     2,
+     nullptr,
+     guarded<collect>,
+     percentile_final},
+    {{"stddev", "stddev(x)", "standard deviation of a sample (n - 1); 0 of one value"},
+     1,
+     nullptr,
+     guarded<collect>,
+     stddev_final},
+    {{"bounded_sum", "bounded_sum(n)", "sum of integers; 2^63 - 1 where sum() fails because the sum exceeds it"},
+     1,
+     nullptr,
+     add_to_sum,
+     bounded_sum_final},
+    {{"regexp", "text REGEXP pattern", "whether an RE2 expression, case-sensitive, matches anywhere in the text"},
+     2,
+     guarded<regexp>,
+     nullptr,
+     nullptr},
+    {{"human_ns", "human_ns(ns)", "a time with its unit: '1.234 ms'"}, 1, guarded<human_ns>, nullptr, nullptr},
+};
+
 }  // namespace
 
 void register_functions(Database& database) {
-  struct Function {
-    const char* name;
-    int arguments;
-    void (*call)(sqlite3_context*, int, sqlite3_value**);
-    void (*step)(sqlite3_context*, int, sqlite3_value**);
-    void (*final)(sqlite3_context*);
-  };
-  static constexpr Function kFunctions[] = {
-      {"median", 1, nullptr, guarded<collect>, median_final},
-      {"percentile", 2, nullptr, guarded<collect>, percentile_final},
-      {"stddev", 1, nullptr, guarded<collect>, stddev_final},
-      {"bounded_sum", 1, nullptr, add_to_sum, bounded_sum_final},
-      {"regexp", 2, guarded<regexp>, nullptr, nullptr},
-      {"human_ns", 1, guarded<human_ns>, nullptr, nullptr},
-  };
   for (const Function& f : kFunctions) {
     const int code =
-        sqlite3_create_function_v2(database.handle(), f.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
-                                   f.call, f.step, f.final, nullptr);
+        sqlite3_create_function_v2(database.handle(), f.help.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                   nullptr, f.call, f.step, f.final, nullptr);
     if (code != SQLITE_OK) database.fail(code, "cannot register a function");
   }
+}
+
+std::vector<SqlFunctionHelp> functions_help() {
+  std::vector<SqlFunctionHelp> help;
+  for (const Function& f : kFunctions) help.push_back(f.help);
+  return help;
 }
 
 }  // namespace tracedb

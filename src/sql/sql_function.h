@@ -14,6 +14,13 @@ struct sqlite3_value;
 
 namespace tracedb {
 
+// What users read of a function, in the help and in `trace-query schema`.
+struct SqlFunctionHelp {
+  const char* name;
+  const char* call;  // "percentile(x, p)"
+  const char* meaning;
+};
+
 class SqlCall {
  public:
   SqlCall(sqlite3_context* call, sqlite3_value** arguments) : call_(call), arguments_(arguments) {}

@@ -70,6 +70,24 @@ def check_function(index):
     equal(long, "other", "a long name")
 
 
+def check_function_help(index):
+    """Every function that is not SQLite's own is in the help and in the schema, with its meaning."""
+    with sqlite3.connect(":memory:") as plain:
+        stock = {row[0] for row in plain.execute("SELECT DISTINCT name FROM pragma_function_list")}
+    found = {row["name"] for row in sql(index, "SELECT DISTINCT name FROM pragma_function_list")} - stock
+    require({"median", "percentile", "stddev", "human_ns", "op_class"} <= found, f"functions: {found}")
+    listed = {row["object"]: row["comment"] for row in json.loads(run("trace-query", "schema", "--json").stdout)["rows"]
+              if row["type"] == "function"}
+    equal(set(listed) - {"regexp"}, found - {"regexp"}, "functions in the schema")
+    require(listed["regexp"].startswith("text REGEXP pattern: "), "REGEXP")
+    shown = run("trace-query", "sql", "--help").stdout
+    for comment in listed.values():
+        call, meaning = comment.split(": ", 1)
+        require(any(line.split() == f"{call} {meaning}".split() for line in shown.splitlines()), f"help on {call}")
+    one = json.loads(run("trace-query", "schema", "--json", "--object", "median").stdout)["rows"]
+    equal([row["object"] for row in one], ["median"], "--object")
+
+
 def check_stock(index):
     """Another client sees the views of the index; ours as main.kernels."""
     database = sqlite3.connect(f"file:{index}?mode=ro", uri=True)
@@ -137,8 +155,8 @@ def main():
             labels = list(csv.DictReader(file, delimiter="\t"))
         index = ingest(path, folder / "index.tracedb")
         cases.run("truth", check_truth, index, labels)
-        for check in (check_reports, check_other_views, check_function, check_stock, check_still_safe, check_notes,
-                      check_wrong_options):
+        for check in (check_reports, check_other_views, check_function, check_function_help, check_stock,
+                      check_still_safe, check_notes, check_wrong_options):
             cases.run(check.__name__, check, index)
         cases.run("damaged", check_damaged, folder, index)
         cases.run("empty", check_empty, folder)

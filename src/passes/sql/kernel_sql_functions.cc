@@ -6,7 +6,6 @@
 #include <map>
 
 #include "sql/scripts.h"
-#include "sql/sql_function.h"
 
 namespace tracedb {
 namespace {
@@ -200,19 +199,42 @@ std::string with_columns(Database& database, std::string_view text) {
   }
 }
 
+struct KernelFunction {
+  SqlFunctionHelp help;
+  void (*add)(Database&, const char* name, int arguments, void* context);
+};
+
+constexpr KernelFunction kFunctions[] = {
+    {{"op_class", "op_class(name)", "operation class of any kernel name under the active rules"},
+     add_function<op_class>},
+    {{"kernel_stack", "kernel_stack(id)", "stack of layers that a kernel is in; NULL: in none"},
+     add_function<kernel_stack>},
+    {{"kernel_layer", "kernel_layer(id)", "index of its layer in that stack; NULL: in none"},
+     add_function<kernel_layer>},
+    {{"kernel_layer_part", "kernel_layer_part(id)",
+      "layer; head or tail: before the first or after the last layer of a step; NULL: unknown"},
+     add_function<kernel_layer_part>},
+    {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"}, add_function<kernel_step>},
+    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<kernel_phase>},
+    {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},
+     add_function<memory_step>},
+    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<memory_phase>},
+    {{"capture_op", "capture_op(id)",
+      "operator that launched a kernel in the trace given by --capture; a graph replay names none"},
+     add_function<capture_op>},
+    {{"capture_module", "capture_module(id)", "innermost module there"}, add_function<capture_module>},
+};
+
 }  // namespace
 
+std::vector<SqlFunctionHelp> kernel_functions_help() {
+  std::vector<SqlFunctionHelp> help;
+  for (const KernelFunction& f : kFunctions) help.push_back(f.help);
+  return help;
+}
+
 void register_kernel_functions(Database& database, KernelSqlFunctions* functions) {
-  add_function<op_class>(database, "op_class", 1, functions);
-  add_function<kernel_layer>(database, "kernel_layer", 1, functions);
-  add_function<kernel_stack>(database, "kernel_stack", 1, functions);
-  add_function<kernel_layer_part>(database, "kernel_layer_part", 1, functions);
-  add_function<kernel_step>(database, "kernel_step", 1, functions);
-  add_function<kernel_phase>(database, "kernel_phase", 1, functions);
-  add_function<memory_step>(database, "memory_step", 1, functions);
-  add_function<memory_phase>(database, "memory_phase", 1, functions);
-  add_function<capture_op>(database, "capture_op", 1, functions);
-  add_function<capture_module>(database, "capture_module", 1, functions);
+  for (const KernelFunction& f : kFunctions) f.add(database, f.help.name, 1, functions);
 }
 
 void make_kernel_views(Database& database) {

@@ -1,14 +1,6 @@
-// What the passes say of one kernel, for trace-query sql: as SQL functions, and as columns of temporary views that
-// replace the index's own (schema/sql_views.sql):
-//
-//   op_class(name)          operation class of any kernel name under the active rules
-//   kernel_stack(id)        stack of layers (layer_stacks.h) of a kernel; NULL: in none
-//   kernel_layer(id)        index of the layer in its stack; NULL: in none
-//   kernel_layer_part(id)   layer; head, tail: before the first and after the last layer of a step; NULL: unknown
-//   kernel_step(id)         number of the kernel's step, from 0; NULL: in none; memory_step(id) of a memory operation
-//   kernel_phase(id)        kind of that step; memory_phase(id) likewise
-//   capture_op(id)          operator that launched the kernel in the capture; a graph replay has none of its own
-//   capture_module(id)      innermost module there
+// What the passes find out about one kernel, for trace-query sql: as SQL functions (op_class(name), kernel_layer(id)
+// and others; kernel_sql_functions.cc declares them), and as columns of temporary views that replace the index's own
+// (schema/sql_views.sql).
 //
 // Nothing is computed before a statement needs it: rules are read with the first name, steps and layers are found with
 // the first kernel.
@@ -22,6 +14,7 @@
 #include <vector>
 
 #include "passes/select/workload.h"
+#include "sql/sql_function.h"
 
 namespace tracedb {
 
@@ -56,6 +49,8 @@ class KernelSqlFunctions {
 
 // `functions` may be null: they are there, but have no answers. They must outlive the database's last statement.
 void register_kernel_functions(Database& database, KernelSqlFunctions* functions);
+
+std::vector<SqlFunctionHelp> kernel_functions_help();
 
 // The temporary views, over those of a database in which the functions and tables of passes are registered.
 void make_kernel_views(Database& database);

@@ -7,6 +7,7 @@
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
 #include "present/sections.h"
+#include "sql/functions.h"
 #include "sql/schema_text.h"
 #include "sql/scripts.h"
 #include "trace_query/command.h"
@@ -90,6 +91,19 @@ void add_passes(Report& report, const std::string& only) {
   }
 }
 
+std::vector<SqlFunctionHelp> all_functions() {
+  std::vector<SqlFunctionHelp> all = functions_help();
+  for (const SqlFunctionHelp& help : kernel_functions_help()) all.push_back(help);
+  return all;
+}
+
+void add_functions(Report& report, const std::string& only) {
+  for (const SqlFunctionHelp& help : all_functions()) {
+    if (!only.empty() && only != help.name) continue;
+    add_row(report, "function", help.name, {"", "", "", fmt::format("{}: {}", help.call, help.meaning)});
+  }
+}
+
 Report objects_report(const std::string& only, Database* index) {
   Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
                  text_column("data_type", "Data Type"), text_column("unit", "Unit"), text_column("comment", "Comment")},
@@ -97,6 +111,7 @@ Report objects_report(const std::string& only, Database* index) {
   if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   add_objects(report, only, index);
   add_passes(report, only);
+  add_functions(report, only);
   add_sections(report, only);
   return report;
 }
@@ -122,16 +137,17 @@ std::string object_name(const std::string& wanted) {
   for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
   for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
   for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
+  for (const SqlFunctionHelp& help : all_functions()) known.emplace_back(help.name);
   for (const Section& section : compare_sections()) known.push_back(fmt::format("compare {}", section.name));
   if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
   throw Error(ErrorCode::kUsage,
-              fmt::format("no table, view, pass or section '{}'{}", wanted, did_you_mean(wanted, known)));
+              fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
 }
 
 int run(std::span<const std::string> args) {
   CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kInput});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
-  line.add("object", OptionKind::kValue, "only this table, view, pass or section ('compare ledger')");
+  line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));
@@ -151,7 +167,7 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kSchemaCommand = {
-    "schema", "tables, views, passes and sections of compare, their columns with comments; example queries",
+    "schema", "tables, views, passes and sections of compare with their columns, SQL functions; example queries",
     "schema [options] [TRACE|INDEX]", "  trace-query schema --object kernels\n  trace-query schema --examples", run};
 
 }  // namespace tracedb

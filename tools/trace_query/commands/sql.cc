@@ -10,6 +10,7 @@
 #include "base/text/counted.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
+#include "sql/functions.h"
 #include "sql/safety.h"
 #include "sql/user_sql.h"
 #include "trace_query/command.h"
@@ -137,6 +138,14 @@ std::string help_on_tables() {
   return text;
 }
 
+std::string help_on_functions() {
+  std::string text = "\nFunctions besides those of SQLite; an id is that of a kernel, or of a copy or fill:\n";
+  for (const auto& functions : {functions_help(), kernel_functions_help()}) {
+    for (const SqlFunctionHelp& help : functions) text += fmt::format("  {:21}  {}\n", help.call, help.meaning);
+  }
+  return text;
+}
+
 void add_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
@@ -146,7 +155,7 @@ void add_options(CommandLine& line) {
   add_steady(line);
   add_sequence_options(line);
   add_call_tree_options(line);
-  line.add_help(help_on_tables());
+  line.add_help(help_on_tables() + help_on_functions());
 }
 
 int run(std::span<const std::string> args) {
