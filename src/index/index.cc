@@ -108,8 +108,12 @@ Index Index::open(const std::filesystem::path& path) {
                                                "ingest the trace again with trace-ingest --force"));
   }
   if (const std::string difference = schema_difference(database.handle()); !difference.empty()) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: not as this version makes an index ({}); {}", path.string(),
-                                               difference, "ingest the trace again with trace-ingest --force"));
+    throw Error(
+        ErrorCode::kInput,
+        fmt::format(
+            "{}: made by another version of trace-ingest, or changed by another program ({}); ingest the trace again "
+            "with trace-ingest --force",
+            printable_path(path), difference));
   }
   Index index(std::move(database));
   if (!index.meta("complete")) {

@@ -60,12 +60,12 @@ std::string compared(sqlite3_stmt* objects) {
   while ((code = sqlite3_step(objects)) == SQLITE_ROW) {
     if (is_of_primary_key(objects) || is_statistics(text_of(objects, 2))) continue;
     if (!is_in_scripts(text_of(objects, 2))) {
-      return fmt::format("{} {} was changed, or is not ours", text_of(objects, 0), text_of(objects, 1));
+      return fmt::format("{} {} is not as this version makes it", text_of(objects, 0), text_of(objects, 1));
     }
     ++found;
   }
   if (code != SQLITE_DONE) return "its schema cannot be read";
-  return found == wanted ? "" : fmt::format("tables or views are missing: {} of {} are there", found, wanted);
+  return found == wanted ? "" : fmt::format("{} of its {} tables and views are missing", wanted - found, wanted);
 }
 
 }  // namespace

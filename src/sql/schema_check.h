@@ -8,7 +8,7 @@ struct sqlite3;
 
 namespace tracedb {
 
-// The first difference found, as "view kernels was changed, or is not ours"; empty: none. Takes some 0.1 ms.
+// The first difference found, as "view kernels is not as this version makes it"; empty: none. Takes some 0.1 ms.
 std::string schema_difference(sqlite3* handle);
 
 }  // namespace tracedb

@@ -61,6 +61,12 @@ TEST_CASE("what is no usable index is refused with advice") {
     run_sql(path, "PRAGMA user_version = 99");
     CHECK(refusal(path).find("another version") != std::string::npos);
   }
+  SUBCASE("another version of the same schema number") {
+    run_sql(path, "ALTER TABLE kernel ADD COLUMN other INTEGER");
+    CHECK(refusal(path).find("made by another version of trace-ingest, or changed by another program (table kernel is "
+                             "not as this version makes it); ingest the trace again with trace-ingest --force") !=
+          std::string::npos);
+  }
   SUBCASE("never finished") {
     run_sql(path, "DELETE FROM meta WHERE key = 'complete'");
     CHECK(refusal(path).find("never finished") != std::string::npos);
