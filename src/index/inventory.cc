@@ -47,11 +47,6 @@ void compare_with_trace(ListedIndex& found, const std::atomic<bool>* cancel) {
   const ValidityResult result = check_validity(index, found.source, Effort::kReadOnly, cancel);
   found.state = state_of(result.validity);
   found.reason = result.reason;
-  // Control characters of a recorded path are written as \xNN: whether such a trace is gone cannot be said.
-  if (found.state == IndexState::kOrphaned && found.source.native().find("\\x") != std::string::npos) {
-    found.state = IndexState::kUnknown;
-    found.reason = "the path of its trace is not recorded in full";
-  }
 }
 
 ListedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {

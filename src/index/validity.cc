@@ -17,6 +17,7 @@
 #include "base/files/file_identity.h"
 #include "base/stream/content_hash.h"
 #include "index/refresh.h"
+#include "index/source_path.h"
 
 namespace tracedb {
 namespace {
@@ -117,7 +118,7 @@ std::filesystem::path source_of(const Index& index) {
   }
   const auto recorded = index.meta("source_path");
   if (!recorded || recorded->empty() || *recorded == "-") return {};
-  const std::filesystem::path path(*recorded);
+  const std::filesystem::path path = source_path(*recorded);
   return path.is_absolute() ? path : std::filesystem::absolute(index.path()).parent_path() / path.filename();
 }
 

@@ -18,6 +18,7 @@
 #include "base/unknown.h"
 #include "base/version.h"
 #include "index/index_format.h"
+#include "index/source_path.h"
 #include "ingest/formats.h"
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
@@ -224,7 +225,7 @@ class Ingest {
   void write_source_meta(IndexWriter& writer) {
     std::error_code unknown;
     const fs::path absolute = trace_ == "-" ? fs::path("-") : fs::absolute(trace_, unknown).lexically_normal();
-    writer.meta("source_path", printable_path(unknown ? trace_ : absolute));
+    writer.meta("source_path", source_path_text(unknown ? trace_ : absolute));
     writer.meta("source_size", static_cast<std::int64_t>(source_->consumed()));
     writer.meta("source_hash_algorithm", "xxh3-128");
     writer.meta("source_hash", to_hex(source_->hash()));

@@ -2,6 +2,8 @@
 and what is printed is one line without a byte that a terminal obeys."""
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +44,14 @@ def usable(folder, name):
         return False
 
 
+def recorded_path(index):
+    """meta.source_path as bytes; raises where other clients of SQLite could not read it as text."""
+    database = sqlite3.connect(os.fsdecode(index))
+    text = database.execute("SELECT value FROM meta WHERE key = 'source_path'").fetchone()[0]
+    database.close()
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda escape: bytes.fromhex(escape[1].decode()), text.encode())
+
+
 class Names:
     def __init__(self, folder):
         self.folder = folder / "traces"
@@ -69,6 +79,7 @@ def each_alone():
             equal(result.returncode, 0, f"{name!r}: exit code ({result.stderr})")
             harmless(result.stderr, f"{name!r}")
             require(os.path.exists(names.path(name + b".tracedb")), f"{name!r}: no index")
+            equal(recorded_path(names.path(name + b".tracedb")), names.path(name), "path of the trace in the index")
             for command in ("info", "verify"):
                 query = run_in(names.folder, command, given + b".tracedb", name="trace-query")
                 equal(query.returncode, 0, f"trace-query {command} {name!r}: exit code ({query.stderr})")

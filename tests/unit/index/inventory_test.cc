@@ -35,11 +35,11 @@ std::map<std::string, IndexState> states(const IndexInventory& inventory) {
 TEST_CASE("every state is recognised, and nothing is written") {
   const TempDirectory directory;
   const ContentHash hash = hash_bytes("{}");
-  for (const char* name : {"valid.json", "stale.json"}) static_cast<void>(directory.write(name, "{}"));
+  for (const char* name : {"valid.json", "stale.json", "a\nb\xff.json"}) static_cast<void>(directory.write(name, "{}"));
   write_index_of(directory / "valid.json.tracedb", directory / "valid.json", 2, hash);
   write_index_of(directory / "stale.json.tracedb", directory / "stale.json", 2, hash_bytes("[]"));
   write_index_of(directory / "orphan.json.tracedb", directory / "orphan.json", 2, hash);
-  write_index_of(directory / "newline.tracedb", directory / "a\\x0ab.json", 2, hash);
+  write_index_of(directory / "odd.tracedb", directory / "a\\x0ab\\xff.json", 2, hash);
   const std::string cached = to_hex(hash) + "-gone.json.tracedb";
   write_index_of(directory / cached, "/nowhere/gone.json", 2, hash);
   write_index_of(directory / "pipe.tracedb", "-", 2, hash);
@@ -59,7 +59,7 @@ TEST_CASE("every state is recognised, and nothing is written") {
   const std::map<std::string, IndexState> expected = {{"valid.json.tracedb", IndexState::kValid},
                                                       {"stale.json.tracedb", IndexState::kStale},
                                                       {"orphan.json.tracedb", IndexState::kOrphaned},
-                                                      {"newline.tracedb", IndexState::kUnknown},
+                                                      {"odd.tracedb", IndexState::kValid},
                                                       {cached, IndexState::kOrphaned},
                                                       {"pipe.tracedb", IndexState::kOrphaned},
                                                       {"version.tracedb", IndexState::kUnusable},
