@@ -63,7 +63,7 @@ ListedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
       return found;
     case FileKind::kNotSqlite:
     case FileKind::kOtherSqlite:
-      found.reason = "no index of ours";
+      found.reason = "not a tracedb index";
       return found;
     case FileKind::kOtherVersion:
       found = {.path = path, .state = IndexState::kUnusable, .reason = "of another version", .file = *before};
@@ -186,7 +186,7 @@ std::string_view describe(IndexState state) {
                                                                     "the trace is gone",
                                                                     "the trace cannot be read or is not known",
                                                                     "ours, but damaged or of another version",
-                                                                    "no indexes of ours"};
+                                                                    "not tracedb indexes"};
   return kMeanings[static_cast<std::size_t>(state)];
 }
 

@@ -25,7 +25,7 @@ enum class IndexState {
   kOrphaned,  // its trace is gone, or was standard input
   kUnknown,   // its trace cannot be read, or it does not say which one it is
   kUnusable,  // an index of ours, but damaged, cut short, never finished or of another version
-  kForeign,   // no index of ours, whatever its name says
+  kForeign,   // not a tracedb index, whatever its name
 };
 inline constexpr std::size_t kIndexStates = 6;
 std::string_view to_string(IndexState state);

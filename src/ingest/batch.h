@@ -1,8 +1,8 @@
-// Many traces in one run: several at once, each on its own. A trace that fails is recorded and the others go on; only
-// here do failures of single traces become records.
+// Many traces in one run: several at once, each on its own. A trace that fails is recorded, and the run continues with
+// the others; nowhere else does the failure of a trace become a record.
 //
-// A trace that changes while it is read is tried a second time, last of all. What is valid is left alone, so a run that
-// was cut short is continued by running it again.
+// A trace that changes while it is read is tried once more, after all others. Valid indexes are left alone, so an
+// interrupted run is continued by running it again.
 //
 // run_batch() may be called on any thread; it uses threads of its own and calls the observer on them, one call at a
 // time.

@@ -41,7 +41,7 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool forc
                                                printable_path(index), recording));
   }
   if (force) return;
-  throw Error(ErrorCode::kResource, fmt::format("{}: is there already and is no index of ours; move it away, or "
+  throw Error(ErrorCode::kResource, fmt::format("{}: exists already and is not a tracedb index; move it away, or "
                                                 "replace it with trace-ingest --force",
                                                 printable_path(index)));
 }

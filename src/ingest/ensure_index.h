@@ -1,12 +1,12 @@
 // A valid index for a trace, built only if there is none: the one way in which programs build indexes.
 //
 // Writers of one index exclude each other by "<index>.lock" (base/files/file_lock.h): the second waits and then finds
-// the index valid. The lock file lies there from before the first byte of a build until after the last, so a lock file
-// nobody holds says that a build was killed; what such builds left ("<index>.XXXXXX.partial") is removed by the next
+// the index valid. The lock file exists from before the first byte of a build until after the last, so a lock file that
+// nobody holds means that a build was killed; what such builds left ("<index>.XXXXXX.partial") is removed by the next
 // process that gets the lock (index/leftovers.h). Unfinished files have names of their own: without working locks two
 // builds cost time, never a wrong index.
 //
-// Any thread. Errors: those of ingest_trace; kResource for a file in the index's place that is none of our indexes.
+// Any thread. Errors: those of ingest_trace; kResource where another kind of file has the name of the index.
 #pragma once
 
 #include <filesystem>

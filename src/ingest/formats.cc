@@ -126,7 +126,7 @@ constexpr std::array kFormats = {
     recording("an RPD database of rocmProfileData or rocprofv3", by_bytes<begins_as_rpd>, kDatabase),
     recording("an Nsight Systems SQLite export", by_bytes<begins_as_nsys_sqlite>, kDatabase),
     recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
-    recording("an SQLite database that is no index of ours", by_bytes<begins_as_sqlite>,
+    recording("an SQLite database that is not a tracedb index", by_bytes<begins_as_sqlite>,
               "give the trace itself, or the index that trace-ingest made of it"),
     named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane,
           "TensorBoard's profile plugin reads it; the trace.json.gz beside it can be read here"),

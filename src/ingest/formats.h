@@ -1,8 +1,8 @@
-// The formats of trace files, one line a format: how it is told, and what reads it. One table for both programs, so
-// that a file gets the same answer everywhere. To read a new format: one line here, one folder beside kineto/, whose
-// reader fills a TraceStore.
+// The formats of trace files, one line a format: how it is recognised, and which function reads it. One table for both
+// programs, so that a file gets the same answer everywhere. To read a new format: one line here, one folder beside
+// kineto/, whose reader fills a TraceStore.
 //
-// What users give us although it cannot be read here is in the table too, with what to do instead.
+// Formats that users are likely to try but that cannot be read are in the table too, with advice.
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,7 @@ FileKind replaced_kind(const fs::path& output) {
   if (!fs::is_regular_file(output, error)) return FileKind::kMissing;
   const FileKind kind = file_kind(output);
   if (kind != FileKind::kMissing || !fs::exists(output, error)) return kind;
-  throw Error(ErrorCode::kResource, fmt::format("{}: is there already and cannot be read, so it is not replaced; give "
+  throw Error(ErrorCode::kResource, fmt::format("{}: exists already and cannot be read, so it is not replaced; give "
                                                 "the output another name",
                                                 printable_path(output)));
 }

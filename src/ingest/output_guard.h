@@ -1,4 +1,4 @@
-// Keeps what a run writes from replacing what it reads, and any recording. One check for every option of every program
+// Keeps the outputs of a run from replacing its inputs or any recording. One check for every option of every program
 // that names a file to write.
 #pragma once
 

@@ -1,8 +1,9 @@
-// Which files a run of ingest is about: those named, and those found in the folders named.
+// Lists the traces of a run: the files given, and those found in the folders given.
 //
 // A named file is taken whatever it is called. A folder is searched with all below it, for regular files whose name
 // fits one of the globs (a glob with a slash is matched against the path below that folder). Links are followed, but no
-// folder is entered twice and no file is taken a second time through a link. Our own files are never taken.
+// folder is entered twice and no file is taken a second time through a link. Indexes and other files of our own are
+// never taken.
 //
 // The order is that of the names given, within a folder that of the bytes of the paths, real folders before linked
 // ones. Names are bytes: nothing is assumed about their encoding.

@@ -1,5 +1,5 @@
-// printf() and format() as SQLite has them, but without what takes long for nothing: SQLite writes a width or precision
-// out character by character, for seconds where it is a billion, and then answers NULL, because no text may be so long.
+// SQLite's printf() and format(), with widths and precisions bounded: SQLite pads character by character, which takes
+// seconds for a width of a billion, and then returns NULL because no text may be that long.
 #pragma once
 
 #include "sql/database.h"

@@ -1,8 +1,8 @@
-// Reads whole columns of a rowid table into memory, straight from the leaf pages of the file: what an algorithm over a
-// million kernels needs takes some ten milliseconds so, and half a second and more through SQL.
+// Reads whole columns of a rowid table into memory, straight from the leaf pages of the file: a million kernels take
+// some ten milliseconds, and half a second or more through SQL.
 //
-// For tables of ours only, in databases opened kReadOnly: rowids 1, 2, 3 ... without gaps (row i is element i - 1),
-// rows that fit their page, integers, NULL, and texts out of a known list. Indexes are replaced, never changed, so
+// For our own tables only, in databases opened kReadOnly: rowids 1, 2, 3 ... without gaps (row i is element i - 1),
+// rows that fit their page, integers, NULL, and texts from a known list. Indexes are replaced, never changed, so
 // nothing needs to be locked. Everything read is checked against the page it is on: a damaged file gives Error{kInput}.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Whose fault it is when a statement fails on an index that is only read. Others may have changed the file: broken
-// pages, a table that is gone and a value that cannot be are damage, which building the index again mends. With
-// everything as this version makes it, the statement is wrong, and that is our mistake.
+// Tells damage from an internal error when a statement fails on an index. Other programs may have changed the file:
+// broken pages, missing tables and impossible values are damage, which ingesting the trace again repairs. If the schema
+// is as this version makes it, the statement itself is wrong, which is an internal error.
 #pragma once
 
 #include <filesystem>

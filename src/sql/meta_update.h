@@ -1,4 +1,5 @@
-// Values of existing meta rows of an index that nobody sees yet: there is no journal, a failure leaves it useless.
+// Updates existing meta rows of an index that is not published yet, without a journal: a failure leaves the file
+// useless.
 #pragma once
 
 #include <filesystem>

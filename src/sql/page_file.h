@@ -1,5 +1,5 @@
-// Appends finished pages to a SQLite database that nobody has open, and keeps its header true. Knows nothing of what is
-// in the pages (see table_builder.h), except that the page with the lock bytes must stay empty.
+// Appends finished pages to a SQLite database that nobody has open, and keeps its header up to date. Does not know the
+// content of pages (see table_builder.h), except that the page with the lock bytes must stay empty.
 //
 // Pages are collected and written in batches; nothing is synced. Until close() the header counts the old pages only, so
 // an abandoned file is worthless: remove it. One thread. Errors: kInput when the file is no database, kResource when it

@@ -1,5 +1,5 @@
-// Whether an index has the tables, views and indexes that this version makes, by the text of each. Others may have
-// changed the file: a view in the place of a table can run for ever, and any other name can stand for anything.
+// Checks that an index has exactly the tables, views and indexes that this version makes, by the text of each. Another
+// program may have changed the file: a view in place of a table could run for ever.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the schema scripts say about themselves: comments of tables, views and columns, and the example queries.
+// Reads the documentation in the schema scripts: comments of tables, views and columns, and the example queries.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
-// A database that a profiler wrote, and that is only read: nothing is written to the file or beside it. It may be
-// damaged or hostile. Only real tables are read, never views, virtual tables or generated columns, which could make a
-// scan run for ever, and only by plain scans, which use no index of the file.
+// A database written by a profiler, opened for reading: nothing is written to the file or beside it. It may be damaged
+// or hostile. Only real tables are read, never views, virtual tables or generated columns, which could make a scan run
+// for ever, and only by plain scans, which use no index of the file.
 //
 // One thread. Throws Error{kInput} in one line for a file that cannot be read at all, and Error{kInterrupted}.
 #pragma once

@@ -1,5 +1,4 @@
-// A scalar SQL function written in terms of this project: what it is given, what it answers. An answer not given is
-// NULL.
+// Scalar SQL functions in C++, without the types of SQLite. A function that gives no result returns NULL.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SQL text written by a user: split into statements, each checked to be read-only, its errors told by statement, line
-// and column. The text must outlive the object.
+// SQL text written by a user: split into statements, each checked to be read-only, with errors located by statement,
+// line and column. The text must outlive the object.
 #pragma once
 
 #include <cstddef>

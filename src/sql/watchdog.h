@@ -1,6 +1,6 @@
-// Ends what takes too long. Once the time is up, whatever statement runs in one of its databases is interrupted, again
-// and again, so that those that follow end too; and a flag is raised for work that is no statement. What goes on for
-// kGrace after that, within one call of a function or in a loop that looks at nothing, is ended by a last resort.
+// Enforces a time limit. Once the time is up, the running statement of each watched database is interrupted,
+// repeatedly, so that later statements end too, and a flag is set for work outside SQL. Work that continues for kGrace
+// after that, within one function call or in a loop that does not check the flag, is ended by a last resort.
 //
 // Statements end with Error{kResource}. A thread of its own; every member may be called on any thread.
 #pragma once

@@ -221,7 +221,7 @@ def journals_and_pipes():
         database.execute("CREATE TABLE t (a)")
         database.commit()
         database.close()
-        refused(folder / "foreign.db", "SQLite database", "no index of ours")
+        refused(folder / "foreign.db", "SQLite database", "not a tracedb index")
 
 
 def query_builds():

@@ -1,5 +1,4 @@
-// The options of make-trace on its command line: what they are called, what --help says of them, and their values
-// checked. Errors: Error{kUsage} naming the option.
+// The command line of make-trace: names of options, help, and checked values. Errors: Error{kUsage} naming the option.
 #pragma once
 
 #include <boost/program_options.hpp>

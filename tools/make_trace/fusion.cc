@@ -71,7 +71,7 @@ void check_names(const TraceOptions& options) {
   const auto known = fusion_names();
   for (const std::string& name : options.fusions) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("--fuse: '{}' is none of {}", name, fmt::join(known, " ")));
+    throw Error(ErrorCode::kUsage, fmt::format("--fuse: '{}' is not one of {}", name, fmt::join(known, " ")));
   }
 }
 

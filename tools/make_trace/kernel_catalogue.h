@@ -1,6 +1,6 @@
-// The kernels a synthetic trace may hold: for each role in the model its op class, the names libraries of either
-// vendor give it, and how long it takes. Names follow the public naming habits of PyTorch, vLLM, FlashInfer, CK,
-// aiter, hipBLASLt and cuBLAS; a name alone is enough to tell the class.
+// The kernels that a synthetic trace may contain: for each role in the model its operation class, the names libraries
+// of either vendor give it, and how long it takes. Names follow the public naming habits of PyTorch, vLLM, FlashInfer,
+// CK, aiter, hipBLASLt and cuBLAS; a name alone is enough to tell the class.
 #pragma once
 
 #include <cstdint>

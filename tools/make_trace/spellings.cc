@@ -100,7 +100,7 @@ void check_names(const TraceOptions& options) {
   const auto known = spelling_names();
   for (const std::string& name : options.spellings) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("--spelling: '{}' is none of {}", name, fmt::join(known, " ")));
+    throw Error(ErrorCode::kUsage, fmt::format("--spelling: '{}' is not one of {}", name, fmt::join(known, " ")));
   }
 }
 

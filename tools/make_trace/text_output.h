@@ -1,5 +1,5 @@
-// Where the text of a trace goes: a file, a gzip file, or nowhere but a byte count. Text is collected in a large buffer
-// and handed on when it is full. Single thread. Errors: Error{kResource} when writing fails.
+// Writes the text of a trace to a file, to a gzip file, or only counts its bytes. Text is collected in a large buffer
+// and written when that is full. Single thread. Errors: Error{kResource} when writing fails.
 #pragma once
 
 #include <charconv>

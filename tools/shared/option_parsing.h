@@ -1,4 +1,4 @@
-// Command lines, read alike by both programs: no prefix stands for an option, a mistyped one gets a suggestion, numbers
+// Parses the command lines of both programs: options cannot be abbreviated, a mistyped one gets a suggestion, numbers
 // have limits. Wrong use is Error{kUsage}, or the po::error that Boost throws for it.
 #pragma once
 

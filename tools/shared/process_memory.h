@@ -1,4 +1,4 @@
-// The end of a process that has no memory left even for an exception.
+// Ends the process in one line when no memory is left even for an exception.
 #pragma once
 
 namespace tracedb {

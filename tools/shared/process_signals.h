@@ -1,5 +1,5 @@
-// What the programs do about signals. The first SIGINT, SIGTERM or SIGHUP asks for an orderly end: a flag is set that
-// the library looks at. The second one ends the process at once.
+// Signal handling of the programs. The first SIGINT, SIGTERM or SIGHUP requests an orderly end: it sets a flag that the
+// library checks. The second one ends the process at once.
 #pragma once
 
 #include <atomic>

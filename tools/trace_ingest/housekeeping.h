@@ -1,4 +1,4 @@
-// trace-ingest --stats and --gc: what indexes lie in some folders, and clearing them out.
+// trace-ingest --stats and --gc: lists the indexes in folders, and removes them.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// How far a run of ingest is, on standard error: a line that is redrawn on a terminal, else a line now and then. Bytes,
-// MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which are
-// being read. Lines come also while nothing arrives: they say that the program is alive.
+// Shows the progress of ingest on standard error: a line that is redrawn on a terminal, otherwise a line at intervals.
+// Bytes, MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which
+// are being read. Lines continue while no data arrives, to show that the program is alive.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What trace-ingest does with its arguments.
+// Runs trace-ingest with the arguments of its command line.
 #pragma once
 
 #include <chrono>

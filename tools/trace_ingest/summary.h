@@ -1,7 +1,7 @@
 // One JSON line for each trace of a run (--summary): path, index, status, seconds, bytes, events, issues, how many of
 // them lost data (losses), whether the trace was whole (complete), error, and the exit code a run over this trace alone
-// would have had. Of a valid index they say what was said when it was built. One for each file that housekeeping looked
-// at: path, kind (index or leftover), state, bytes, modified_ns, source, reason, action, error.
+// would have had. The figures of an index that was already valid are those of its build. One for each file that
+// housekeeping looked at: path, kind (index or leftover), state, bytes, modified_ns, source, reason, action, error.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The limits of a run of trace-query, which are those of its process: the time it takes, and the memory. Whatever is in
-// an index, the run ends within them, and in one line.
+// Time and memory limits of a run of trace-query, which apply to the whole process. Whatever an index contains, the run
+// ends within them, with one line.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Where a command's data goes: standard output, or the file of -o. Notes go to standard error.
+// The output of a command: standard output, or the file of -o. Notes go to standard error.
 #pragma once
 
 #include <optional>

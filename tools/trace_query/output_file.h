@@ -1,5 +1,5 @@
-// The file of -o: its name has the old content, or all of the new one. What is no regular file (a pipe, /dev/stdout)
-// and a file whose folder cannot be written are written as they are.
+// The file of -o, replaced atomically: it has the old content or all of the new. Pipes and devices (/dev/stdout), and
+// files in folders that cannot be written to, are written in place.
 #pragma once
 
 #include <filesystem>

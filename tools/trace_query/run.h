@@ -1,4 +1,4 @@
-// The frame of a per-trace report: every input opened in turn, its report printed, the output finished.
+// Runs a per-trace report: opens each input in turn, prints its report and finishes the output.
 #pragma once
 
 #include <functional>

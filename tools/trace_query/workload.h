@@ -1,5 +1,5 @@
-// The workload that the options of a command line ask for: --rules, --step-regex, --capture, the selection and what the
-// passes have options for.
+// Makes the workload that the options of a command line describe: --rules, --step-regex, --capture, the selection and
+// the options of passes.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // The SQLite files of Ascend's profilers: ascend_pytorch_profiler_*.db of the framework profiler and msprof_*.db of
-// msprof. Their tables, by name; times are integer nanoseconds since 1970, and nearly every text is an id of
+// msprof. Their tables, by name; times are integer nanoseconds since 1970, and nearly every text is stored as an id in
 // STRING_IDS.
 //
 //   COMPUTE_TASK_INFO, COMMUNICATION_SCHEDULE_TASK_INFO with TASK    kernels, named by the type of the operation

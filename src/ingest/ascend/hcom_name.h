@@ -1,4 +1,4 @@
-// What the name of an Ascend collective says: "hcom_allReduce__586_0_1" is the first (0) all-reduce of group 586.
+// Parses the name of an Ascend collective: "hcom_allReduce__586_0_1" is the first (0) all-reduce of group 586.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The tables of kernels that Ascend's profilers write as CSV: kernel_details.csv of the framework profiler and
-// op_summary_*.csv of msprof, in all their versions: told and read by the names of their columns, of which there are 8
-// to 50 in any order. Times are microseconds in decimal, exact to the nanosecond.
+// op_summary_*.csv of msprof, in all their versions. They are recognised and read by the names of their columns, of
+// which there are 8 to 50 in any order. Times are microseconds in decimal, exact to the nanosecond.
 //
 // A row becomes a kernel, named by the type of its operation (by the task's own name where no type is given, as at
 // level 0); task name, core, block dimensions and shapes go to launch_config and task_info, and a row of a collective

@@ -1,4 +1,4 @@
-// What a database of Ascend's profilers says of the run as a whole: its metadata, devices and rank.
+// Facts about the whole run in a database of Ascend's profilers: its metadata, devices and rank.
 #pragma once
 
 #include "ingest/read/trace_facts.h"

@@ -1,4 +1,4 @@
-// What the names of Ascend's device tasks and host calls say.
+// Classifies Ascend's device tasks and host calls by their names.
 #pragma once
 
 #include <cstdint>

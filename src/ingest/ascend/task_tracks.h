@@ -1,6 +1,6 @@
 // The device and host tracks of Ascend's trace_view.json (framework profiler) and msprof_*.json (msprof). Their events
-// have no category: the names of their processes say what they are, and stand anywhere in the file, so that events wait
-// in TraceStore::tasks until all is read.
+// have no category: the name of the process tells what an event is. Process names may come anywhere in the file, so
+// events wait in TraceStore::tasks until the whole file has been read.
 //
 //   "Ascend Hardware"              kernels, memory operations, and slices for what only orders or waits
 //   "HCCL", "Communication"        collectives (kernels too); their transfers and notifications: slices

@@ -1,8 +1,8 @@
 // One chunk of events through simdjson, event by event, into a batch.
 //
-// A chunk simdjson rejects is read again element by element: what can be repaired (invalid UTF-8, raw control
-// characters, quotes inside a value) is, what cannot is searched for whole events, and the rest skipped and counted.
-// The outcome does not depend on where the chunks were cut.
+// A chunk that simdjson rejects is read again element by element. Invalid UTF-8, raw control characters and quotes
+// inside a value are repaired; an element that cannot be repaired is searched for whole events, and the rest of it is
+// skipped and counted. The outcome does not depend on where the chunks were cut.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What the category ("cat") of an event says about it, in the old and the new dialect of Kineto. A category unknown to
-// us is kOther: its events are kept as slices and instants.
+// Classifies events by their category ("cat"), in the old and the new dialect of Kineto. An unknown category is kOther:
+// its events are kept as slices and instants.
 #pragma once
 
 #include <cstdint>

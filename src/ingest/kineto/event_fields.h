@@ -1,5 +1,5 @@
-// The fields of one event as raw tokens, before anything is made of them: keys may come in any order, so the category
-// may be known last. Views into the chunk; valid while the chunk is.
+// The fields of one event as raw tokens, before they are interpreted: keys may come in any order, so the category may
+// be known last. Views into the chunk; valid while the chunk is.
 #pragma once
 
 #include <array>

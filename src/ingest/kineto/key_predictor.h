@@ -1,6 +1,6 @@
 // Recognises the keys of objects by guessing: events of one kind follow each other in a trace and list their keys in
-// the same order, so behind a given key comes most likely the one that came behind it the last time. A right guess
-// costs four word comparisons instead of a search for the closing quote and a look-up.
+// the same order, so a key is most likely followed by the one that followed it last time. A right guess costs four word
+// comparisons instead of a search for the closing quote and a look-up.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
-// Small integers of one parse worker for what repeats from event to event: texts, threads, streams, launch
-// configurations and shapes; and of numbers too large for their field. The first use of an id puts its definition into
-// the batch at hand; the TraceStore makes global ids of them.
+// Ids that one parse worker gives to values that repeat from event to event (texts, threads, streams, launch
+// configurations, shapes) and to numbers too large for their field. The first use of an id puts its definition into the
+// batch at hand; the TraceStore makes global ids of them.
 //
-// Ids count from 1 over the worker's whole life, not per batch; 0 means none. What an event has wrong is reported for
-// every event, not only where an id is new, so that the counts do not depend on how many workers there are. One thread.
+// Ids count from 1 over the worker's whole life, not per batch; 0 means none. Defects are reported for every event, not
+// only where an id is new, so that the counts do not depend on how many workers there are. One thread.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// One event on its way into a batch: its fields as raw tokens, where it stands in the trace, and the batch that takes
-// its facts and what is wrong with it. Lives as long as the event is looked at; borrows everything.
+// One event while it is parsed: its fields as raw tokens, its position in the trace, and the batch that receives its
+// records and issues. Owns nothing.
 #pragma once
 
 #include <cstdint>

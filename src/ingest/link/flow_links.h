@@ -1,7 +1,7 @@
 // Flows from the CPU to the device, as the profiler draws them: from a point on a thread, where a launch begins, to the
 // start of a kernel or memory operation on its stream. Two uses. Where device events carry no correlation, or the trace
-// has no runtime calls, they are the only truth about launches: whatever is open where the flow begins launched what
-// starts where it ends. Elsewhere they are a second witness of the links that correlations make.
+// has no runtime calls, they are the only evidence of launches: what is open where the flow begins launched what starts
+// where it ends. Elsewhere they confirm or contradict the links that correlations make.
 #pragma once
 
 #include <compare>

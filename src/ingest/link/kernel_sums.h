@@ -1,4 +1,4 @@
-// Kernel time by name, gathered while kernels pass by. Memory: 4 to 8 bytes a kernel, for exact medians and
+// Kernel time by name, collected while kernels are linked. Memory: 4 to 8 bytes a kernel, for exact medians and
 // percentiles.
 #pragma once
 

@@ -1,10 +1,10 @@
-// To which pass of training launches belong: forward, backward or optimizer.
+// Finds the pass of training that a launch belongs to: forward, backward or optimizer.
 //
 // Rules. optimizer: inside an Optimizer.step of its thread. backward: inside an operator of the autograd engine, or one
 // at which a `fwdbwd` flow ends; else on a thread of autograd's, which is one whose operators carry sequence numbers
-// that another thread had first (a record of the profiler's that an operator is nobody's backward is believed).
+// that another thread had first (but not where the profiler recorded that an operator is the backward of none).
 // optimizer, too: on a thread without a step mark of its own while another one is inside an Optimizer.step. Else
-// forward. In a process where nothing of this is seen there is no training, and no pass.
+// forward. A process with none of these does not train, and its launches have no pass.
 //
 // Whether a thread is autograd's is known only after all operators, so launches carry a PassOrigin until then.
 #pragma once

@@ -1,5 +1,5 @@
-// Finished rows of the event tables on their way from the thread that makes the links to the thread that owns the
-// database. Rows travel in blocks of one table; blocks arrive in the order they were sent.
+// Carries finished rows of the event tables from the thread that makes the links to the thread that owns the database.
+// Rows travel in blocks of one table; blocks arrive in the order they were sent.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Python frames with one start and one length: time does not tell which of them encloses which, their parent ids may.
+// Python frames with the same start and length: times do not tell which of them encloses which, but their parent ids
+// may.
 #pragma once
 
 #include <cstdint>

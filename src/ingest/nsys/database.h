@@ -1,7 +1,7 @@
 // The SQLite exports of Nsight Systems (nsys export --type sqlite), by their tables; times are integer nanoseconds.
 //
-//   CUPTI_ACTIVITY_KIND_KERNEL, _GRAPH_TRACE   kernels, by their demangled names; a graph traced as a whole is one
-//   kernel CUPTI_ACTIVITY_KIND_MEMCPY, _MEMSET        memory operations, named as the PyTorch profiler names them
+//   CUPTI_ACTIVITY_KIND_KERNEL, _GRAPH_TRACE   kernels, by their demangled names; a graph traced as one is a kernel
+//   CUPTI_ACTIVITY_KIND_MEMCPY, _MEMSET        memory operations, named as the PyTorch profiler names them
 //   CUPTI_ACTIVITY_KIND_RUNTIME                runtime and driver calls, without the versions in their names
 //   NVTX_EVENTS                                ranges: annotations, which steps are found by; those of PyTorch's
 //                                              emit_nvtx ("aten::mul, seq = 7, op_id = 9"): operators; marks: instants

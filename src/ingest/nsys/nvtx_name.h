@@ -1,4 +1,4 @@
-// What a range of PyTorch's emit_nvtx says: "aten::mul, seq = 7, op_id = 9, sizes = [[2, 3], []]" is operator
+// Parses the name of a range of PyTorch's emit_nvtx: "aten::mul, seq = 7, op_id = 9, sizes = [[2, 3], []]" is operator
 // aten::mul.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Making the text of a damaged event valid again, where it is clear what was meant.
+// Repairs the text of a damaged event where it is clear what was meant.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
-// How files of the formats that users give us begin. Pure functions of the first bytes of what a file holds,
-// decompressed where it is gzip or zstd.
+// Recognises file formats by their first bytes (after decompression of gzip and zstd). Pure functions.
 //
-// The table that says what follows from a sign is ingest/formats.h. Sources: the magic numbers of the formats'
-// specifications, and for text formats the first keys and columns that their writers put out.
+// ingest/formats.h says how each format is read. Sources: the magic numbers of the formats' specifications, and for
+// text formats the first keys and columns that their writers put out.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,6 @@
-// What is left of the top level of a trace behind damage: the members that stand whole before the list of events, or
-// before the end.
+// Finds the intact members of the top level of a trace after damage, up to the list of events or the end.
 //
-// A pure function; linear in the text, but for a bound on what is tried.
+// A pure function, linear in the text; the number of attempts is bounded.
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,14 @@
-// Cuts a JSON trace into chunks of whole events while it streams by. Finds the events wherever they stand: under the
-// key "traceEvents" at the top level, or in a bare array. The other top-level values are kept as text. What comes out,
-// put together, does not depend on the chunk size, nor do the issues.
+// Cuts a JSON trace into chunks of whole events while it streams by. The events are under the key "traceEvents" at the
+// top level, or in a bare array. The other top-level values are kept as text. Neither the events nor the issues depend
+// on the chunk size.
 //
-// Where the text is broken so that elements can no longer be told apart (a quote or a bracket too many or too few),
-// everything from the broken element to the next whole event comes as one damaged chunk, and cutting starts afresh.
-// Where the top level is broken (garbage before the document, a value that is no JSON), reading goes back to where that
-// began, and on at the first event behind it; members of the header that stand whole before the events are kept.
+// Where the text is broken so that elements cannot be separated (a quote or a bracket too many or too few), everything
+// from the broken element to the next whole event becomes one damaged chunk, and cutting resumes there. Where the top
+// level is broken (garbage before the document, a value that is no JSON), reading returns to where that began and
+// continues at the first event after it; intact members of the header before the events are kept.
 //
-// Memory: one chunk, whatever the size of the trace; an event larger than the limit is passed over and counted.
-// One thread at a time (the ingest pipeline calls next() under a lock).
+// Memory: one chunk, whatever the size of the trace; an event larger than the limit is skipped and counted. One thread
+// at a time (the ingest pipeline calls next() under a lock).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What shape a piece of text has as JSON, and where in damaged text events begin: the means to find back into a trace
-// after damage. Strict about strings, brackets and what stands between them; lenient about what a scalar is, for NaN
-// and N/A are an event's problem, and about escapes and control characters in strings (but for NUL).
+// Checks the JSON structure of text and finds where events begin in it, to resume reading after damage. Strict about
+// strings, brackets and separators; lenient about scalars, because NaN and N/A concern one event only, and about
+// escapes and control characters in strings (except NUL).
 //
 // Byte for byte, for damaged places only. Linear in the text. Pure functions.
 #pragma once

@@ -1,5 +1,5 @@
-// Raw JSON tokens to values. A raw token is the text of one scalar, array or object as it stands in the trace, white
-// space around it removed.
+// Converts raw JSON tokens to values. A raw token is the text of one scalar, array or object of the trace, without the
+// white space around it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A source whose first bytes were looked at: they are delivered once more. A pipe cannot be rewound.
+// A source whose first bytes were examined: they are delivered again, because a pipe cannot be rewound.
 //
 // One thread at a time, as all sources.
 #pragma once

@@ -1,11 +1,11 @@
 // Finds where JSON array elements end, without parsing them: tracks strings, escapes and nesting depth over bytes that
 // arrive in pieces. Exact for every well-formed document, whatever its layout; never a heuristic on line breaks.
 //
-// Stops where what it tracks cannot be right: at bytes no well-formed document has in such a place. A quote or bracket
-// too many or too few turns strings inside out or shifts the depth, and shows soon after, mostly in the same element.
+// Stops where its state must be wrong: at bytes that no well-formed document has there. A quote or bracket too many or
+// too few turns strings inside out or shifts the depth, and shows soon after, mostly in the same element.
 //
 // Two implementations with one meaning: a scalar one, and one for CPUs with AVX2 and PCLMUL picked at run time; tests
-// hold them against each other byte for byte.
+// compare them byte for byte.
 #pragma once
 
 #include <cstddef>

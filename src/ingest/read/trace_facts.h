@@ -1,4 +1,4 @@
-// What reading a trace tells besides its events.
+// Facts about a whole trace that its reader finds besides the events.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The top level of a trace: its members but for the events, as they are stored.
+// The top-level members of a trace except its events, as they are stored.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// What readers of tables (CSV files, databases) hand their rows to: gives texts, tracks and configurations their
-// numbers, counts what was read and skipped, and passes batches on to the TraceStore. Formats of events in JSON have
-// KinetoEvents for this.
+// Receives the rows of tables (CSV files, databases): gives ids to texts, tracks and configurations, counts the rows
+// read and skipped, and passes batches on to the TraceStore. Formats with JSON events use KinetoEvents instead.
 //
 // Every row that is read is counted under its table's name (Kind) and then either added as one record or skipped with a
 // reason, so that read = stored + skipped. One thread.

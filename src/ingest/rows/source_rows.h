@@ -1,5 +1,5 @@
-// Reads the tables of a profiler's database into a RowSink: what the readers of all databases share. A table that is
-// absent is no issue (profilers leave out what was not recorded), one that is damaged or none is.
+// Reads the tables of a profiler's database into a RowSink, for the readers of all databases. A missing table is no
+// issue, because profilers leave out what was not recorded; a damaged one, or a view in its place, is.
 //
 // One thread.
 #pragma once

@@ -1,4 +1,4 @@
-// What one chunk of the trace turned into. Ids in the records are local to the worker that filled the batch; every id a
+// The records of one chunk of the trace. Ids in the records are local to the worker that filled the batch; every id a
 // worker uses for the first time travels with the batch as a definition, so the store can give it its global number in
 // file order, whatever the number of workers.
 #pragma once

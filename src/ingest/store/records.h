@@ -5,8 +5,8 @@
 // means none.
 //
 // The profiler's own numbers (correlation, external id, ...) have up to 64 bits, signed or not. Those that do not fit
-// are wide: they stand as kUnknownValue + id, an id of a text, so that equal numbers stay equal and others never become
-// so.
+// are wide: they are stored as kUnknownValue + the id of their text, so that equal numbers stay equal and others never
+// become so.
 #pragma once
 
 #include <cstdint>

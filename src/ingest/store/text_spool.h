@@ -1,5 +1,5 @@
-// Any number of texts in a fixed amount of memory: written one behind the other, then read once in the same order. What
-// exceeds the buffer goes to a nameless temporary file. One thread.
+// Any number of texts in a fixed amount of memory: written one after the other, then read once in the same order. Text
+// that exceeds the buffer goes to a nameless temporary file. One thread.
 #pragma once
 
 #include <cstddef>

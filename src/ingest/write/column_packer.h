@@ -1,5 +1,5 @@
-// Packs columns of an event table while its rows pass by, for table packed_column (schema/core.sql). Memory: the packed
-// bytes, and a frame of each column as it is. One thread.
+// Packs columns of an event table while its rows are written, for table packed_column (schema/core.sql). Memory: the
+// packed bytes, and a frame of each column as it is. One thread.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How much room an index takes: for the message when there is not enough.
+// Estimates the disk space that an index needs, for the message when there is not enough.
 #pragma once
 
 #include <cstdint>

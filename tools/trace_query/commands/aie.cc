@@ -191,7 +191,7 @@ int run_compat(const CompatArguments& compat) {
 
 void add_options(CommandLine& line) {
   using Kind = OptionKind;
-  line.add("tile", Kind::kValue, "only tiles of this name, * and ? stand for any text and character");
+  line.add("tile", Kind::kValue, "only tiles of this name; * matches any text, ? one character");
   line.add("section", Kind::kList, "tiles, iterations, system (default: all)");
   line.add("gemm", Kind::kValue, "M,K,N: an iteration multiplies matrices of these sizes; gives rates and utilisation");
   line.add("work", Kind::kValue, "the multiply-accumulates of an iteration, instead of --gemm");

@@ -1,4 +1,4 @@
-// Runs compare, align and fusion: opens the traces, loads the sides, prints the sections asked for.
+// Runs compare, align and fusion: opens and loads the traces, prints the requested sections.
 #pragma once
 
 #include "trace_query/options.h"

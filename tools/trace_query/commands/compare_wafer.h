@@ -1,4 +1,4 @@
-// `trace-query compare --method wafer`: what the tool wafer 0.1.28 would say of two traces (src/compare/wafer).
+// `trace-query compare --method wafer`: reproduces the comparison of wafer 0.1.28 (src/compare/wafer).
 #pragma once
 
 #include "trace_query/options.h"

@@ -64,7 +64,7 @@ ScenarioRequest parse_scenario(const std::string& text) {
       values[key] = part.substr(equals + 1);
     } else if (key.empty()) {
       throw Error(ErrorCode::kUsage,
-                  fmt::format("--scenario {}: '{}' is none of {}=...{}", text, part, fmt::join(kKeys, "=, "),
+                  fmt::format("--scenario {}: '{}' is not one of {}=...{}", text, part, fmt::join(kKeys, "=, "),
                               did_you_mean(name, std::vector<std::string>(kKeys.begin(), kKeys.end()))));
     } else {
       values[key] += "," + part;

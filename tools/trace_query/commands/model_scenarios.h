@@ -1,4 +1,4 @@
-// Which models `model` compares with which profiles, as the command line or a table says.
+// Pairs models with profiles for `trace-query model`, as the command line or a table says.
 #pragma once
 
 #include <optional>
