@@ -30,7 +30,7 @@ class FileHead {
 
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
   [[nodiscard]] std::string_view name() const { return file_.native(); }
-  // Empty where the file is no database that can be opened; a compressed one is none.
+  // Empty if the file cannot be opened as a database; a compressed one cannot.
   [[nodiscard]] const std::vector<std::string>& tables() const {
     if (!tables_) tables_ = begins_as_sqlite(bytes_) ? table_names(file_) : std::vector<std::string>();
     return *tables_;
@@ -169,7 +169,7 @@ constexpr std::array kFormats = {
                 .irreplaceable = false,
                 .certain = false},
     TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
-    // Told from the next line by the names of its processes, which stand anywhere in it.
+    // Distinguished from the next line by the names of its processes, which may be anywhere in it.
     TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},
     TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
 };

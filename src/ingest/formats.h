@@ -54,7 +54,7 @@ inline constexpr std::size_t kFormatHead = std::size_t{1} << 20U;
 // `file`: its name also tells, and where it is a database its tables do.
 const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& file);
 
-// Whether the file is of a format that is read, told by its beginning.
+// Whether the file has a format that can be read, by its first bytes.
 bool is_readable_trace(const std::filesystem::path& file);
 
 // How to read a file: by which format, and from where.

@@ -52,7 +52,7 @@ class IngestObserver {
   virtual void syncing() const {}                        // all is computed: from here on it only waits for the disk
 };
 
-// Of the regular file that a trace is, behind links; nullopt: it is none, but a pipe or standard input ("-").
+// Identity of the trace's regular file, with links followed; nullopt: the trace is a pipe or standard input ("-").
 std::optional<FileIdentity> trace_identity(const std::filesystem::path& trace);
 
 // Those options the content of an index depends on, as stored in meta.ingest_options.
@@ -74,9 +74,9 @@ struct IngestResult {
 };
 
 // Writes the index of `trace` to `index`, atomically: whatever happens, `index` is the old file, the new complete one,
-// or absent. Errors: kInput (the trace cannot be read or is none), kResource (the index cannot be written), kTransient
-// (the trace changed meanwhile), kInterrupted. Any thread; uses threads of its own. Builds of one index should exclude
-// each other: see ensure_index.h.
+// or absent. Errors: kInput (the trace cannot be read or is no trace), kResource (the index cannot be written),
+// kTransient (the trace changed meanwhile), kInterrupted. Any thread; uses threads of its own. Builds of one index
+// should exclude each other: see ensure_index.h.
 IngestResult ingest_trace(const std::filesystem::path& trace, const std::filesystem::path& index,
                           const IngestOptions& options, const IngestObserver& observer = {});
 

@@ -60,7 +60,7 @@ class Widths {
   std::size_t next_ = 0;
 };
 
-// SQLite's own function, in a database where nothing stands in its place.
+// SQLite's own function, in a database where nothing replaces it.
 class Printf {
  public:
   explicit Printf(int longest) : longest_(longest) { sqlite3_limit(database_.handle(), SQLITE_LIMIT_LENGTH, longest); }

@@ -107,7 +107,7 @@ class Database {
   std::optional<std::int64_t> query_int64(std::string_view sql);
   std::optional<std::string> query_text(std::string_view sql);
 
-  // Gives back pages of the file that are held in memory, for whoever reads much that nobody reads again: the memory is
+  // Releases pages of the file that are held in memory, for code that reads much data once: the memory is
   // taken for what is read next.
   void release_page_cache();
 

@@ -143,7 +143,7 @@ void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
   return_text(context, duration_text(sqlite3_value_double(arguments[0])));
 }
 
-// An exception must not pass through SQLite. These functions throw nothing but for want of memory.
+// An exception must not pass through SQLite. These functions throw only when memory runs out.
 template <void (*Function)(sqlite3_context*, int, sqlite3_value**)>
 void guarded(sqlite3_context* context, int count, sqlite3_value** arguments) {
   if (catch_error([&] { Function(context, count, arguments); })) sqlite3_result_error_nomem(context);

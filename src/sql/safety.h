@@ -7,7 +7,7 @@
 
 namespace tracedb {
 
-// No text or blob of ours is longer: an event has at most 64 MiB, of which a broken byte becomes three. One that is
+// No text or blob of an index is longer: an event has at most 64 MiB, of which a broken byte becomes three. One that is
 // longer ends the statement that reads or makes it.
 inline constexpr int kLongestValue = 256 << 20;
 

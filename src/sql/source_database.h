@@ -21,7 +21,7 @@
 
 namespace tracedb {
 
-// A column of the row at hand; no value: the table lacks the column.
+// A column of the current row; no value: the table lacks the column.
 class SourceCell {
  public:
   SourceCell(const Statement& row, int column) : row_(row), column_(column) {}

@@ -158,7 +158,7 @@ void TableBuilder::close_leaf() {
   content_ = file_.usable_size();
 }
 
-// Fills the open page. The last child stands in the header, the others in cells before the largest key below them.
+// Fills the open page. The last child is in the header, the others in cells before the largest key below them.
 void TableBuilder::write_interior(std::span<const Child> children) {
   cells_ = 0;
   content_ = file_.usable_size();
@@ -204,7 +204,7 @@ std::vector<TableBuilder::Child> TableBuilder::write_level(std::span<const Child
   return parents;
 }
 
-// The root stays where SQLite made it: what comes to stand on top goes there.
+// The root stays where SQLite made it: the topmost page is written there.
 void TableBuilder::finish() {
   if (rows_ == 0) return;
   if (leaves_.empty()) {

@@ -32,7 +32,7 @@ class Watchdog {
   void add(sqlite3* database);
   void remove(sqlite3* database);
 
-  // Between these two the clock stands still.
+  // Between these two the clock is stopped.
   void pause();
   void resume();
 

@@ -21,7 +21,7 @@ namespace po = boost::program_options;
   throw Error(ErrorCode::kUsage, fmt::format("unknown option {}{}", name, did_you_mean(name, known)));
 }
 
-// Every text on the command line, whatever its option takes it for: what is no file is none of those that exist.
+// All texts on the command line, whatever their option means: those that are not files do no harm.
 std::vector<NamedFile> named_files(const po::variables_map& values, const std::string& positional) {
   std::vector<NamedFile> files;
   for (const auto& [name, value] : values) {

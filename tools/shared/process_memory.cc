@@ -17,7 +17,7 @@ void install_out_of_memory_handler(const char* line) {
   static const std::terminate_handler kUsual = std::get_terminate();
   std::set_terminate([] {
     // None: the runtime library found no memory to make it. bad_alloc: thrown within a library where nothing may be
-    // (simdjson, when it looks for the best implementation). Any other is a mistake of ours.
+    // (simdjson, when it looks for the best implementation). Any other is a defect of the program.
     const std::type_info* exception = abi::__cxa_current_exception_type();
     if (exception != nullptr && *exception != typeid(std::bad_alloc)) kUsual();
     [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());

@@ -95,7 +95,7 @@ unsigned count_option(const po::variables_map& values, const char* name) {
   return static_cast<unsigned>(count);
 }
 
-// Which traces, and what is said about them.
+// Which traces, and what is printed about them.
 void parse_batch(const po::variables_map& values, tracedb::IngestCommand& command) {
   const auto strings = [&](const char* name) {
     return values.count(name) > 0 ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();

@@ -31,7 +31,7 @@ class RunLimits {
   [[nodiscard]] std::string time_limit_reached() const;
   [[nodiscard]] std::string out_of_memory() const;
 
-  // The clock stands still while it lives.
+  // The clock is stopped while it exists.
   class Pause {
    public:
     Pause();

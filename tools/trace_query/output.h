@@ -27,7 +27,7 @@ std::size_t row_limit(const CommandLine& line);
 // shape then does not depend on the number of inputs.
 bool names_inputs(const CommandLine& line);
 
-// Lines stand on their own: each says which table it is from.
+// Each line is complete: it names its table.
 void add_section_column(Report& report, const std::string& section);
 
 class Output {

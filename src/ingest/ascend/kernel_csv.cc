@@ -21,13 +21,13 @@ namespace {
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
 
-// Shapes stand in quotes of their own, behind those of the file.
+// Shapes have quotes of their own, inside those of the file.
 std::string_view without_quotes(std::string_view cell) {
   const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
   return quoted ? cell.substr(1, cell.size() - 2) : cell;
 }
 
-// Where the columns are; nullopt: there is none.
+// Positions of the columns; nullopt: absent.
 struct Columns {
   explicit Columns(const CsvHeader& header)
       : start(header.find({"Start Time(us)", "Task Start Time(us)", "Task Start Time"})),

@@ -15,7 +15,7 @@ inline bool is_memset_task(std::string_view name) { return name.starts_with("MEM
 inline bool is_memory_task(std::string_view name) { return name.starts_with("MEMCPY") || is_memset_task(name); }
 
 // Whether a task of the device's track computes, by the type that its arguments give and by its name: what only orders,
-// waits, signals or moves data is none.
+// waits, signals or moves data is not.
 bool is_compute_task(std::string_view task_type, std::string_view name);
 
 // The type of the operation where the name of its task tells it ("aclnnMul_MulAiCore_Mul" and "trans_TransData_12");

@@ -43,7 +43,7 @@ simdjson::error_code container_text(ondemand::value& value, std::string_view& ou
   return object.raw_json().get(out);
 }
 
-// The parser's text of a token runs on to the next one: this is the one place that cuts off the white space behind it.
+// The parser's text of a token extends to the next token: only here is the white space after it cut off.
 void trim_end(std::string_view& token) {
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
 }
@@ -157,7 +157,7 @@ bool is_value(std::string_view text) {
 // The next event behind `at`, or what looks like one.
 EventSearch next_event(std::string_view text, std::size_t at) { return find_event_or_part(text, at, at, More::kNo); }
 
-// Where the event, or the text that is none, at `at` ends: where the next event begins.
+// Where the event or other text at `at` ends: where the next event begins.
 std::size_t piece_end(std::string_view text, std::size_t at) {
   constexpr int kMostLists = 3;
   const EventSearch first = next_event(text, at + sound_length(text.substr(at)));
@@ -174,7 +174,7 @@ std::size_t piece_end(std::string_view text, std::size_t at) {
   return std::min(first.at, text.size());
 }
 
-// How many events there may have been in text in which they cannot be told apart.
+// How many events there may have been in text in which they cannot be separated.
 std::size_t phases(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t at = find_phase(text); at != std::string_view::npos; at = find_phase(text, at + 1)) ++count;
@@ -269,7 +269,7 @@ void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatc
   }
 }
 
-// `text` holds one event at most, or what is left of some that cannot be told apart.
+// `text` holds at most one event, or the rest of several that cannot be separated.
 void ChunkParser::salvage_piece(std::string_view text, std::uint64_t offset, EventBatch& batch) {
   const auto position = static_cast<std::int64_t>(offset);
   const ShapeCheck check = check_shape(text, kAnyDepth);

@@ -17,7 +17,7 @@ constexpr Key kEventKeys[] = {
     {"args", Field::kArgs}, {"id2", Field::kId2}, {"scope", Field::kScope},
 };
 
-// Sorted by length: a lookup compares only keys of the same length. Old spellings stand beside the new ones.
+// Sorted by length: a lookup compares only keys of the same length. Old and new spellings are listed.
 constexpr Key kArgumentKeys[] = {
     {"Seq", Field::kCollectiveSequence},
     {"grid", Field::kGrid},

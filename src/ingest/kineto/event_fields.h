@@ -77,7 +77,7 @@ class EventFields {
     }
     present_ = repeated_ = 0;
   }
-  // Forgets what an earlier "args" said: a repeated key replaces the whole object.
+  // Clears the fields of an earlier "args": a repeated key replaces the whole object.
   void clear_arguments() {
     constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
     for (std::uint64_t rest = present_ & ~kOfEvent; rest != 0; rest &= rest - 1) {
@@ -107,7 +107,7 @@ class EventFields {
 };
 static_assert(static_cast<std::size_t>(Field::kCount) <= 64);
 
-// Which field a key names; Field::kCount for keys nobody asks for.
+// The field that a key names; Field::kCount for unused keys.
 Field event_field(std::string_view key);
 Field argument_field(std::string_view key);
 

@@ -378,7 +378,7 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
   return static_cast<std::uint32_t>(event.batch.collectives.size());
 }
 
-// Those of a performance model's operators are kept in any case: what they stand for is in them.
+// Arguments of a performance model's operators are always kept: they hold what the operator stands for.
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
   const bool kept = options_.arguments == EventArguments::kKeep || event.fields.has(Field::kKernelType);
   if (!kept || !event.fields.has(Field::kArgs)) return 0;

@@ -68,7 +68,7 @@ class KinetoEvents {
   unsigned worker_;
   EventOptions options_;
   LocalIds ids_;
-  // Where kinds stand in the batch: the last one that was asked for, and those behind the first few.
+  // Positions of kinds in the batch: the last one looked up, and those after the first few.
   static constexpr std::size_t kFirstKinds = 64;
   std::size_t last_kind_ = 0;
   std::map<std::pair<std::uint32_t, std::string>, std::size_t> later_kinds_;

@@ -113,7 +113,7 @@ class LaunchResolver {
     }
   }
 
-  // The call that launched `event`; nullopt when it is not in the trace or cannot be told.
+  // The call that launched `event`; nullopt when it is not in the trace or is ambiguous.
   std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
     const Calls calls = calls_of(event);
     if (calls.end == calls.first) return std::nullopt;

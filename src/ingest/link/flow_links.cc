@@ -9,7 +9,7 @@
 namespace tracedb {
 namespace {
 
-// More flows with one id than this are not told apart: their id says nothing about correlations.
+// More flows than this with one id are not compared: such an id says nothing about correlations.
 constexpr std::size_t kMostStarts = 4;
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 

@@ -10,7 +10,7 @@
 
 namespace tracedb {
 
-// Puts each frame behind its parent, if that is among them, and otherwise leaves the order as it is.
+// Moves each frame after its parent, if that is among them; otherwise keeps the order.
 inline void order_by_parents(std::vector<PythonRecord>& frames) {
   std::unordered_map<std::uint32_t, std::size_t> by_id;
   for (std::size_t i = 0; i < frames.size(); ++i) {

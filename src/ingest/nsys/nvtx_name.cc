@@ -7,7 +7,7 @@
 namespace tracedb {
 namespace {
 
-// The value behind `key` up to the next comma; empty: there is none.
+// The value after `key` up to the next comma; empty: none.
 std::string_view value_of(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return {};

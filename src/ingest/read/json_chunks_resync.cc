@@ -1,4 +1,4 @@
-// Finding back into the events behind damage. The next whole event counts, whatever stands around it; what lies before
+// Resumes reading after damage: finds the next whole event, whatever surrounds it; what lies before
 // it goes out as one damaged chunk, so that the outcome depends on the bytes of the trace alone.
 #include <algorithm>
 #include <cstring>

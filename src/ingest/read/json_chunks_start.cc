@@ -1,4 +1,4 @@
-// Where a document begins, and what is said of files that are no trace.
+// Finds where a document begins, and refuses files that are not traces.
 #include <fmt/format.h>
 
 #include <algorithm>

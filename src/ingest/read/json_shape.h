@@ -46,7 +46,7 @@ enum class More : bool { kNo, kMayCome };
 EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
 
 // The same, but from `broken_from` on broken events count too: each broken object that is no member's value and gives a
-// phase before another one begins. As good as can be told: in a list of objects among its arguments an event seems to
+// phase before another one begins. A heuristic: in a list of objects among its arguments an event seems to
 // begin.
 EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
                                std::size_t longest = kLongestEvent);
@@ -54,7 +54,7 @@ EventSearch find_event_or_part(std::string_view text, std::size_t from, std::siz
 // The first member "ph" at `from` or behind it, whatever stands around it; npos: none.
 std::size_t find_phase(std::string_view text, std::size_t from = 0);
 
-// What stands behind a whole event, white space aside: a comma, the end of the array, or something that cannot.
+// What follows a whole event, apart from white space: a comma, the end of the array, or something that cannot.
 enum class Behind : std::uint8_t { kSeparator, kOther, kEndOfText };
 Behind behind_event(std::string_view text, std::size_t end);
 

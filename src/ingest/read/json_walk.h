@@ -32,7 +32,7 @@ class JsonWalk {
   std::string_view value();
   void skip();  // passes over the value that comes next, however long
 
-  // The document ends in the middle, or is none from position() on; nothing more is found then.
+  // The document is truncated, or invalid from position() on; nothing more is found then.
   [[nodiscard]] bool broke_off() const { return broke_off_; }
   [[nodiscard]] bool ends_in_the_middle() const { return broke_off_ && ended_ && !stray_; }
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }  // of what comes next

@@ -107,7 +107,7 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
 
 enum class Walk { kGoesOn, kClosed, kSuspicious };
 
-// What stands between elements, before byte `at` of a block: the bracket that ended the last one must be of the kind of
+// What is between elements, before byte `at` of a block: the bracket that ended the last one must be of the kind of
 // `opener`. Updates where the current element begins. False: something is suspicious.
 [[gnu::always_inline, gnu::target("avx2,pclmul,popcnt,bmi")]] inline bool pass_gap(std::uint64_t commas,
                                                                                    const char* bytes, std::size_t from,

@@ -30,7 +30,7 @@ class RpdDatabase {
   }
 
  private:
-  // What is told of a call: the operation it makes has it through rocpd_api_ops.
+  // Facts about a call, which its operation gets through rocpd_api_ops.
   void read_launches() {
     tables_.look_up("rocpd_api_ops", {{"api_id", "op_id"}, {}}, [&](const SourceRow& row) {
       if (row.id(1) != kUnknownValue) call_of_.try_emplace(row.id(1), row.id(0));

@@ -22,7 +22,7 @@
 
 namespace tracedb {
 
-// The row at hand of a table that is being read: cells by their place among the columns asked for.
+// The current row of a table: cells by the position of their column in the requested columns.
 class SourceRow {
  public:
   SourceRow(std::span<const SourceCell> cells, RowSink& sink) : cells_(cells), sink_(sink) {}
@@ -30,7 +30,7 @@ class SourceRow {
   [[nodiscard]] const SourceCell& operator[](std::size_t column) const { return cells_[column]; }
   // kUnknownValue for NULL and, with an issue, for what is no integer.
   [[nodiscard]] std::int64_t integer(std::size_t column) const;
-  // An id; kUnknownValue where it is none.
+  // An id; kUnknownValue if the cell is not an integer.
   [[nodiscard]] std::int64_t id(std::size_t column) const { return cells_[column].integer().value_or(kUnknownValue); }
 
  private:
@@ -55,7 +55,7 @@ class SourceTables {
  public:
   using Visit = std::function<void(const SourceRow&)>;
 
-  // `facts` is told where the trace is not complete.
+  // Records in `facts` that the trace is incomplete, if a table cannot be read.
   SourceTables(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
       : database_(database), sink_(sink), facts_(facts) {}
 
@@ -63,13 +63,13 @@ class SourceTables {
   void look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit);
   // The same, counted as `kind`: visit() adds a record for each row, or skips it.
   void read(std::string_view table, RowSink::Kind kind, const SourceDatabase::Columns& columns, const Visit& visit);
-  // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped, for want of a start.
+  // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped because it has no start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.
   std::optional<std::int64_t> time(const SourceRow& row, std::size_t column, RowSink::Kind kind);
   // Columns `id` and `value` of a table of texts.
   SourceTexts texts(std::string_view table, std::string_view id, std::string_view value);
-  // The names of the tables that have rows, but were not asked for, as a JSON list.
+  // The names of the tables that have rows but were not read, as a JSON list.
   std::string not_read() const;
 
  private:

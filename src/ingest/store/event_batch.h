@@ -13,7 +13,7 @@
 
 namespace tracedb {
 
-// A pid, tid, device or stream as in the trace: a number, or text where it is none.
+// A pid, tid, device or stream as in the trace: a number, or other text.
 struct TrackKey {
   std::int64_t number = kUnknownValue;  // kUnknownValue: text
   std::string text;                     // empty: unknown

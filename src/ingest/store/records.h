@@ -17,7 +17,7 @@
 
 namespace tracedb {
 
-// Times and durations of this many ns (146 years) and more are none: sums and differences of two others always fit.
+// Times and durations of this many ns (146 years) or more are rejected: sums and differences of two others always fit.
 inline constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62U;
 inline bool is_time(std::int64_t ns) { return -kTimeLimit < ns && ns < kTimeLimit; }
 
@@ -29,7 +29,7 @@ struct PythonRecord {
   std::uint32_t python_id, parent_id;  // see below
   std::uint32_t name, track, args, unused;
 };
-// From here on wide: the id of a text behind it, for numbers that are negative or larger.
+// From here on wide: this plus the id of a text, for numbers that are negative or larger.
 inline constexpr std::uint32_t kWidePythonId = 0x80000000;
 inline constexpr std::uint32_t kNoPythonId = 0xFFFFFFFF;    // not given
 inline constexpr std::uint32_t kRootPythonId = 0xFFFFFFFE;  // given as null: outermost frame
@@ -87,7 +87,7 @@ struct CounterRecord {
   std::uint32_t continued, args;  // continued: not the first series of its event
 };
 
-// Hexadecimal ("0x1f") and decimal text that can be written again from the number is none.
+// kText: but not hexadecimal ("0x1f") or decimal text that the number reproduces.
 enum class EventIdType : std::uint8_t { kNone, kInteger, kNegative, kHex, kText };
 
 // What binds flows and asynchronous slices together.

@@ -33,7 +33,7 @@ void ColumnPacker::add(std::span<const std::int64_t> cells) {
 }
 
 void ColumnPacker::gather(Column& column, std::span<const std::int64_t> cells) const {
-  // Texts are no numbers for whoever reads the column either.
+  // Readers of the column do not take texts for numbers either.
   const std::int64_t unknown = column.what.type == ScanType::kNumber ? kUnknownValue : 0;
   const std::int64_t added = column.what.type == ScanType::kChoice ? 1 : 0;
   std::int64_t* to = &column.frame[in_frame_];

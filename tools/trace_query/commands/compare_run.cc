@@ -130,7 +130,7 @@ ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& l
   return load_traces(sources, {line.text("step-regex")}, rules.get());
 }
 
-// Names the row that stands for those a limit cuts off.
+// Names the row that sums those a limit cuts off.
 void label_others(Report& report) {
   const auto text = std::find_if(report.columns.begin(), report.columns.end(),
                                  [](const Column& column) { return column.unit == Unit::kText; });

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kKind = 2;
 constexpr std::size_t kMeaning = kKind + 1;
 
-// An index stores the kind; what it means is said here.
+// An index stores the kind; its meaning is added here.
 void add_meanings(Report& report) {
   const Column column = {"meaning", "Meaning", Unit::kText, OthersAggregate::kNone};
   report.columns.insert(report.columns.begin() + kMeaning, column);

@@ -28,7 +28,7 @@ std::vector<std::string> notes_of(Workload& workload, const Report& report) {
   return notes;
 }
 
-// Where there is one stack, readers need not be told its name in each row.
+// With a single stack, its name is not repeated in each row.
 void drop_stack(Report& report) {
   const auto stack = std::find_if(report.columns.begin(), report.columns.end(),
                                   [](const Column& column) { return column.key == "stack"; });

@@ -60,7 +60,8 @@ Cell printable_cell(const Statement& statement, int column) {
   return hex + '\'';
 }
 
-// How many statements will yield rows. Prepares all of them: what is wrong with the last is said before the first runs.
+// How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
+// runs.
 std::size_t count_answers(Database& database, const std::string& text,
                           const std::map<std::string, std::string>& values) {
   UserSql sql(database, text);

@@ -26,7 +26,7 @@ Report as_report(const std::vector<VerifyFinding>& findings) {
   return report;
 }
 
-// A trace stands for the index beside it or in the cache, valid or not: that is the question here.
+// A trace means the index beside it or in the cache, valid or not: that is what is verified.
 std::filesystem::path index_of(const std::filesystem::path& given) {
   const FileKind kind = file_kind(given);
   if (kind == FileKind::kOtherSqlite) refuse_unreadable(given);
