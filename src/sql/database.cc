@@ -291,6 +291,8 @@ void Statement::reset() {
   sqlite3_clear_bindings(statement_);
 }
 
+bool Statement::is_explain() const { return sqlite3_stmt_isexplain(statement_) != 0; }
+
 int Statement::column_count() const { return sqlite3_column_count(statement_); }
 std::string_view Statement::column_name(int column) const { return sqlite3_column_name(statement_, column); }
 

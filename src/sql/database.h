@@ -65,6 +65,7 @@ class Statement {
   }
 
   [[nodiscard]] int column_count() const;
+  [[nodiscard]] bool is_explain() const;
   [[nodiscard]] std::string_view column_name(int column) const;
   [[nodiscard]] ValueType type(int column) const;
   [[nodiscard]] bool is_null(int column) const;

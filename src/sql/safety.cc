@@ -18,8 +18,9 @@ bool is_one_of(const char* name, std::initializer_list<const char*> names) {
 
 // PRAGMAs that only tell. Those in the second list would also set something if given a value.
 bool is_harmless_pragma(const char* name, const char* value) {
-  if (is_one_of(name, {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo",
-                       "database_list", "function_list", "collation_list", "compile_options", "foreign_key_list"})) {
+  if (is_one_of(name,
+                {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "database_list",
+                 "function_list", "module_list", "collation_list", "compile_options", "foreign_key_list"})) {
     return true;
   }
   return value == nullptr && is_one_of(name, {"user_version", "application_id", "schema_version", "page_size",
@@ -49,7 +50,8 @@ constexpr const char* kTableFunctions =
     "SELECT 1 FROM json_each('[]'); SELECT 1 FROM json_tree('[]'); SELECT 1 FROM pragma_table_info('meta');"
     "SELECT 1 FROM pragma_table_xinfo('meta'); SELECT 1 FROM pragma_table_list('meta');"
     "SELECT 1 FROM pragma_index_list('meta'); SELECT 1 FROM pragma_index_info('meta');"
-    "SELECT 1 FROM pragma_function_list; SELECT 1 FROM pragma_database_list; SELECT 1 FROM pragma_compile_options";
+    "SELECT 1 FROM pragma_function_list; SELECT 1 FROM pragma_module_list; SELECT 1 FROM pragma_database_list; SELECT "
+    "1 FROM pragma_compile_options";
 
 }  // namespace
 

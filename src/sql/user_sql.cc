@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text/decimal.h"
+#include "sql/name_hint.h"
 
 namespace tracedb {
 
@@ -53,7 +54,8 @@ std::optional<Statement> UserSql::next(const std::map<std::string, std::string>&
       const std::string reason = sqlite3_errmsg(database_.handle());
       if (is_no_fault_of_sql(code)) database_.fail(code, "SQL failed");
       fail_at(start_ + static_cast<std::size_t>(std::max(offset, 0)),
-              code == SQLITE_AUTH ? "only reading is allowed here (" + reason + ")" : reason);
+              code == SQLITE_AUTH ? "only reading is allowed here (" + reason + ")"
+                                  : reason + name_hint(database_, rest, reason));
     }
     next_ = static_cast<std::size_t>(tail - text_.data());
     if (prepared == nullptr) {  // only a comment
@@ -86,6 +88,11 @@ void UserSql::bind(Statement& statement, const std::map<std::string, std::string
       statement.bind(index, std::string_view(found->second));
     }
   }
+}
+
+Statement UserSql::plan() const {
+  const std::string_view statement = text_.substr(start_, next_ - start_);
+  return {database_, "EXPLAIN QUERY PLAN " + std::string(statement)};
 }
 
 bool UserSql::step(Statement& statement) {

@@ -23,6 +23,10 @@ class UserSql {
   // without a value.
   std::optional<Statement> next(const std::map<std::string, std::string>& parameters);
 
+  // The query plan of the statement last returned, which must be no EXPLAIN: rows of id, parent, unused, text. A row
+  // comes after its parent; the parent of the outermost is 0.
+  [[nodiscard]] Statement plan() const;
+
   // Throws what sqlite reported for the statement last returned, with its place. Steps it.
   bool step(Statement& statement);
 

@@ -65,6 +65,62 @@ TEST_CASE("errors name the statement and the place") {
   CHECK(fixture.answer("SELECT 'a' REGEXP '('").find("regular expression") != std::string::npos);
 }
 
+TEST_CASE("what is unknown is compared with what there is") {
+  Fixture fixture;
+  const auto hint = [&](const char* sql) {
+    const std::string answer = fixture.answer(sql);
+    return answer.substr(std::min(answer.size(), answer.find(';')));
+  };
+  CHECK(hint("SELECT * FROM kernell") == "; did you mean 'kernel'?");
+  CHECK(hint("SELECT * FROM main.kernell") == "; did you mean 'kernel'?");
+  CHECK(hint("SELECT k.durr FROM \"KERNEL\" k") == "; did you mean 'dur'?");
+  CHECK(hint("SELECT medain(dur) FROM kernel") == "; did you mean 'median'?");
+  CHECK(hint("SELECT short_name FROM kernel") == "; a column of kernel_name, kernel_stats, kernels");
+  CHECK(hint("SELECT nothing_of_the_kind_at_all FROM kernel").empty());
+  CHECK(hint("SELECT \"'; x'\".y FROM kernel").find("mean") == std::string::npos);
+}
+
+TEST_CASE("a plan is a tree, and nothing runs") {
+  Fixture fixture;
+  UserSql sql(fixture.database, "SELECT id FROM kernel; SELECT name_id, sum(dur) FROM kernel GROUP BY 1");
+  std::string text;
+  while (const auto statement = sql.next({})) {
+    CHECK_FALSE(statement->is_explain());
+    Statement plan = sql.plan();
+    CHECK(plan.is_explain());
+    while (plan.step()) text += std::string(plan.text(3)) + '\n';
+  }
+  CHECK(text == "SCAN kernel\nSCAN kernel\nUSE TEMP B-TREE FOR GROUP BY\n");
+}
+
+TEST_CASE("expressions have a depth, and statements a length") {
+  Fixture fixture;
+  const auto repeated = [](const std::string& text, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += text;
+    return out;
+  };
+  std::vector<std::string> bombs = {
+      "SELECT " + repeated("(", 5000) + "1" + repeated(")", 5000),
+      "SELECT " + repeated("1+", 100000) + "1",
+      "SELECT " + repeated("NOT ", 5000) + "1",
+      "SELECT " + repeated("abs(", 3000) + "1" + repeated(")", 3000),
+      "SELECT 1 " + repeated("UNION ALL SELECT 1 ", 5000),
+      "SELECT * FROM " + repeated("(SELECT * FROM ", 3000) + "kernel" + repeated(")", 3000),
+      "SELECT 1 WHERE 1 IN (" + repeated("SELECT 1 WHERE 1 IN (", 3000) + "1" + repeated(")", 3001),
+      "SELECT '" + std::string(2 << 20, 'x') + "'",
+      "SELECT * FROM kernel" + repeated(", kernel", 100),
+      "SELECT " + repeated("1,", 5000) + "1",
+      "SELECT json('" + repeated("[", 5000) + repeated("]", 5000) + "')",
+  };
+  for (const std::string& sql : bombs) {
+    CAPTURE(sql.substr(0, 60));
+    const std::string answer = fixture.answer(sql);
+    CHECK(is_error(answer));
+    CHECK(answer.find('\n') == std::string::npos);
+  }
+}
+
 TEST_CASE("nothing but reading") {
   Fixture fixture;
   for (const char* hostile : {"DELETE FROM meta",

@@ -11,6 +11,7 @@
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
 #include "sql/functions.h"
+#include "sql/recipes.h"
 #include "sql/safety.h"
 #include "sql/user_sql.h"
 #include "trace_query/command.h"
@@ -26,11 +27,19 @@ constexpr std::size_t kMaxSqlBytes = 1 << 20;
 struct Request {
   std::string input;
   std::string sql;
+  std::map<std::string, std::string> values = {};  // of parameters, unless others are given
 };
 
 Request request(const CommandLine& line) {
   const auto file = line.text("file");
   const auto inputs = line.inputs();
+  if (const auto name = line.text("recipe")) {
+    const Recipe& recipe = find_recipe(*name);
+    if (file || inputs.size() != 1) {
+      throw Error(ErrorCode::kUsage, "sql: --recipe takes one TRACE|INDEX, and no other SQL");
+    }
+    return {inputs[0], std::string(recipe.sql), recipe.values};
+  }
   const std::size_t wanted = file ? 1 : 2;
   if (inputs.size() != wanted) {
     throw Error(ErrorCode::kUsage, fmt::format("sql: {}, expected {}: trace-query {}",
@@ -41,8 +50,8 @@ Request request(const CommandLine& line) {
   return {inputs[0], inputs[1]};
 }
 
-std::map<std::string, std::string> parameters(const CommandLine& line) {
-  std::map<std::string, std::string> values;
+// Of --param, and of `values` where it says nothing.
+std::map<std::string, std::string> parameters(const CommandLine& line, std::map<std::string, std::string> values) {
   for (const std::string& text : line.list("param")) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
@@ -121,6 +130,29 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
   if (own) print_warnings(renderer, answers);
 }
 
+// How a statement would be answered, as a tree.
+void print_plan(UserSql& sql, Answers& answers) {
+  std::vector<Column> columns = {{"depth", "Depth", Unit::kAny, OthersAggregate::kNone},
+                                 {"plan", "Plan", Unit::kText, OthersAggregate::kNone}};
+  if (answers.numbered) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
+  const auto own = answers.document ? nullptr : answers.output.renderer();
+  TableRenderer& renderer = own ? *own : *answers.document;
+  answers.output.separate("");
+  renderer.begin(answers.head, columns);
+  std::map<std::int64_t, std::int64_t> depths = {{0, 0}};
+  Statement plan = sql.plan();
+  while (plan.step()) {
+    const std::int64_t depth = depths[plan.int64(1)];
+    depths[plan.int64(0)] = depth + 1;
+    Row row;
+    if (answers.numbered) row.emplace_back(static_cast<std::int64_t>(sql.number()));
+    row.emplace_back(depth);
+    row.emplace_back(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(plan.text(3)));
+    renderer.row(row);
+  }
+  if (own) print_warnings(renderer, answers);
+}
+
 // SQL may begin with a comment, which is no option: a blank before it says so.
 std::vector<std::string> without_leading_comments(std::span<const std::string> args) {
   std::vector<std::string> words(args.begin(), args.end());
@@ -128,6 +160,20 @@ std::vector<std::string> without_leading_comments(std::span<const std::string> a
     if (word.starts_with("-- ") || word.starts_with("--\n")) word.insert(0, " ");
   }
   return words;
+}
+
+int print_recipes(const CommandLine& line) {
+  Report report{{{"recipe", "Recipe", Unit::kText, OthersAggregate::kNone},
+                 {"question", "Question", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
+                 {"parameters", "Parameters", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
+                {}};
+  for (const Recipe& recipe : recipes()) {
+    report.rows.push_back({std::string(recipe.name), std::string(recipe.question), recipe.parameters});
+  }
+  Output output(line);
+  output.print(std::move(report), {"recipes", {}}, {});
+  output.finish();
+  return 0;
 }
 
 std::string help_on_tables() {
@@ -150,6 +196,9 @@ std::string help_on_functions() {
 void add_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
+  line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
+  line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
+  line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
   add_timeline_options(line);
   add_micro_idle(line);
@@ -165,8 +214,9 @@ int run(std::span<const std::string> args) {
                     OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
   add_options(line);
   if (!line.parse(without_leading_comments(args))) return 0;
+  if (line.has("recipes")) return print_recipes(line);
   const Request asked = request(line);
-  const auto values = parameters(line);
+  const auto values = parameters(line, asked.values);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
   const PassOptions options = requested_pass_options(line);
   SqlLimits limits;
@@ -194,7 +244,12 @@ int run(std::span<const std::string> args) {
                     workload};
     UserSql sql(trace.index.database(), asked.sql);
     while (auto statement = sql.next(values)) {
-      if (statement->column_count() > 0) print_rows(sql, *statement, answers);
+      if (statement->column_count() == 0) continue;
+      if (line.has("plan") && !statement->is_explain()) {
+        print_plan(sql, answers);
+      } else {
+        print_rows(sql, *statement, answers);
+      }
     }
     if (answers.document && count > 0) print_warnings(*answers.document, answers);
   }
@@ -206,11 +261,12 @@ int run(std::span<const std::string> args) {
 
 const Command kSqlCommand = {
     "sql", "read-only SQL on one index; 'trace-query schema' lists tables and columns",
-    "sql [options] TRACE|INDEX \"SQL\" | -f FILE | -",
+    "sql [options] TRACE|INDEX \"SQL\" | -f FILE | - | --recipe NAME",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
     "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
-    "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv",
+    "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv\n"
+    "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill",
     run};
 
 }  // namespace tracedb

@@ -1,0 +1,85 @@
+#include "sql/name_hint.h"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "base/text/closest_name.h"
+
+namespace tracedb {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Tables and views, and the modules that are tables by themselves.
+constexpr std::string_view kTables =
+    "SELECT name FROM temp.sqlite_schema UNION SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') "
+    "UNION SELECT name FROM pragma_module_list "
+    "WHERE name NOT GLOB 'pragma_*' AND name NOT GLOB 'fts[0-9]*' AND name NOT GLOB 'rtree*' "
+    "AND name NOT IN ('dbstat', 'geopoly', 'json_each', 'json_tree', 'sqlite_stmt') ORDER BY 1";
+constexpr std::string_view kFunctions = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
+constexpr std::string_view kColumns = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
+
+Names names(Database& database, std::string_view sql, std::string_view argument = {}) {
+  Names out;
+  Statement statement(database, sql);
+  if (statement.parameter_count() > 0) statement.bind(1, argument);
+  while (statement.step()) out.emplace_back(statement.text(0));
+  return out;
+}
+
+bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+bool contains(const Names& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(), [name](const std::string& other) { return is_same(name, other); });
+}
+
+// The words of a statement that may be names.
+Names words_of(std::string_view statement) {
+  Names words;
+  std::string word;
+  for (const char c : statement) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+std::string column_hint(Database& database, std::string_view statement, std::string_view column) {
+  constexpr std::size_t kMostTables = 3;
+  const Names words = words_of(statement);
+  Names near;
+  std::string elsewhere;
+  std::size_t tables = 0;
+  for (const std::string& table : names(database, kTables)) {
+    const Names columns = names(database, kColumns, table);
+    if (contains(words, table)) {
+      near.insert(near.end(), columns.begin(), columns.end());
+    } else if (contains(columns, column) && ++tables <= kMostTables) {
+      elsewhere += (elsewhere.empty() ? "; a column of " : ", ") + table;
+    }
+  }
+  return elsewhere.empty() ? did_you_mean(column, near) : elsewhere;
+}
+
+}  // namespace
+
+std::string name_hint(Database& database, std::string_view statement, std::string_view message) {
+  constexpr std::string_view kTable = "no such table: ", kColumn = "no such column: ", kFunction = "no such function: ";
+  const std::string_view name = message.substr(std::min(message.size(), message.find(": ") + 2));
+  const std::string_view last = name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
+  if (message.starts_with(kTable)) return did_you_mean(last, names(database, kTables));
+  if (message.starts_with(kColumn)) return column_hint(database, statement, last);
+  if (message.starts_with(kFunction)) return did_you_mean(last, names(database, kFunctions));
+  return {};
+}
+
+}  // namespace tracedb

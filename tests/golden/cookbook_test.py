@@ -1,0 +1,129 @@
+"""The cookbook of trace-query sql: every recipe answers for a made server or training trace what is stored in
+tests/golden/cookbook, and answers on the index of every real trace.
+
+`cookbook_test.py --update` writes what is answered now; look at the differences before they are committed."""
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from stored_texts import check_stored, store  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,  # noqa: E402
+                         skip_without_traces)
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPECTED = Path(__file__).resolve().parent / "cookbook"
+SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
+          "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
+TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
+OTHERS = {"forward_backward": "training", "data_loader": "loader"}
+PARAMETERS = {"low_occupancy": ("--param", "below=100")}
+DECLARED = re.compile(r":(\w+) = ([^,;\n]+),")
+
+
+def loader_trace(path):
+    """Kernels of 10 us every 100 us; from 300 to 690 us the data loader works and nothing is launched."""
+    starts = [*range(0, 300, 100), *range(700, 1000, 100)]
+    events = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts, "dur": 10,
+               "args": {"device": 0, "stream": 7, "correlation": ts}} for ts in starts]
+    events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": 300, "dur": 390,
+                   "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"})
+    path.write_text(json.dumps({"traceEvents": events}))
+    return path
+
+
+def listed():
+    return json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
+
+
+def answer(index, recipe, *options):
+    return run("trace-query", "sql", "-q", "--csv", "--recipe", recipe, *options, index).stdout
+
+
+def check_list(recipes):
+    files = sorted(path.stem for path in (ROOT / "schema" / "cookbook").glob("*.sql"))
+    equal([recipe["recipe"] for recipe in recipes], files, "recipes")
+    require(len(files) >= 30, f"{len(files)} recipes")
+    text = run("trace-query", "sql", "--recipes").stdout
+    require(all(name in text for name in files), text)
+
+
+def check_recipe(recipe, index):
+    text = answer(index, recipe, *PARAMETERS.get(recipe, ()))
+    require(len(text.splitlines()) > 1, f"{recipe} finds nothing")
+    check_stored(EXPECTED / f"{recipe}.csv", text)
+
+
+def check_parameters(index):
+    equal(len(answer(index, "top_kernels", "--param", "top=3").splitlines()), 4, "rows of top=3")
+    for words in (("--recipe", "top_kernels", "--param", "topp=3", index), ("--recipe", "top_kernel", index),
+                  ("--recipe", "top_kernels", index, "SELECT 1"), ("--recipe", "top_kernels", "-f", "x", index)):
+        result = run("trace-query", "sql", *words, check=False)
+        equal([result.returncode, len(result.stderr.splitlines())], [2, 1], f"{words}: {result.stderr}")
+
+
+def total(index, recipe, *columns):
+    """Sums of columns over the rows of a recipe that leaves none out."""
+    rows = list(csv.DictReader(io.StringIO(answer(index, recipe, *(("--param", "top=100000") if recipe in TOP else ())))))
+    return [sum(float(row[column] or 0) for row in rows) for column in columns]
+
+
+TOP = {recipe["recipe"] for recipe in listed() if ":top" in recipe["parameters"]}
+
+
+def check_closed(index):
+    """Recipes that divide the kernel time divide all of it."""
+    run_sql = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*), sum(dur) FROM kernel").stdout
+    n, time = (float(cell) for cell in run_sql.splitlines()[1].split(","))
+    for recipe in ("top_kernels", "operators", "streams", "op_by_phase", "annotations", "kernel_lengths"):
+        equal(total(index, recipe, "n", "total"), [n, time], recipe)
+    equal(total(index, "forward_backward", "total", "forward", "backward", "optimizer", "no_pass")[0], time, "by pass")
+    equal(total(index, "unlinked_kernels", "total"), [time], "unlinked_kernels")
+    equal(total(index, "busy_over_time", "kernels"), [n], "busy_over_time")
+
+
+def with_values(path):
+    text = path.read_text()
+    for name, value in DECLARED.findall(text):
+        literal = value if re.fullmatch(r"[0-9.]+", value) else f"'{value}'"
+        text = re.sub(rf":{name}\b(?! =)", literal, text)
+    return text.strip().rstrip(";") + ";\n"
+
+
+def check_real(trace, index):
+    """One run for all recipes."""
+    ingest(trace, index, "--force")
+    files = sorted((ROOT / "schema" / "cookbook").glob("*.sql"))
+    result = run("trace-query", "sql", "-q", "--jsonl", "-f", "-", index, input="".join(map(with_values, files)))
+    for line in result.stdout.splitlines():
+        json.loads(line)
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        traces = {"server": make_trace(folder / "server.json", *SERVER), "loader": loader_trace(folder / "loader.json"),
+                  "training": make_trace(folder / "training.json", *TRAINING)}
+        indexes = {name: ingest(trace, folder / f"{name}.tracedb") for name, trace in traces.items()}
+        recipes = listed()
+        index_of = {row["recipe"]: indexes[OTHERS.get(row["recipe"], "server")] for row in recipes}
+        if sys.argv[1:] == ["--update"]:
+            store(EXPECTED, {f"{name}.csv": answer(index, name, *PARAMETERS.get(name, ())) for name, index in index_of.items()})
+            return
+        cases.run("list", check_list, recipes)
+        for name, index in index_of.items():
+            cases.run(name, check_recipe, name, index)
+        cases.run("parameters", check_parameters, indexes["server"])
+        for name in ("server", "training"):
+            cases.run(f"closed: {name}", check_closed, indexes[name])
+        if not skip_without_traces(cases, TRACES / "kineto"):
+            for trace in kineto_traces():
+                cases.run(f"all recipes: {trace.name}", check_real, trace, folder / "real.tracedb")
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
