@@ -52,6 +52,9 @@ class Batch {
   BatchResult run(const TraceList& list) {
     const Clock::time_point start = Clock::now();
     for (const TraceList::Note& note : list.skipped) finish({.trace = note.path, .index = {}, .error = note.reason});
+    for (const TraceList::Note& note : list.same_run) {
+      finish({.trace = note.path, .index = {}, .error = note.reason, .same_run = true});
+    }
     for (const TraceList::Note& note : list.unreadable) {
       finish({.trace = note.path,
               .index = {},
@@ -63,7 +66,8 @@ class Batch {
     for (const Item& item : waiting_) {
       finish({.trace = item.trace, .index = {}, .error = cancelled() ? "interrupted" : "an earlier trace failed"});
     }
-    result_.interrupted = cancelled() && result_.count(TraceStatus::kSkipped) > list.skipped.size();
+    result_.interrupted =
+        cancelled() && result_.count(TraceStatus::kSkipped) > list.skipped.size() + list.same_run.size();
     result_.seconds = seconds_since(start);
     return result_;
   }

@@ -24,6 +24,8 @@ struct TraceList {
   std::vector<std::filesystem::path> traces;
   std::vector<Note> unreadable;              // folders
   std::vector<Note> skipped;                 // links to nothing
+  std::vector<Note> same_run;                // not read: see same_run.h
+  std::vector<std::string> choices;          // what is read instead, one line a run
   std::vector<std::filesystem::path> empty;  // folders given in which nothing was found
 };
 

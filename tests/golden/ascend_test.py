@@ -111,6 +111,38 @@ def one_run():
         require("MatMulV2" in compared, "compare of table and trace names no kernel")
 
 
+def one_source_of_a_run():
+    """Of a folder that the profiler wrote, one index is made, and one line says of what, and what was left alone."""
+    made = Run(seed=5)
+    with scratch_folder() as folder:
+        output = folder / "host_1_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        write_csv(made, output / "kernel_details.csv")
+        write_trace_view(made, output / "trace_view.json")
+        (output / "communication.json").write_text('{"step": {}}')
+        for chosen, left in (("trace_view.json", ("kernel_details.csv",)),
+                             ("ascend_pytorch_profiler_3.db", ("kernel_details.csv", "trace_view.json"))):
+            if chosen.endswith(".db"):
+                write_database(made, output / chosen)
+            result = run("trace-ingest", "--progress", "never", "--summary", folder / "summary.jsonl", folder)
+            lines = [line for line in result.stderr.splitlines() if "same run" in line]
+            equal(len(lines), 1, f"lines about it in {result.stderr}")
+            require(f"{chosen}: read" in lines[0] and f"same run: {', '.join(left)} " in lines[0], lines[0])
+            require((output / f"{chosen}.tracedb").exists(), f"no index of {chosen}")
+            records = [json.loads(line) for line in (folder / "summary.jsonl").read_text().splitlines()]
+            equal(sorted(record["status"] for record in records), ["built"] + ["skipped"] * (len(left) + 1), "status of all files")
+        equal(sorted(path.name for path in output.glob("*.tracedb")),
+              ["ascend_pytorch_profiler_3.db.tracedb", "trace_view.json.tracedb"], "indexes")
+        run("trace-ingest", "-q", output / "kernel_details.csv")
+        require((output / "kernel_details.csv.tracedb").exists(), "a file that is named is read")
+    with scratch_folder() as folder:
+        run("make-trace", "--ascend", "9", folder / "made")
+        result = run("trace-ingest", "--progress", "never", folder / "made", check=False)
+        require("same run" not in result.stderr, f"a model and its profile are no run: {result.stderr}")
+        equal(sorted(path.name for path in (folder / "made").glob("*.tracedb")),
+              ["kernel_details.csv.tracedb", "model.json.tracedb"], "indexes of a model and its profile")
+
+
 def no_file_beside():
     """A database is read where it is, and nothing is written beside it but the index."""
     with scratch_folder() as folder:
@@ -125,6 +157,7 @@ def no_file_beside():
 def main():
     cases = Cases()
     cases.run("one run in three forms", one_run)
+    cases.run("one source of a run", one_source_of_a_run)
     cases.run("nothing beside a database", no_file_beside)
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):

@@ -13,6 +13,7 @@
 #include "base/files/small_file.h"
 #include "base/text/counted.h"
 #include "ingest/batch.h"
+#include "ingest/same_run.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"
 #include "trace_ingest/summary.h"
@@ -85,7 +86,8 @@ class Reporter : public BatchObserver {
   void finished(const TraceRecord& record) override {
     locked([&] {
       line_.clear();
-      line_.finished(record.trace, record.bytes);
+      if (!record.same_run) line_.finished(record.trace, record.bytes);
+      same_run_ += record.same_run ? 1 : 0;
       summary_.add(summary_line(record, strictness_));
       print(record);
     });
@@ -97,10 +99,11 @@ class Reporter : public BatchObserver {
     summary_.close();
     if (result.interrupted) print_note("trace-ingest: interrupted; run it again to continue\n");
     if (alone_ || verbosity_ == Verbosity::kErrors) return;
-    print_note("{} built, {} valid, {} salvaged, {} failed, {} skipped in {:.1f} s\n",
+    print_note("{} built, {} valid, {} salvaged, {} failed, {} skipped{} in {:.1f} s\n",
                result.count(TraceStatus::kBuilt), result.count(TraceStatus::kValid),
                result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
-               result.count(TraceStatus::kSkipped), result.seconds);
+               result.count(TraceStatus::kSkipped),
+               same_run_ > 0 ? fmt::format(" ({} of the same run)", same_run_) : "", result.seconds);
   }
 
  private:
@@ -118,6 +121,7 @@ class Reporter : public BatchObserver {
     }
     if (verbosity_ == Verbosity::kErrors) return;
     const bool all = alone_ || verbosity_ == Verbosity::kAll;
+    if (record.same_run && verbosity_ != Verbosity::kAll) return;  // the line of the choice has told it
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
       print_note("{}: skipped: {}\n", printable(record.trace), escape_text(record.error));
     } else if (record.status == TraceStatus::kValid && all) {
@@ -135,6 +139,7 @@ class Reporter : public BatchObserver {
   ProgressLine line_;
   Strictness strictness_;
   SummaryFile summary_;
+  std::size_t same_run_ = 0;  // files
   std::mutex mutex_;
   std::optional<Ticker> ticker_;
 };
@@ -147,6 +152,7 @@ TraceList find_traces(const IngestCommand& command) {
   }
   const std::vector<std::string>& globs = command.globs.empty() ? default_globs() : command.globs;
   TraceList list = list_traces(given, globs, command.summary);
+  if (command.globs.empty()) keep_one_source_a_run(list, given);
   if (list.traces.empty() && list.unreadable.empty() && list.skipped.empty()) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})",
                                                list.empty.empty() ? printable_path(command.files_from)
@@ -158,6 +164,7 @@ TraceList find_traces(const IngestCommand& command) {
   }
   if (!command.quiet) {
     for (const fs::path& folder : list.empty) print_note("{}: no traces there\n", printable(folder));
+    for (const std::string& choice : list.choices) print_note("{}\n", choice);
   }
   return list;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ingest/same_run.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -46,6 +47,56 @@ TEST_CASE("folders are searched with all below them, in the order of the paths")
   CHECK(tree.found() ==
         "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json ascend_pytorch_profiler_0.db b.json "
         "op_summary_0_1.csv run.sqlite");
+}
+
+TEST_CASE("of each run of Ascend's profilers one source is read") {
+  Tree tree;
+  for (const char* name : {"a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json",
+                           "a_ascend_pt/profiler_info_0.json",
+                           "a_ascend_pt/PROF_1/mindstudio_profiler_output/op_summary_1.csv",
+                           "a_ascend_pt/PROF_1/msprof_1.db",
+                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+                           "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json",
+                           "PROF_2/out/msprof_slice_1_9.json",
+                           "PROF_2/out/op_summary_9.csv",
+                           "flat/rank0_trace_view.json.gz",
+                           "flat/rank0_kernel_details.csv",
+                           "flat/rank1_kernel_details.csv",
+                           "flat/communication.json",
+                           "ranks/kernel_details_0.csv",
+                           "ranks/kernel_details_1.csv",
+                           "ranks/trace_view.json",
+                           "other/model.json",
+                           "other/kernel_details.csv"})
+    tree.file(name);
+  TraceList list = list_traces({tree.top()}, {"*.json", "*.json.gz", "*.csv", "*.db"}, {});
+  keep_one_source_a_run(list, {});
+  CHECK(tree.names(list.traces) ==
+        "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json PROF_2/out/msprof_slice_1_9.json "
+        "a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db "
+        "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json flat/communication.json flat/rank0_trace_view.json.gz "
+        "flat/rank1_kernel_details.csv other/kernel_details.csv other/model.json ranks/kernel_details_0.csv "
+        "ranks/kernel_details_1.csv ranks/trace_view.json");
+  CHECK(list.same_run.size() == 9);
+  REQUIRE(list.choices.size() == 4);
+  CHECK(list.choices[1].find("a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db: read, for it has") !=
+        std::string::npos);
+  CHECK(list.choices[1].find("same run: kernel_details.csv, trace_view.json, op_summary_1.csv, msprof_1.db") !=
+        std::string::npos);
+}
+
+TEST_CASE("a file that is named is read, whatever has the same run") {
+  Tree tree;
+  for (const char* name : {"run/trace_view.json", "run/kernel_details.csv"}) tree.file(name);
+  const std::vector<fs::path> named = {tree.path("run"), tree.path("run/kernel_details.csv")};
+  TraceList list = list_traces(named, default_globs(), {});
+  keep_one_source_a_run(list, named);
+  CHECK(list.traces.size() == 2);
+  CHECK(list.choices.empty());
 }
 
 TEST_CASE("our own files are never taken for traces") {
