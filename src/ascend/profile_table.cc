@@ -60,6 +60,9 @@ class TableReader {
     if (!read_head(reader, record)) return {};
     const CsvHeader header(record.fields);
     const Columns columns(header);
+    if (const std::size_t repeated = header.repeated().size(); repeated > 0) {
+      table_.problems["duplicate_key"] = static_cast<std::int64_t>(repeated);
+    }
     while (reader.next(record)) {
       if (record.broken) {
         ++table_.problems["malformed_row"];

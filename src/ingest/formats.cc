@@ -101,6 +101,7 @@ void read_database(const TraceInput& input, const IngestOptions& options, TraceS
 constexpr std::array kXplane = {".xplane.pb"sv};
 constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
 constexpr std::array kNcu = {".ncu-rep"sv};
+constexpr std::array kCsv = {".csv"sv};
 
 constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
 constexpr std::string_view kDatabase =
@@ -165,9 +166,12 @@ constexpr std::array kFormats = {
                 .read = read_rows<read_ascend_kernel_csv>},
     TraceFormat{.name = "a CSV table",
                 .sniff = by_bytes<begins_as_kernel_table>,
-                .advice = "give the trace it was made from",
+                .advice =
+                    "kernel tables of Ascend's profilers have columns Type, Start Time(us) and Duration(us); give "
+                    "one of these, or the trace it was made from",
                 .irreplaceable = false,
-                .certain = false},
+                .certain = false,
+                .extensions = kCsv},
     TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
     // Distinguished from the next line by the names of its processes, which may be anywhere in it.
     TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},

@@ -196,4 +196,14 @@ std::optional<std::size_t> CsvHeader::find(std::initializer_list<std::string_vie
   return std::nullopt;
 }
 
+std::vector<std::string> CsvHeader::repeated() const {
+  std::vector<std::string> sorted = names_, out;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (!sorted[i].empty() && sorted[i] == sorted[i - 1] && (out.empty() || out.back() != sorted[i]))
+      out.push_back(sorted[i]);
+  }
+  return out;
+}
+
 }  // namespace tracedb

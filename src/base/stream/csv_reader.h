@@ -100,6 +100,8 @@ class CsvHeader {
   // Of the first of `names` that there is; nullopt where there is none.
   [[nodiscard]] std::optional<std::size_t> find(std::initializer_list<std::string_view> names) const;
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  // Names that several columns have; find() gives the last of these.
+  [[nodiscard]] std::vector<std::string> repeated() const;
 
  private:
   std::vector<std::string> names_;

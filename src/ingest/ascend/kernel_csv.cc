@@ -98,7 +98,11 @@ class KernelCsv {
     CsvRecord record;
     while (reader.next(record) && record.fields.empty()) {
     }
-    columns_.emplace(CsvHeader(record.fields));
+    const CsvHeader header(record.fields);
+    columns_.emplace(header);
+    for (const std::string& name : header.repeated()) {
+      sink_.issue(IssueKind::kDuplicateKey, static_cast<std::int64_t>(record.offset), name);
+    }
     rows_ = sink_.kind("kernel");
     while (reader.next(record)) {
       take_odd_row();
@@ -181,7 +185,7 @@ class KernelCsv {
     record.config = config(cells, offset);
     record.collective = collective(type, name, offset);
     sink_.add(record);
-    note_step(cell(cells, columns_->step), record);
+    note_step(cell(cells, columns_->step), record, offset);
   }
 
   static std::optional<std::int64_t> time_in(std::string_view cell) {
@@ -253,11 +257,11 @@ class KernelCsv {
     return sink_.collective(record);
   }
 
-  void note_step(std::string_view cell, const DeviceRecord& record) {
+  void note_step(std::string_view cell, const DeviceRecord& record, std::int64_t offset) {
     if (is_absent(cell)) return;
     if (last_step_ == nullptr || cell != last_step_text_ || record.stream != last_step_stream_) {
       const auto id = parse_int64(cell);
-      if (!id || *id < 0) return;  // no step that a profiler would number
+      if (!id || *id < 0) return sink_.issue(IssueKind::kBadNumber, offset, cell);  // no step is numbered like that
       last_step_text_ = cell;
       last_step_stream_ = record.stream;
       last_step_ = &steps_.try_emplace({*id, record.stream}, Interval{record.ts, record.ts}).first->second;

@@ -82,6 +82,18 @@ TEST_CASE("cells that say nothing usable are counted, row by row") {
   CHECK(index.meta("complete") == "1");
 }
 
+TEST_CASE("a column that is there twice and a step that has no number are issues") {
+  Ingested index(
+      "Step Id,Type,Start Time(us),Duration(us),Duration(us),,\n"
+      "1,Add,10,5,7,,\n"
+      "soon,Add,20,5,8,,\n"
+      "99999999999999999999,Add,30,5,9,,\n"
+      "N/A,Add,40,5,1,,\n");
+  CHECK(kernels(index) == "Add 0 7000; Add 10000 8000; Add 20000 9000; Add 30000 1000");
+  CHECK(index.rows("SELECT kind, count, sample FROM issue WHERE severity = 'warning' ORDER BY kind") ==
+        "bad_number 2 soon; duplicate_key 1 Duration(us)");
+}
+
 TEST_CASE("a table that is cut off keeps what came before") {
   const std::string before = "Type,Start Time(us),Duration(us),Shape\nA,10,1,x\n";
   for (const char* rest : {"B,1", "B,11,", "B,11,1", "B,11,1,\"", "B,11,1,\"y"}) {
