@@ -65,11 +65,11 @@ constexpr OperatorColumn kMeasures[] = {
     {"status", {"Status", "状态"}, Unit::kText, OthersAggregate::kNone},
     {"model_time", {"Model", "模型耗时"}, Unit::kTime, OthersAggregate::kSum},
     {"profile_time", {"Profile", "实测耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"error_pct", {"Error", "耗时误差"}, Unit::kPercent, OthersAggregate::kNone},
-    {"share_pct", {"Profile Share", "实测占比"}, Unit::kPercent, OthersAggregate::kSum},
+    {"error_pct", {"Error (%)", "耗时误差 (%)"}, Unit::kPercent, OthersAggregate::kNone},
+    {"share_pct", {"Profile Share (%)", "实测占比 (%)"}, Unit::kPercent, OthersAggregate::kSum},
     {"model_count", {"Model Count", "模型次数"}, Unit::kCount, OthersAggregate::kSum},
     {"profile_count", {"Profile Count", "实测次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"count_error_pct", {"Count Error", "次数误差"}, Unit::kPercent, OthersAggregate::kNone},
+    {"count_error_pct", {"Count Error (%)", "次数误差 (%)"}, Unit::kPercent, OthersAggregate::kNone},
     {"hit_time", {"Hit", "命中耗时"}, Unit::kTime, OthersAggregate::kSum},
     {"miss_time", {"Miss", "未命中耗时"}, Unit::kTime, OthersAggregate::kSum},
     {"hit_count", {"Hit Count", "命中次数"}, Unit::kCount, OthersAggregate::kSum},
@@ -146,9 +146,16 @@ void drop_zero_columns(Report& report, std::initializer_list<std::string_view> k
   }
 }
 
+// Of the durations that people compare in one column.
+TimeUnit common_unit(const ModelComparison& comparison) {
+  return fitting_unit(std::max({static_cast<double>(comparison.total.model_ns),
+                                static_cast<double>(comparison.total.profile_ns), comparison.busy_ns}));
+}
+
+// One unit of time for all of them.
 class Facts {
  public:
-  explicit Facts(Language language) : language_(language) {
+  Facts(Language language, TimeUnit unit) : language_(language), unit_(unit) {
     out_.columns = {{"item", in(language, {"Item", "项目"}), Unit::kText, OthersAggregate::kLabel},
                     {"value", in(language, {"Value", "值"}), Unit::kText, OthersAggregate::kNone, Fit::kWrapped}};
     out_.whole = true;
@@ -162,13 +169,14 @@ class Facts {
   void add_count(const Words& item, std::int64_t count) {
     if (count != 0) add(item, std::to_string(count));
   }
-  static std::string time(double ns) {
-    return fact_text(static_cast<std::int64_t>(std::llround(ns)), Unit::kTime, TimeUnit::kAuto);
+  [[nodiscard]] std::string time(double ns) const {
+    return fact_text(static_cast<std::int64_t>(std::llround(ns)), Unit::kTime, unit_);
   }
   Report take() { return std::move(out_); }
 
  private:
   Language language_;
+  TimeUnit unit_;
   Report out_;
 };
 
@@ -207,7 +215,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
   const ModelComparison& comparison = scenario.comparison;
   const ModelSide& model = scenario.model_side;
   const ProfileSide& profile = scenario.profile_side;
-  Facts facts(language);
+  Facts facts(language, common_unit(comparison));
   facts.add({"model", "模型"}, fmt::format("{}, {}", scenario.model, model.process));
   facts.add({"profile", "实测"}, scenario.profile);
   facts.add({"passes in the profile", "实测前向次数"}, fmt::format("{:g}", scenario.passes));
@@ -217,11 +225,11 @@ Report model_facts(const ModelScenario& scenario, Language language) {
                  comparison.total.hits, {"kernels", "个算子"});
   if (comparison.total.estimated_ns != 0) {
     facts.add({"of it, in equal parts of an operator", "其中均分"},
-              Facts::time(static_cast<double>(comparison.total.estimated_ns)));
+              facts.time(static_cast<double>(comparison.total.estimated_ns)));
   }
   facts.add_time({"profile time per pass", "实测单次耗时"}, static_cast<double>(comparison.total.profile_ns),
                  profile.sum().count, {"kernels in all", "个算子（总计）"});
-  facts.add({"busy per pass", "实测单次占用"}, Facts::time(comparison.busy_ns));
+  facts.add({"busy per pass", "实测单次占用"}, facts.time(comparison.busy_ns));
   facts.add({"error", "误差"}, percent(comparison.total.error_percent));
   facts.add({"M6", "M6"}, comparison.m6 ? fmt::format("{:.3f}", *comparison.m6) : "-");
   facts.add_time({"left out: operators that cost nothing", "未计入：零开销算子"},
@@ -232,7 +240,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
                  profile.aicpu, {"kernels", "个算子"});
   if (model.residual_ns != 0) {
     facts.add({"operators minus their kernels", "算子与子算子之差"},
-              Facts::time(static_cast<double>(model.residual_ns)));
+              facts.time(static_cast<double>(model.residual_ns)));
   }
   facts.add_count({"collectives without a duration", "无耗时的通信算子"}, comparison.total.untimed);
   facts.add_count({"model events of 0 us", "耗时为 0 的模型事件"}, model.zero_duration_events);
@@ -250,7 +258,7 @@ Report model_summary(std::span<const ModelScenario> scenarios) {
                  {"passes", "Passes", Unit::kAny},
                  {"model_time", "Model", Unit::kTime},
                  {"profile_time", "Profile", Unit::kTime},
-                 {"error_pct", "Error", Unit::kPercent},
+                 {"error_pct", "Error (%)", Unit::kPercent},
                  {"m6", "M6", Unit::kRatio},
                  {"busy_time", "Busy", Unit::kTime},
                  {"hit_time", "Hit", Unit::kTime},

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, require, run, scratch_folder  # noqa: E402
+from trace_cases import Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
 
 ORIGINAL = "--M 64 --K 64 --N 64 --m 8 --k 8 --n 8 --row 1 --col 1 --hwid h".split()
 FOLDER = "outputs/h-gemm_64_64_64-1_row_1_col/traces"
@@ -159,12 +159,50 @@ def check_bad_input(folder):
         equal((result.returncode, result.stderr.count("\n")), (2, 1), f"{option}: {result.stderr}")
 
 
+def check_cut(folder):
+    """What is whole in a file that was cut off is kept, and an issue says that the end is missing."""
+    trace, _ = make(folder, [])
+    text = trace.read_bytes()
+    whole = ours(trace)["tiles"]
+    for share in (0.3, 0.6, 0.9):
+        cut = folder / "cut.json"
+        cut.write_bytes(text[:int(len(text) * share)])
+        index = folder / "cut.tracedb"
+        run("trace-ingest", "-q", "--force", "-o", index, cut)
+        found = open_index(index)
+        equal(found.execute("SELECT count FROM issue WHERE kind = 'truncated'").fetchall(), [(1,)], f"issue at {share}")
+        equal(found.execute("SELECT value FROM meta WHERE key = 'complete'").fetchall(), [("0",)], "the index says it")
+        read, stored, skipped = found.execute("SELECT sum(read), sum(stored), sum(skipped) FROM event_count").fetchone()
+        equal(read, stored + skipped, "conservation")
+        whole_events = text[:int(len(text) * share)].count(b'"ph"')
+        require(whole_events - 1 <= read <= whole_events, f"{read} read of {whole_events} at {share}")
+        kernels = sum(tile["kernels"] for tile in ours(index)["tiles"])
+        require(0 < kernels < sum(tile["kernels"] for tile in whole), f"{kernels} kernels at {share}")
+        result = run("trace-query", "aie", index)
+        require("truncated" in result.stderr, f"aie does not say that the end is missing: {result.stderr}")
+
+
+def check_model(folder):
+    """Cycles are no time: model refuses a trace of tiles on either side, and answers the other scenarios."""
+    trace, _ = make(folder, [])
+    run("make-trace", "--ascend", "9", folder / "made")
+    model, profile = folder / "made/model.json", folder / "made/kernel_details.csv"
+    for odd in (("name=odd", f"model={trace}", f"profile={profile}"), ("name=odd", f"model={model}", f"profile={trace}")):
+        result = run("trace-query", "model", "--scenario", ",".join(odd), "--scenario", f"name=good,model={model},profile={profile}",
+                     "--json", check=False)
+        equal(result.returncode, 3, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if "cycles" in line]
+        require(len(lines) == 1 and "trace-query aie" in lines[0] and str(trace) in lines[0], result.stderr)
+        require("good" in result.stdout, "the other scenario is answered")
+
+
 def main():
     cases = Cases()
     for name, (options, misled, iterations) in CASES.items():
         with scratch_folder() as folder:
             cases.run(name, check, options, misled, iterations, folder)
-    for function in (check_same_name, check_short_stalls, check_index, check_options, check_bad_input):
+    for function in (check_same_name, check_short_stalls, check_index, check_options, check_bad_input,
+                     check_cut, check_model):
         with scratch_folder() as folder:
             cases.run(function.__name__, function, folder)
     cases.finish()

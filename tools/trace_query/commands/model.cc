@@ -142,6 +142,15 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
   }
 }
 
+OpenedTrace open_timed(const std::string& path, const CommandLine& line) {
+  OpenedTrace trace = open_trace(path, line);
+  if (trace.index.meta("time_unit") != "cycle") return trace;
+  throw Error(ErrorCode::kInput,
+              fmt::format("{}: its times are cycles of AI Engine tiles, which cannot be compared with the time of "
+                          "kernels; 'trace-query aie' reports them",
+                          printable_path(path)));
+}
+
 // From its index, or, of a table of kernels, from the table itself.
 ProfileSide profile_of(const std::string& path, const Request& request, const CommandLine& line, const Output& output) {
   if (file_kind(path) == FileKind::kNotSqlite && is_profile_table(path)) {
@@ -149,7 +158,7 @@ ProfileSide profile_of(const std::string& path, const Request& request, const Co
     for (const auto& [problem, count] : table.problems) output.note(fmt::format("{}: {} ({})", path, problem, count));
     return std::move(table.side);
   }
-  const OpenedTrace profile = open_trace(path, line);
+  const OpenedTrace profile = open_timed(path, line);
   note_issues(profile, path, output);
   return read_profile_side(profile.index, request.model.key, request.duplicates);
 }
@@ -158,7 +167,7 @@ void compare(const ScenarioRequest& wanted, const Request& request, const Comman
              ModelScenario& scenario) {
   if (!wanted.error.empty()) throw Error(ErrorCode::kUsage, wanted.error);
   scenario.passes = passes_of(wanted, line);
-  const OpenedTrace model = open_trace(wanted.model, line);
+  const OpenedTrace model = open_timed(wanted.model, line);
   note_issues(model, wanted.model, output);
   scenario.model_side = read_model_side(model.index, request.mapping, request.model);
   scenario.profile_side = profile_of(wanted.profile, request, line, output);
