@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,7 @@
 #include "base/stream/byte_source.h"
 #include "base/stream/content_hash.h"
 #include "fuzz_input.h"
-#include "index/index.h"
-#include "index/verify.h"
+#include "index_outcome.h"
 #include "ingest/ingest.h"
 #include "ingest/pipeline.h"
 #include "store_text.h"
@@ -29,12 +27,6 @@ constexpr std::uint64_t kInputsPerIndex = 16;
 #else
 constexpr std::uint64_t kInputsPerIndex = 1;
 #endif
-
-// What came of reading, or of ingest: text that can be compared.
-struct Outcome {
-  std::string refusal;  // empty: there is something to compare
-  std::string text, events;
-};
 
 Outcome read(std::string_view content, const IngestOptions& options) {
   Outcome out;
@@ -62,43 +54,10 @@ Outcome read(std::string_view content, const IngestOptions& options) {
   return out;
 }
 
-std::string content_of(const std::filesystem::path& path) {
-  std::string content(std::filesystem::file_size(path), '\0');
-  std::ifstream(path, std::ios::binary).read(content.data(), static_cast<std::streamsize>(content.size()));
-  return content;
-}
-
-Outcome ingest(const std::filesystem::path& trace, const std::filesystem::path& index, const IngestOptions& options) {
-  Outcome out;
-  try {
-    const IngestResult result = ingest_trace(trace, index, options);
-    require(result.events_stored + result.events_skipped == result.events_read, "every event is accounted for");
-    out.text = issue_lines(result.issues);
-    out.events = content_of(index);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInput && error.code() != ErrorCode::kResource) broken(error.what());
-    out.refusal = error.what();
-  }
-  return out;
-}
-
 void require_alike(const Outcome& actual, const Outcome& expected) {
   require_same(actual.refusal, expected.refusal, "a refusal does not depend on threads and chunk size");
   require_same(actual.text, expected.text, "header, texts, counts and issues do not depend on threads and chunk size");
   require(actual.events == expected.events, "events do not depend on threads, chunk size and memory");
-}
-
-void verify_index(const std::filesystem::path& path, const std::filesystem::path& trace) {
-  const Index index = Index::open(path);
-  try {
-    for (const VerifyFinding& finding : verify(index, trace)) {
-      // A damaged trace may contradict itself: that its flows do is the trace's fault, and an issue of its own.
-      if (finding.check == "flows") continue;
-      if (finding.outcome == VerifyFinding::Outcome::kFailed) broken("verify " + finding.check + ": " + finding.detail);
-    }
-  } catch (const Error& error) {  // sums beyond 292 years are an error of SQL
-    if (std::string_view(error.what()).find("integer overflow") == std::string_view::npos) broken(error.what());
-  }
 }
 
 void check_ingest(FuzzInput input) {

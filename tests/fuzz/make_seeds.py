@@ -3,8 +3,14 @@ kind done to them, numbers, compressed streams and changed indexes. The same eve
 import gzip
 import json
 import shutil
+import sqlite3
 import sys
+import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from ascend_files import Run, write_csv, write_database  # noqa: E402
+from rocprof_files import RocprofRun  # noqa: E402
 
 THREAD = {"pid": 100, "tid": 101}
 
@@ -158,6 +164,58 @@ def indexes():
     return out
 
 
+def small_database(path):
+    """The bytes of a database, in the smallest pages."""
+    database = sqlite3.connect(path)
+    for statement in ("PRAGMA page_size = 512", "VACUUM"):
+        database.execute(statement)
+    database.close()
+    return path.read_bytes()
+
+
+def tables():
+    """Which of the names the file has, then what is in it."""
+    run, kernels = RocprofRun(steps=1, kernels=2), Run(seed=1)
+    kernels.kernels = kernels.kernels[:4] + kernels.kernels[9:10]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_csv(kernels, folder / "kernels.csv")
+        write_database(kernels, folder / "ascend.db")
+        run.write_database(folder / "rocpd.db")
+        nsys = sqlite3.connect(folder / "nsys.db")
+        nsys.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'step 1');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, demangledName, gridX);
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 0, 7, 1, 1, 4), (300, 200, 0, 7, 2, 9, NULL);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId);
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50, 60, 5, 1, 1);
+            CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid, textId);
+            INSERT INTO NVTX_EVENTS VALUES (10, 900, 59, NULL, 5, 2);""")
+        nsys.close()
+        rpd = sqlite3.connect(folder / "rpd.db")
+        rpd.executescript("""
+            CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT); INSERT INTO rocpd_string VALUES (1, 'KernelExecution'), (2, 'k');
+            CREATE TABLE rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id);
+            INSERT INTO rocpd_op VALUES (1, 0, 3, 100, 200, 2, 1);
+            CREATE TABLE rocpd_api (id, pid, tid, start, end, apiName_id, args_id); INSERT INTO rocpd_api VALUES (1, 5, 6, 50, 60, 2, 1);
+            CREATE TABLE rocpd_api_ops (api_id, op_id); INSERT INTO rocpd_api_ops VALUES (1, 1);""")
+        rpd.close()
+        table = (folder / "kernels.csv").read_bytes()
+        out = {f"db_{path.stem}": b"\1" + small_database(path) for path in sorted(folder.glob("*.db"))}
+    json_text = json.dumps(run.document()).encode()
+    tiles = [{"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "core_trace for tile2,1"}},
+             {"name": "INSTR_EVENT_0", "ph": "B", "pid": 0, "tid": 0, "ts": 5}, {"name": "INSTR_EVENT_0", "ph": "E", "pid": 0, "tid": 0, "ts": 6},
+             {"name": "INSTR_EVENT_1", "ph": "B", "pid": 0, "tid": 1, "ts": 78}, {"name": "INSTR_EVENT_1", "ph": "E", "pid": 0, "tid": 1, "ts": 79},
+             {"name": "LOCK_STALL", "ph": "B", "pid": 0, "tid": 2, "ts": 80}]
+    csv = {"whole": table, "bom": b"\xef\xbb\xbf" + table, "head": table.split(b"\r\n")[0], "cut": table[:-30], "quotes": table.replace(b"AI_CORE", b'"a ""b""\r\nc"'),
+           "numbers": table.replace(b",24,", b",99999999999999999999,").replace(b"1736408883", b"-1"), "lines": table.replace(b"\r\n", b"\n"),
+           "twice": table.replace(b"Duration(us)", b"Duration(us),Duration(us)"), "op_summary": table.replace(b"Type,", b"OP Type,")
+           .replace(b"Start Time", b"Task Start Time").replace(b"Duration(us)", b"Task Duration(us)")}
+    out |= {f"csv_{name}": b"\0" + content for name, content in csv.items()}
+    out |= {"rocprof": b"\2" + json_text, "rocprof_cut": b"\2" + json_text[:-700], "tiles": b"\2" + json.dumps(tiles).encode()}
+    return out
+
+
 def main():
     folder = Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
@@ -179,6 +237,7 @@ def main():
                   | {f"large_{name}": bytes([128 + 4 * i % 128, 255]) + content
                      for i, (name, content) in enumerate(stretched_seeds.items()) if i % 3 == 0},
         "index": indexes(),
+        "tables": tables(),
     }
     for target, seeds in targets.items():
         (folder / target).mkdir(parents=True)
