@@ -148,7 +148,7 @@ def check_parts(folder):
     equal(times, {"A": (13167, 3667, 0), "B": (83917, 3667, 0), "C": (3666, 3666, 0), "Q": (31000, 0, 0),
                   "hcom_allReduce_": (0, 0, 1)}, "times, estimated times and untimed counts")
     equal(summary[0]["residual_time"], 10250, "residual")
-    require("1 events of the model have sub_kernel_durations" in errors, f"not said: {errors}")
+    require("1 event of the model whose sub_kernel_durations" in errors, f"not said: {errors}")
 
 
 def check_m6(folder):
@@ -255,7 +255,7 @@ def check_usage(folder):
     for arguments, word in (((), "give a model and a profile"), ((good,), "give a model"), ((good, "p.csv", "--by", "x"), "--by x"),
                             ((good, "p.csv", "--lang", "de"), "--lang de"), ((good, "p.csv", "--hcom-dedup", "x"), "window="),
                             ((good, "p.csv", "--max-error", "x"), "percent"), ((good, "p.csv", "--mapping-root", "top"), "--op-map"),
-                            ((good, "p.csv", "--trace-dir", "x"), "--compat"), (("--scenario", "modle=x"), "none of"),
+                            ((good, "p.csv", "--trace-dir", "x"), "--compat"), (("--scenario", "modle=x"), "not one of"),
                             (("--compat", "x"), "msmodeling"), (("--compat", "msmodeling", "--top", "3"), "--top"),
                             ((good, "p.csv", "--sort", "x"), "no column"), ((good, "p.csv", "--min-share", "1"), "--max-error")):
         result = run("trace-query", "model", *arguments, check=False, cwd=folder)

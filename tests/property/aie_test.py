@@ -148,7 +148,7 @@ def check_bad_input(folder):
     start = {"name": "INSTR_EVENT_0", "ph": "B", "pid": 0, "tid": 0, "ts": 5}
     require("no cores" in answer("memory", [{**core, "args": {"name": "mem_trace for tile2,1"}}, start]), "no cores")
     require("not of AI Engine" in answer("other", {"traceEvents": [{**start, "ph": "X", "dur": 1}]}), "other format")
-    require("make no pair" in answer("unpaired", [core, start]), "no pairs")
+    require("no pair among" in answer("unpaired", [core, start]), "no pairs")
     odd = [core, start, {**start, "ts": "x"}, {**start, "name": "INSTR_EVENT_1", "ph": "E", "ts": 1e300}]
     answer("numbers", odd)
     issues = run("trace-query", "issues", folder / "numbers.json").stdout
