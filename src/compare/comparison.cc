@@ -326,7 +326,14 @@ bool GroupComparison::by_transition() const {
 }
 
 bool wanted_phase(const CompareOptions& options, std::string_view name) {
-  return !options.phase || fnmatch(options.phase->c_str(), std::string(name).c_str(), 0) == 0;
+  if (!options.phase) return true;
+  const std::string kind(name);
+  for (std::size_t begin = 0; begin <= options.phase->size();) {
+    const std::size_t end = std::min(options.phase->find(',', begin), options.phase->size());
+    if (fnmatch(options.phase->substr(begin, end - begin).c_str(), kind.c_str(), 0) == 0) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 std::optional<Normalise> normalise_from(std::string_view text) {

@@ -26,7 +26,7 @@ std::string_view to_string(Normalise normalise);  // step, token, trace
 struct CompareOptions {
   Normalise normalise = Normalise::kStep;
   VerdictRule rule;
-  std::optional<std::string> phase;  // a GLOB of group labels and kinds
+  std::optional<std::string> phase;  // GLOBs of group labels and kinds, separated by commas
   bool plain_classes = false;        // as the rules name them, also where the sides name one operation differently
   double least_confidence = 0.3;     // of fusions that are findings
 };

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 class FolderSearch {
  public:
-  FolderSearch(TraceList& list, const std::vector<std::string>& globs, fs::path excluded)
-      : list_(list), globs_(globs), excluded_(std::move(excluded)) {}
+  FolderSearch(TraceList& list, const std::vector<std::string>& globs, fs::path excluded, Indexes indexes)
+      : list_(list), globs_(globs), indexes_(indexes), excluded_(std::move(excluded)) {}
 
   void search(const fs::path& folder) {
     top_ = folder;
@@ -83,7 +83,7 @@ class FolderSearch {
   }
 
   [[nodiscard]] bool fits(const fs::path& path) const {
-    if (is_own_file(path)) return false;
+    if (is_own_file(path)) return indexes_ == Indexes::kTake && path.extension() == kIndexSuffix;
     const fs::path name = path.filename();
     const fs::path below = path.lexically_relative(top_);
     return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
@@ -112,6 +112,7 @@ class FolderSearch {
 
   TraceList& list_;
   const std::vector<std::string>& globs_;
+  Indexes indexes_;
   fs::path excluded_, top_;
   std::vector<fs::path> links_;
   std::deque<fs::path> linked_folders_;
@@ -130,10 +131,10 @@ const std::vector<std::string>& default_globs() {
 }
 
 TraceList list_traces(const std::vector<fs::path>& given, const std::vector<std::string>& globs,
-                      const fs::path& excluded) {
+                      const fs::path& excluded, Indexes indexes) {
   TraceList list;
   std::error_code error;
-  FolderSearch search(list, globs, excluded.empty() ? fs::path() : fs::weakly_canonical(excluded, error));
+  FolderSearch search(list, globs, excluded.empty() ? fs::path() : fs::weakly_canonical(excluded, error), indexes);
   for (const fs::path& path : given) {
     if (fs::is_directory(path, error)) {
       search.search(path);

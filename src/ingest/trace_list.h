@@ -2,8 +2,8 @@
 //
 // A named file is taken whatever it is called. A folder is searched with all below it, for regular files whose name
 // fits one of the globs (a glob with a slash is matched against the path below that folder). Links are followed, but no
-// folder is entered twice and no file is taken a second time through a link. Indexes and other files of our own are
-// never taken.
+// folder is entered twice and no file is taken a second time through a link. Other files of our own are never taken,
+// indexes only where they are asked for.
 //
 // The order is that of the names given, within a folder that of the bytes of the paths, real folders before linked
 // ones. Names are bytes: nothing is assumed about their encoding.
@@ -29,12 +29,15 @@ struct TraceList {
   std::vector<std::filesystem::path> empty;  // folders given in which nothing was found
 };
 
+// Whether indexes in folders are taken too.
+enum class Indexes { kSkip, kTake };
+
 // What is read of a folder if the user names no globs.
 const std::vector<std::string>& default_globs();
 
 // `excluded` (may be empty) is a file the run itself writes.
 TraceList list_traces(const std::vector<std::filesystem::path>& given, const std::vector<std::string>& globs,
-                      const std::filesystem::path& excluded);
+                      const std::filesystem::path& excluded, Indexes indexes = Indexes::kSkip);
 
 // One path a line, or each ended by a NUL if there is any NUL (names may contain line feeds). Empty ones are left out.
 std::vector<std::filesystem::path> parse_path_list(std::string_view text);

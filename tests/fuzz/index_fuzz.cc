@@ -149,7 +149,7 @@ void query(const Index& index, const std::filesystem::path& trace) {
   });
   ask(index, [&] {
     WorkloadOptions decode;
-    decode.selection.phase = "decode";
+    decode.selection.phases = {"decode"};
     Workload selected(index, rules, decode);
     add_pass_tables(selected, options);
     print(run_report(index.database(), "phases", {}), "tsv");

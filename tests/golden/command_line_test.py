@@ -74,6 +74,81 @@ def check_environment(folder, trace):
     equal(query("ops", "-q", "--rules", "default", trace, env=wafer), query("ops", "-q", trace), "--rules wins")
 
 
+def check_selection(index):
+    def names(*options):
+        return {row["name"] for row in json.loads(query("kernels", "-q", "--json", *options, index))["rows"]}
+
+    def total(*options):
+        return sum(row["total_time"] for row in json.loads(query("ops", "-q", "--json", *options, index))["rows"])
+
+    equal(total("--step", "0,2"), total("--step", "0") + total("--step", "2"), "steps 0 and 2")
+    equal(total("--step", "0..1,2"), total("--step", "0..2"), "steps in parts")
+    equal(total("--phase", "prefill,decode"), total("--step", "0.."), "all kinds of steps")
+    equal(total("--phase", "decode", "--phase", "prefill"), total("--phase", "prefill,decode"), "a repeated option")
+    equal(names("--op", "norm,rotary"), names("--op", "norm") | names("--op", "rotary"), "two classes")
+    equal(total("--device", "0,0"), total(), "the only device")
+    for options, said in ((("--op", "gemm"), "no such class; there are dense_gemm, moe_gemm"),
+                          (("--op", "nrom"), "did you mean 'norm'"), (("--op", "norm,zzz"), "--op zzz: no such class"),
+                          (("--device", "9"), "--device 9: there is 0"), (("--device", "0,9"), "there is 0"),
+                          (("--stream", "99"), "--stream 99: there"), (("--phase", "decode,prefil"), "mean 'prefill'"),
+                          (("--step", "1,x"), "--step x: give numbers"), (("--device", "x"), "--device x: give")):
+        refused = run("trace-query", "kernels", *options, index, check=False)
+        equal((refused.returncode, refused.stdout), (2, ""), f"{options}: {refused.stderr}")
+        require(said in refused.stderr and len(refused.stderr.splitlines()) == 1, f"{options}: {refused.stderr}")
+    require(query("kernels", "-q", "--op", "moe_gemm", "--csv", index).count("\n") == 1, "a class without kernels")
+
+
+def check_inputs(folder, trace, index, other):
+    runs = folder / "runs"
+    (runs / "deep").mkdir(parents=True)
+    shutil.copy(trace, runs / "a.json")
+    shutil.copy(index, runs / "a.json.tracedb")  # of the trace beside it: not a second input
+    shutil.copy(other, runs / "deep" / "only_index.tracedb")
+    both = [str(runs / "a.json"), str(runs / "deep" / "only_index.tracedb")]
+
+    def inputs(*arguments, **options):
+        return json.loads(query("ops", "-q", "--json", *arguments, **options))["inputs"]
+
+    equal(inputs(runs), both, "a folder")
+    equal(inputs(f"{runs}/*.json"), both[:1], "a pattern")
+    (folder / "list").write_text("\n".join(both) + "\n")
+    equal(inputs("--files-from", folder / "list"), both, "a list")
+    equal(inputs("--files-from", "-", input="\0".join(both)), both, "a list on standard input")
+    equal(inputs(index, runs), [str(index), *both], "a file and a folder")
+    with open(trace, "rb") as stream:
+        streamed = json.loads(query("ops", "-q", "--json", "-", stdin=stream))
+    equal(streamed["rows"], json.loads(query("ops", "-q", "--json", index))["rows"], "standard input")
+    equal(streamed["inputs"], ["-"], "its name")
+    (folder / "nothing").mkdir()
+    nothing = run("trace-query", "ops", folder / "nothing", check=False)
+    equal(nothing.returncode, 3, "an empty folder")
+    require("no traces there" in nothing.stderr, nothing.stderr)
+    compared = json.loads(query("compare", "-q", "--json", "--section", "ledger", index, runs / "deep"))
+    equal(compared["inputs"], [str(index), both[1]], "a candidate in a folder")
+
+
+def check_bad_input(folder, index, other):
+    bad = folder / "bad.json"
+    bad.write_text("this is no trace")
+    for options, name in (((), "table"), (("--json",), "JSON"), (("--csv",), "CSV"), (("--explain",), "SQL")):
+        alone = query("ops", "-q", *options, index, other)
+        mixed = run("trace-query", "ops", "-q", *options, index, bad, other, folder / "absent", check=False)
+        equal((mixed.returncode, mixed.stdout), (3, alone), f"the others as {name}")
+        equal([str(name) in line for name, line in zip((bad, folder / "absent"), mixed.stderr.splitlines())],
+              [True, True], f"a line for each: {mixed.stderr}")
+    kept = folder / "kept.csv"
+    kept.write_text("old")
+    none = run("trace-query", "ops", "-o", kept, bad, folder / "absent", check=False)
+    equal((none.returncode, kept.read_text()), (3, "old"), "nothing was answered")
+    equal(run("trace-query", "ops", "--device", "9", index, other, check=False).returncode, 2, "wrong for every input")
+    verified = run("trace-query", "verify", "--csv", index, folder / "absent", check=False)
+    require(verified.returncode == 3 and str(index) in verified.stdout, "verify of the others")
+    compared = run("trace-query", "compare", "-q", "--section", "ledger", index, bad, other, check=False)
+    equal(compared.returncode, 3, "exit code of compare")
+    equal(compared.stdout, query("compare", "-q", "--section", "ledger", index, other), "compare of the others")
+    equal(run("trace-query", "compare", bad, index, check=False).returncode, 3, "a baseline that cannot be read")
+
+
 def check_help():
     text = query("stacks", "--help")
     order = [text.index(word) for word in ("Options of stacks", "--view", "Selection", "--phase", "Common options",
@@ -94,6 +169,9 @@ def main():
         cases.run("a trace in the place of a command", check_info, index, trace)
         cases.run("the column Input", check_input_column, index)
         cases.run("environment variables", check_environment, folder, trace)
+        cases.run("lists and closed lists", check_selection, index)
+        cases.run("folders, patterns and lists", check_inputs, folder, trace, index, other)
+        cases.run("bad inputs among good ones", check_bad_input, folder, index, other)
         cases.run("order of the help", check_help)
     cases.finish()
 

@@ -73,7 +73,8 @@ def check_damaged_index(folder):
 
 
 def check_refused(folder):
-    for path, reason in ((folder, "is a directory"), (folder / "absent", "no such file"), ("/dev/null", "regular file")):
+    (folder / "empty").mkdir()
+    for path, reason in ((folder / "empty", "no traces there"), (folder / "absent", "no such file"), ("/dev/null", "regular file")):
         result = run("trace-query", "kernels", path, check=False)
         equal((result.returncode, len(result.stderr.splitlines())), (3, 1), f"{path}: {result.stderr}")
         require(reason in result.stderr and str(path) in result.stderr, f"not {reason!r}: {result.stderr}")
@@ -124,7 +125,7 @@ def check_several_inputs(index, folder):
     checks = json.loads(run("trace-query", "verify", "--json", *inputs).stdout)
     equal({row["input"] for row in checks["rows"]}, set(inputs), "inputs of verify")
     missing = run("trace-query", "kernels", "--json", index, folder / "absent", check=False)
-    equal((missing.returncode, missing.stdout), (3, ""), "no half document")
+    equal((missing.returncode, json.loads(missing.stdout)["inputs"]), (3, [str(index)]), "the document without an input")
     people = run("trace-query", "kernels", *inputs).stdout
     require(all(f"{name}\n\n" in people for name in inputs), "tables for people are not named")
 

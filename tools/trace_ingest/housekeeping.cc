@@ -14,7 +14,7 @@
 #include "index/locate.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"
-#include "trace_ingest/progress.h"
+#include "shared/progress.h"
 #include "trace_ingest/summary.h"
 
 namespace tracedb {

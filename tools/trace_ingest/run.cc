@@ -15,6 +15,7 @@
 #include "ingest/batch.h"
 #include "ingest/same_run.h"
 #include "report/escape.h"
+#include "shared/path_list.h"
 #include "shared/process_signals.h"
 #include "trace_ingest/summary.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ingest/ingest.h"
-#include "trace_ingest/progress.h"
+#include "shared/progress.h"
 
 namespace tracedb {
 

@@ -12,6 +12,7 @@
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "shared/option_parsing.h"
+#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
 
 namespace tracedb {
@@ -47,16 +48,18 @@ struct SharedOption {
 
 // Options of several commands, by group, in the order of the help.
 constexpr SharedOption kSharedOptions[] = {
-    {OptionGroup::kPlaces, "device", OptionKind::kValue, "only this device number"},
-    {OptionGroup::kPlaces, "stream", OptionKind::kValue, "only this stream"},
-    {OptionGroup::kPlaces, "step", OptionKind::kValue, "only step A, or steps A..B, A.., ..B"},
-    {OptionGroup::kPlaces, "phase", OptionKind::kValue,
-     "only steps of this kind: prefill, decode, mixed, train, other, unknown; none: in no step"},
+    {OptionGroup::kPlaces, "device", OptionKind::kList, "only these devices, by number: 0 or 0,1"},
+    {OptionGroup::kPlaces, "stream", OptionKind::kList, "only these streams: 7 or 7,20"},
+    {OptionGroup::kPlaces, "step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9"},
+    {OptionGroup::kPlaces, "phase", OptionKind::kList,
+     "only steps of these kinds: prefill, decode, mixed, train, other, unknown; none: in no step; several: "
+     "decode,mixed"},
     {OptionGroup::kPlaces, "from", OptionKind::kValue,
      "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there"},
     {OptionGroup::kPlaces, "to", OptionKind::kValue,
      "only what starts before this time; timeline and gaps cut work off there"},
-    {OptionGroup::kSelection, "op", OptionKind::kValue, "only kernels of this operation class, a GLOB: 'norm*'"},
+    {OptionGroup::kSelection, "op", OptionKind::kList,
+     "only kernels of these operation classes, names or GLOBs: norm,'attention*'"},
     {OptionGroup::kSelection, "name", OptionKind::kValue,
      "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/"},
     {OptionGroup::kLayers, "layer", OptionKind::kValue,
@@ -85,7 +88,10 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kOutput, "raw-cells", OptionKind::kFlag,
      "CSV and TSV: no ' before text that a spreadsheet would evaluate"},
     {OptionGroup::kExplain, "explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer"},
-    {OptionGroup::kInput, "no-ingest", OptionKind::kFlag,
+    {OptionGroup::kFiles, "files-from", OptionKind::kValue,
+     "read more names of traces, indexes and folders from this file, one a line or separated by NUL; -: standard "
+     "input"},
+    {OptionGroup::kNoIngest, "no-ingest", OptionKind::kFlag,
      "never build an index: a trace without a valid one is an error"},
     {OptionGroup::kEvery, "timeout", OptionKind::kValue,
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
@@ -139,6 +145,10 @@ struct CommandLine::Options {
 
   void add_group(OptionGroup group) {
     if (group == OptionGroup::kSelection) add_group(OptionGroup::kPlaces);
+    if (group == OptionGroup::kInput) {
+      add_group(OptionGroup::kFiles);
+      add_group(OptionGroup::kNoIngest);
+    }
     if (group == OptionGroup::kOutput) {
       add(common, "format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
       for (const Renderer& renderer : renderers()) {
@@ -184,6 +194,7 @@ bool CommandLine::parse(std::span<const std::string> args) {
     return false;
   }
   require_safe_outputs(options_->values, options_->outputs, "positional");
+  inputs_ = knows("files-from") ? find_inputs(positional_, text("files-from")) : positional_;
   set_limits();
   return true;
 }
@@ -192,7 +203,7 @@ void CommandLine::set_limits() const {
   const std::string seconds = text("timeout").value_or("600");
   if (seconds != "0") RunLimits::of_process().limit_time(parse_seconds(seconds));
   const std::string size = text("max-memory").value_or("");
-  if (size != "0") RunLimits::of_process().limit_memory(size.empty() ? usual_memory(positional_) : parse_size(size));
+  if (size != "0") RunLimits::of_process().limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size));
 }
 
 void CommandLine::print_help() const {
@@ -220,9 +231,15 @@ std::vector<std::string> CommandLine::list(const std::string& name) const {
   return options_->values[name].as<std::vector<std::string>>();
 }
 
+std::vector<std::string> CommandLine::words(const std::string& name) const {
+  if (!has(name)) return {};
+  const auto* one = boost::any_cast<std::string>(&options_->values[name].value());
+  return one != nullptr ? std::vector{*one} : list(name);
+}
+
 std::vector<std::string> CommandLine::names(const std::string& name) const {
   std::vector<std::string> out;
-  for (const std::string& text : list(name)) {
+  for (const std::string& text : words(name)) {
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(',', begin), text.size());
       out.push_back(text.substr(begin, end - begin));
@@ -243,11 +260,11 @@ std::optional<std::int64_t> CommandLine::number(const std::string& name) const {
 }
 
 std::span<const std::string> CommandLine::inputs() const {
-  if (positional_.empty()) {
+  if (inputs_.empty()) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{}: no trace or index given; usage: trace-query {}", command_.name, command_.usage));
   }
-  return positional_;
+  return inputs_;
 }
 
 const Renderer& CommandLine::renderer() const {

@@ -25,7 +25,9 @@ enum class OptionGroup {
   kSteps,      // --step-regex
   kCapture,    // --capture
   kExplain,    // --explain
-  kInput,      // --no-ingest
+  kInput,      // --no-ingest, and kFiles
+  kFiles,      // --files-from: all arguments are traces, indexes and folders of them
+  kNoIngest,   // --no-ingest
   kEvery,      // --timeout --max-memory --quiet --help, which every command has
 };
 
@@ -58,10 +60,11 @@ class CommandLine {
   // The option, else what the environment variable says; an empty variable says nothing.
   [[nodiscard]] std::optional<std::string> setting(const std::string& name, const char* variable) const;
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> words(const std::string& name) const;  // what was given, of either kind
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
-  // The inputs; Error when there is none.
+  // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
   [[nodiscard]] std::span<const std::string> inputs() const;
 
   [[nodiscard]] const Renderer& renderer() const;
@@ -77,7 +80,7 @@ class CommandLine {
   struct Options;
   const Command& command_;
   std::unique_ptr<Options> options_;
-  std::vector<std::string> positional_;
+  std::vector<std::string> positional_, inputs_;
   std::string more_help_;
 };
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "base/files/input_file.h"
 #include "sql/scripts.h"
+#include "trace_query/inputs.h"
 #include "trace_query/selection.h"
 
 namespace tracedb {
@@ -29,11 +31,26 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
   out << sql << "\n";
 }
 
-void add_report(Output& output, const std::string& name, const std::string& input, const OpenedTrace& trace,
-                TraceReport report) {
-  report.warnings.insert(report.warnings.begin(), trace.notes.begin(), trace.notes.end());
-  if (trace.index.meta("time_unit") == "cycle") report.warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
-  output.add(name, {input, std::move(report.report), std::move(report.warnings)});
+using MakeReport = std::function<std::optional<TraceReport>(const OpenedTrace&)>;
+
+// `make` returns nullopt where it printed all there is.
+int print_reports(Output& output, const CommandLine& line, const std::string& name, std::span<const std::string> inputs,
+                  const MakeReport& make) {
+  InputLoop loop(inputs);
+  for (const std::string& input : inputs) {
+    std::optional<TraceReport> report;
+    const bool made = loop.attempt(input, [&] {
+      const OpenedTrace trace = open_trace(input, line);
+      report = make(trace);
+      if (!report) return;
+      std::vector<std::string>& warnings = report->warnings;
+      warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
+      if (trace.index.meta("time_unit") == "cycle") warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
+    });
+    if (made && report) output.add(name, {input, std::move(report->report), std::move(report->warnings)});
+  }
+  if (loop.any_answered()) output.finish();
+  return loop.exit_code();
 }
 
 }  // namespace
@@ -49,12 +66,7 @@ PassReport::PassReport(std::string report_name, std::string report_script, const
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make) {
   Output output(line);
-  for (const std::string& input : line.inputs()) {
-    const OpenedTrace trace = open_trace(input, line);
-    add_report(output, name, input, trace, make(trace.index));
-  }
-  output.finish();
-  return 0;
+  return print_reports(output, line, name, line.inputs(), [&](const OpenedTrace& trace) { return make(trace.index); });
 }
 
 int run_pass_reports(const CommandLine& line, const PassReport& report) {
@@ -64,20 +76,17 @@ int run_pass_reports(const CommandLine& line, const PassReport& report) {
 int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report) {
   const RequestedWorkload requested(line);
   Output output(line);
-  for (const std::string& input : inputs) {
-    const OpenedTrace trace = open_trace(input, line);
+  return print_reports(output, line, report.name, inputs, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
     if (line.has("explain")) {
       explain(output, line, report, requested, trace.index);
-      continue;
+      return std::nullopt;
     }
     Workload workload = requested.of(trace.index);
     add_pass_tables(workload, report.options);
     TraceReport result{run_report(trace.index.database(), report.script, report.parameters), {}};
     report.finish(workload, result);
-    add_report(output, report.name, input, trace, std::move(result));
-  }
-  output.finish();
-  return 0;
+    return result;
+  });
 }
 
 bool has_kernels(const Index& index) {
@@ -92,13 +101,12 @@ std::string why_no_kernels(const Workload& workload) {
 int run_trace_texts(const CommandLine& line,
                     const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print) {
   Output output(line);
-  for (const std::string& input : line.inputs()) {
-    const OpenedTrace trace = open_trace(input, line);
+  const auto make = [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
     for (const std::string& text : trace.notes) output.note(text);
     for (const std::string& text : print(trace.index, output.stream())) output.note(text);
-  }
-  output.finish();
-  return 0;
+    return std::nullopt;
+  };
+  return print_reports(output, line, {}, line.inputs(), make);
 }
 
 }  // namespace tracedb

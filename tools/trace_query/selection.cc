@@ -1,6 +1,7 @@
 #include "trace_query/selection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,30 +19,34 @@ namespace {
   throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, reason));
 }
 
+constexpr const char* kStepForm = "give numbers and ranges: 3, A..B, A.., ..B; 1,3,7..9";
+
 std::optional<std::int64_t> bound(const std::string& text, const std::string& part) {
   if (part.empty()) return std::nullopt;
   const auto value = parse_int64(part);
-  if (!value) fail("step", text, "give one number, A..B, A.. or ..B");
+  if (!value) fail("step", text, kStepForm);
   return value;
 }
 
-void add_steps(const std::string& text, Selection& selection) {
+StepSpan step_span(const std::string& text) {
   const std::size_t dots = text.find("..");
-  if (text.empty() || text == "..") fail("step", text, "give one number, A..B, A.. or ..B");
-  if (dots == std::string::npos) {
-    selection.first_step = selection.last_step = bound(text, text);
-  } else {
-    selection.first_step = bound(text, text.substr(0, dots));
-    selection.last_step = bound(text, text.substr(dots + 2));
-  }
+  if (text.empty() || text == "..") fail("step", text, kStepForm);
+  if (dots == std::string::npos) return {bound(text, text), bound(text, text)};
+  return {bound(text, text.substr(0, dots)), bound(text, text.substr(dots + 2))};
 }
 
-void add_phase(const std::string& text, Selection& selection) {
+std::int64_t device(const std::string& text) {
+  const auto value = parse_int64(text);
+  if (!value || *value < 0) fail("device", text, "give a number, or several: 0,1");
+  return *value;
+}
+
+std::string phase(const std::string& text) {
   static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
     fail("phase", text, "use prefill, decode, mixed, train, other, unknown or none" + did_you_mean(text, kKinds));
   }
-  selection.phase = text;
+  return text;
 }
 
 void add_layer(const std::string& text, Selection& selection) {
@@ -81,12 +86,12 @@ std::int64_t parse_time(const std::string& text) {
 
 Selection selection_of(const CommandLine& line) {
   Selection selection;
-  if (const auto device = line.number("device")) selection.device = *device;
-  if (const auto stream = line.text("stream")) selection.stream = *stream;
-  if (const auto step = line.text("step")) add_steps(*step, selection);
-  if (const auto phase = line.text("phase")) add_phase(*phase, selection);
+  for (const std::string& text : line.names("device")) selection.devices.push_back(device(text));
+  for (const std::string& text : line.names("step")) selection.steps.push_back(step_span(text));
+  for (const std::string& text : line.names("phase")) selection.phases.push_back(phase(text));
+  selection.streams = line.names("stream");
+  selection.ops = line.names("op");
   if (const auto layer = line.text("layer")) add_layer(*layer, selection);
-  if (const auto op = line.text("op")) selection.op = *op;
   if (const auto name = line.text("name")) add_name(*name, selection);
   if (const auto from = line.text("from")) selection.from = parse_time(*from);
   if (const auto to = line.text("to")) selection.to = parse_time(*to);
@@ -97,7 +102,7 @@ std::string selection_text(const CommandLine& line) {
   std::string text;
   for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
     if (!line.knows(option) || !line.has(option)) continue;
-    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, *line.text(option));
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, fmt::join(line.words(option), ","));
   }
   return text.empty() ? "everything" : text;
 }

@@ -31,7 +31,8 @@ std::string normalised_name(std::string_view name) {
 
 std::string platform_of(const Index& index) { return index.meta("vendor").value_or("unknown"); }
 
-KernelClasses::KernelClasses(const Index& index, const RuleSet& rules) : entries_(1), traits_(1, kOtherTrait) {
+KernelClasses::KernelClasses(const Index& index, const RuleSet& rules)
+    : entries_(1), declared_(rules.classes), traits_(1, kOtherTrait) {
   Classifier classifier(rules, platform_of(index));
   std::map<ClassId, Traits> traits_of_id;
   Statement names(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");

@@ -53,12 +53,13 @@ class KernelClasses {
     return name_id < entries_.size() ? entries_[name_id] : entries_[0];
   }
   [[nodiscard]] std::string_view class_of(std::uint32_t name_id) const { return names_[of(name_id).class_id]; }
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }  // by ClassId; 0: "other"
-  [[nodiscard]] const std::vector<Traits>& traits() const { return traits_; }     // by name_id
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }        // by ClassId; 0: "other"
+  [[nodiscard]] const std::vector<std::string>& declared() const { return declared_; }  // by the rules
+  [[nodiscard]] const std::vector<Traits>& traits() const { return traits_; }           // by name_id
 
  private:
   std::vector<Entry> entries_;  // element 0 is of no name
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, declared_;
   std::vector<Traits> traits_;
 };
 

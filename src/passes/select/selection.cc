@@ -1,7 +1,13 @@
 #include "passes/select/selection.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/text/closest_name.h"
 #include "passes/layers/layer_stacks.h"
 
 namespace tracedb {
@@ -10,22 +16,83 @@ namespace {
 constexpr std::string_view kNames =
     "SELECT n.id FROM kernel_name n WHERE (?1 IS NULL OR n.name GLOB ?1 OR n.short_name GLOB ?1) "
     "AND (?2 IS NULL OR n.name REGEXP ?2)";
-constexpr std::string_view kStreams =
-    "SELECT s.id FROM stream s LEFT JOIN device d ON d.id = s.device_id "
-    "WHERE (?1 IS NULL OR d.ordinal = ?1) AND (?2 IS NULL OR CAST(s.number AS TEXT) = ?2)";
+struct StreamOnDevice {
+  std::uint32_t id;
+  std::optional<std::int64_t> device;  // ordinal
+  std::string number;
+};
+
+std::vector<StreamOnDevice> streams_of(const Index& index) {
+  std::vector<StreamOnDevice> out;
+  Statement statement(index.database(),
+                      "SELECT s.id, d.ordinal, CAST(s.number AS TEXT) FROM stream s LEFT JOIN device d "
+                      "ON d.id = s.device_id ORDER BY d.ordinal, s.number");
+  while (statement.step()) {
+    const auto device = statement.is_null(1) ? std::nullopt : std::optional(statement.int64(1));
+    out.push_back({statement.id(0), device, std::string(statement.text(2))});
+  }
+  return out;
+}
+
+template <class Value>
+bool is_among(const std::vector<Value>& values, const Value& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// Also devices on which nothing ran.
+std::vector<std::int64_t> device_ordinals(const Index& index) {
+  std::vector<std::int64_t> out;
+  Statement statement(index.database(), "SELECT ordinal FROM device WHERE ordinal IS NOT NULL ORDER BY 1");
+  while (statement.step()) {
+    if (!is_among(out, statement.int64(0))) out.push_back(statement.int64(0));
+  }
+  return out;
+}
+
+// A trace without any devices or streams has nothing that could be mistaken: its reports are empty.
+void require_devices(const Index& index, const std::vector<std::int64_t>& wanted) {
+  const std::vector<std::int64_t> known = wanted.empty() ? wanted : device_ordinals(index);
+  for (const std::int64_t device : wanted) {
+    if (known.empty() || is_among(known, device)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("--device {}: there {} {}", device, known.size() == 1 ? "is" : "are",
+                                               fmt::join(known, ", ")));
+  }
+}
+
+void require_streams(const std::vector<StreamOnDevice>& streams, const std::vector<std::string>& wanted) {
+  std::vector<std::string> known;
+  for (const StreamOnDevice& stream : streams) {
+    if (!is_among(known, stream.number)) known.push_back(stream.number);
+  }
+  for (const std::string& stream : wanted) {
+    if (known.empty() || is_among(known, stream)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("--stream {}: there {} {}", stream, known.size() == 1 ? "is" : "are",
+                                               fmt::join(known, ", ")));
+  }
+}
+
+std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
+  require_devices(index, selection.devices);
+  const std::vector<StreamOnDevice> streams = streams_of(index);
+  require_streams(streams, selection.streams);
+  std::vector<bool> out;
+  for (const StreamOnDevice& stream : streams) {
+    const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
+    if (!device || (!selection.streams.empty() && !is_among(selection.streams, stream.number))) continue;
+    if (stream.id >= out.size()) out.resize(std::size_t{stream.id} * 2 + 1);
+    out[stream.id] = true;
+  }
+  return out;
+}
 
 void bind(Statement& statement, int index, const std::optional<std::string>& value) {
   if (value) statement.bind(index, std::string_view(*value));
 }
-void bind(Statement& statement, int index, const std::optional<std::int64_t>& value) {
-  if (value) statement.bind(index, *value);
-}
 
-template <class... Values>
-std::vector<bool> ids(const Index& index, std::string_view sql, const Values&... values) {
-  Statement statement(index.database(), sql);
-  int place = 0;
-  (bind(statement, ++place, values), ...);
+std::vector<bool> name_ids(const Index& index, const Selection& selection) {
+  Statement statement(index.database(), kNames);
+  bind(statement, 1, selection.name_glob);
+  bind(statement, 2, selection.name_regex);
   std::vector<bool> out;
   while (statement.step()) {
     const std::size_t id = statement.id(0);
@@ -35,15 +102,39 @@ std::vector<bool> ids(const Index& index, std::string_view sql, const Values&...
   return out;
 }
 
-// Leaves of names those whose class fits a GLOB.
-void keep_classes(const Index& index, const KernelClasses& classes, const std::string& glob, std::vector<bool>& names) {
-  Statement fits(index.database(), "SELECT ?1 GLOB ?2");
-  std::vector<bool> wanted;
-  for (const std::string& name : classes.names()) {
-    fits.bind(1, std::string_view(name)).bind(2, std::string_view(glob));
-    wanted.push_back(fits.step() && fits.int64(0) != 0);
-    fits.reset();
+[[noreturn]] void refuse_class(const std::string& wanted, const std::vector<std::string>& declared) {
+  std::vector<std::string> near;
+  for (const std::string& name : declared) {
+    if (name.find(wanted) != std::string::npos) near.push_back(name);
   }
+  std::string advice = did_you_mean(wanted, declared);
+  if (!near.empty()) advice = fmt::format("; there {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--op {}: no such class{}{}", wanted, advice,
+                          advice.empty() ? "; 'trace-query rules list' and schema/METRICS.md name them" : ""));
+}
+
+// By class id.
+std::vector<bool> class_ids(const Index& index, const KernelClasses& known, const std::vector<std::string>& globs) {
+  const std::vector<std::string>& classes = known.names();
+  Statement fits(index.database(), "SELECT ?1 GLOB ?2");
+  std::vector<bool> wanted(classes.size());
+  for (const std::string& glob : globs) {
+    const bool is_name = glob.find_first_of("*?[+") == std::string::npos;
+    if (is_name && !is_among(classes, glob) && !is_among(known.declared(), glob)) refuse_class(glob, known.declared());
+    for (std::size_t id = 0; id < classes.size(); ++id) {
+      fits.bind(1, std::string_view(classes[id])).bind(2, std::string_view(glob));
+      if (fits.step() && fits.int64(0) != 0) wanted[id] = true;
+      fits.reset();
+    }
+  }
+  return wanted;
+}
+
+// Leaves of names those whose class fits one of the GLOBs.
+void keep_classes(const Index& index, const KernelClasses& classes, const std::vector<std::string>& globs,
+                  std::vector<bool>& names) {
+  const std::vector<bool> wanted = class_ids(index, classes, globs);
   for (std::uint32_t id = 0; id < names.size(); ++id) {
     if (names[id]) names[id] = classes.of(id).known && wanted[classes.of(id).class_id];
   }
@@ -51,11 +142,14 @@ void keep_classes(const Index& index, const KernelClasses& classes, const std::s
 
 std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
   std::vector<bool> out(set.steps.size() + 1);
-  out[0] = !(selection.first_step || selection.last_step || selection.phase) || selection.phase == "none";
+  const bool any = selection.steps.empty();
+  const bool any_phase = selection.phases.empty();
+  out[0] = (any && any_phase) || is_among(selection.phases, std::string("none"));
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
-    out[i + 1] = number >= selection.first_step.value_or(0) && number <= selection.last_step.value_or(number) &&
-                 (!selection.phase || *selection.phase == to_string(set.steps[i].info.kind));
+    const bool in_span = any || std::any_of(selection.steps.begin(), selection.steps.end(),
+                                            [&](const StepSpan& span) { return span.has(number); });
+    out[i + 1] = in_span && (any_phase || is_among(selection.phases, std::string(to_string(set.steps[i].info.kind))));
   }
   return out;
 }
@@ -63,8 +157,7 @@ std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
 }  // namespace
 
 bool Selection::empty() const {
-  return !(device || stream || first_step || last_step || phase || layer || op || name_glob || name_regex || from ||
-           to);
+  return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
 }
 
 EventFilter::EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times)
@@ -72,7 +165,8 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const F
   const EventColumns& kernels = inputs.events.kernels;
   const EventColumns& memory = inputs.events.memory;
   const bool cuts = times == Times::kOfStart && (selection.from || selection.to);
-  all_ = !cuts && !selection.device && !selection.stream && !selection.names_steps() && !selection.names_kernels();
+  const bool places = !selection.devices.empty() || !selection.streams.empty();
+  all_ = !cuts && !places && !selection.names_steps() && !selection.names_kernels();
   if (cuts) {
     from_ = selection.from.value_or(from_);
     to_ = selection.to.value_or(to_);
@@ -80,12 +174,12 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const F
     memory_.ts = memory.int64s("ts");
   }
   if (selection.names_kernels()) {
-    names_ = ids(index, kNames, selection.name_glob, selection.name_regex);
-    if (selection.op) keep_classes(index, *inputs.classes, *selection.op, names_);
+    names_ = name_ids(index, selection);
+    if (!selection.ops.empty()) keep_classes(index, *inputs.classes, selection.ops, names_);
     kernels_.name = kernels.ids("name_id");
   }
-  if (selection.device || selection.stream) {
-    streams_ = ids(index, kStreams, selection.device, selection.stream);
+  if (places) {
+    streams_ = stream_ids(index, selection);
     kernels_.stream = kernels.ids("stream_id");
     memory_.stream = memory.ids("stream_id");
   }

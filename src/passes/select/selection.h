@@ -15,22 +15,31 @@
 
 namespace tracedb {
 
-// What is not given selects everything.
+// Steps from one to another; without an end: all before or behind the other.
+struct StepSpan {
+  std::optional<std::int64_t> first, last;
+
+  [[nodiscard]] bool has(std::int64_t step) const {
+    return step >= first.value_or(step) && step <= last.value_or(step);
+  }
+};
+
+// What is not given selects everything; of a list, what any of its members selects.
 struct Selection {
-  std::optional<std::int64_t> device;  // ordinal
-  std::optional<std::string> stream;   // number, or text where the trace has text
-  std::optional<std::int64_t> first_step, last_step;
-  std::optional<std::string> phase;       // kind of step; "none": in no step
+  std::vector<std::int64_t> devices;  // ordinals
+  std::vector<std::string> streams;   // numbers, or texts where the trace has text
+  std::vector<StepSpan> steps;
+  std::vector<std::string> phases;        // kinds of step; "none": in no step
   std::optional<std::string> layer;       // can_name_layers(): "3", "3..5", "T5Block:3", "head", "none" ...
-  std::optional<std::string> op;          // operation class under the active rules, a GLOB
+  std::vector<std::string> ops;           // operation classes under the active rules, GLOBs
   std::optional<std::string> name_glob;   // of the name or the short name
   std::optional<std::string> name_regex;  // of the name
   std::optional<std::int64_t> from, to;   // ns; starts at or after `from`, before `to`
 
   [[nodiscard]] bool empty() const;
   // Needs to know the steps of kernels, and their layers.
-  [[nodiscard]] bool names_steps() const { return first_step || last_step || phase || layer; }
-  [[nodiscard]] bool names_kernels() const { return op || name_glob || name_regex; }
+  [[nodiscard]] bool names_steps() const { return !steps.empty() || !phases.empty() || layer; }
+  [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
 };
 
 // What --from and --to of a selection are about.
@@ -51,7 +60,8 @@ struct FilterInputs {
 // filter.
 class EventFilter {
  public:
-  // Error{kUsage} where the selection names layers that these are not (layer_range()).
+  // Error{kUsage} where the selection names layers that these are not (layer_range()), a device or stream that the
+  // trace does not have, or a class that the rules do not have; it says which there are.
   EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times);
 
   [[nodiscard]] bool keeps_all() const { return all_; }

@@ -52,8 +52,8 @@ const LayerSet& Workload::layers() {
 
 EventFilter Workload::filter(Times times) {
   const Selection& selection = options_.selection;
-  const FilterInputs inputs{events(), selection.op ? &classes() : nullptr, selection.names_steps() ? &steps() : nullptr,
-                            selection.layer ? &layers() : nullptr};
+  const FilterInputs inputs{events(), !selection.ops.empty() ? &classes() : nullptr,
+                            selection.names_steps() ? &steps() : nullptr, selection.layer ? &layers() : nullptr};
   return {index_, selection, inputs, times};
 }
 

@@ -11,6 +11,7 @@
 #include "trace_query/command.h"
 #include "trace_query/commands/aie_stream.h"
 #include "trace_query/commands/aie_tables.h"
+#include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/python_arguments.h"
@@ -231,15 +232,20 @@ int run(std::span<const std::string> args) {
   std::vector<AieTrace> traces;
   std::vector<std::string> warnings;
   const bool several = line.inputs().size() > 1;
+  InputLoop loop(line.inputs());
   for (const std::string& input : line.inputs()) {
-    const OpenedTrace opened = open_trace(input, line);
-    std::vector<std::string> notes = opened.notes;
-    traces.push_back(read_trace(opened.index, request, notes));
+    std::vector<std::string> notes;
+    const bool made = loop.attempt(input, [&] {
+      const OpenedTrace opened = open_trace(input, line);
+      notes = opened.notes;
+      traces.push_back(read_trace(opened.index, request, notes));
+    });
+    if (!made) continue;
     if (names_inputs(line)) traces.back().name = input;
     for (const std::string& note : notes) warnings.push_back(several ? input + ": " + note : note);
   }
-  print(line, request, traces, warnings);
-  return 0;
+  if (loop.any_answered()) print(line, request, traces, warnings);
+  return loop.exit_code();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "present/gate.h"
 #include "present/join.h"
 #include "present/sections.h"
+#include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/workload.h"
@@ -123,8 +124,9 @@ std::vector<std::string> labels_of(std::span<const std::string> inputs) {
   return labels;
 }
 
-ComparedTraces load(const std::vector<OpenedTrace>& opened, const CommandLine& line, const ActiveRules& rules) {
-  const std::vector<std::string> labels = labels_of(line.inputs());
+ComparedTraces load(const std::vector<OpenedTrace>& opened, std::span<const std::string> inputs,
+                    const CommandLine& line, const ActiveRules& rules) {
+  const std::vector<std::string> labels = labels_of(inputs);
   std::vector<TraceSource> sources;
   for (std::size_t i = 0; i < opened.size(); ++i) sources.push_back({opened[i].index, labels[i]});
   return load_traces(sources, {line.text("step-regex")}, rules.get());
@@ -272,7 +274,7 @@ int compare_with_file(const CommandLine& line) {
   }
   std::vector<OpenedTrace> traces;
   traces.push_back(open_trace(line.inputs()[0], line));
-  const ComparedTraces loaded = load(traces, line, rules);
+  const ComparedTraces loaded = load(traces, line.inputs(), line, rules);
   const StepSamples own = step_samples(loaded.traces[0], loaded.kernel_names);
   if (const auto path = line.text("save-baseline")) {
     OutputFile file(*path);
@@ -303,18 +305,26 @@ int run_comparison(const CommandLine& line) {
   }
   const Request request = parse_request(line);
   const ActiveRules rules = requested_rules(line);
-  const auto inputs = line.inputs();
-  if (inputs.size() < 2) {
+  if (line.inputs().size() < 2) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
                                                line.command().name, line.command().usage));
   }
   Output output(line);
   std::vector<OpenedTrace> traces;
-  for (const std::string& input : inputs) {
-    traces.push_back(open_trace(input, line));
+  std::vector<std::string> inputs;  // those that can be read; without the baseline nothing is compared
+  InputLoop loop(line.inputs());
+  for (const std::string& input : line.inputs()) {
+    const auto open = [&] { traces.push_back(open_trace(input, line)); };
+    if (traces.empty()) {
+      open();
+    } else if (!loop.attempt(input, open)) {
+      continue;
+    }
+    inputs.push_back(input);
     for (const std::string& note : traces.back().notes) output.note(fmt::format("{}: {}", input, note));
   }
-  const ComparedTraces loaded = load(traces, line, rules);
+  if (inputs.size() < 2) return loop.exit_code();
+  const ComparedTraces loaded = load(traces, inputs, line, rules);
   std::vector<Comparison> comparisons;
   std::vector<std::string> notes;
   bool gate_failed = false;
@@ -338,7 +348,7 @@ int run_comparison(const CommandLine& line) {
   Printer printer(line, output);
   print_sections(request, loaded, comparisons, inputs, printer);
   printer.finish(notes);
-  return gate_failed ? 1 : 0;
+  return gate_failed ? 1 : loop.exit_code();
 }
 
 }  // namespace tracedb

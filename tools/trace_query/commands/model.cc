@@ -346,7 +346,7 @@ void add_options(CommandLine& line) {
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   add_options(line);
   if (!line.parse(args)) return 0;
   const auto compat = line.text("compat");

@@ -121,7 +121,7 @@ int explain(const CommandLine& line, std::span<const std::string> names) {
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
   line.add("class", OptionKind::kValue, "show: only names of this class");
   line.add("platform", OptionKind::kValue, "explain: the vendor to assume (amd, nvidia), for rules that depend on it");

@@ -145,7 +145,7 @@ std::string object_name(const std::string& wanted) {
 }
 
 int run(std::span<const std::string> args) {
-  CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
   line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;

@@ -211,7 +211,7 @@ void add_options(CommandLine& line) {
 int run(std::span<const std::string> args) {
   CommandLine line(kSqlCommand,
                    {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
-                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
+                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kNoIngest});
   add_options(line);
   if (!line.parse(without_leading_comments(args))) return 0;
   if (line.has("recipes")) return print_recipes(line);

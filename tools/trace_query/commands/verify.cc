@@ -7,6 +7,7 @@
 #include "index/validity.h"
 #include "ingest/formats.h"
 #include "trace_query/command.h"
+#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
 #include "trace_query/output.h"
 
@@ -38,22 +39,29 @@ std::filesystem::path index_of(const std::filesystem::path& given) {
   throw Error(ErrorCode::kInput, given.string() + ": has no index; make one with trace-ingest");
 }
 
+std::vector<VerifyFinding> verify_input(const std::string& input) {
+  const std::filesystem::path path = index_of(input);
+  const Index index = Index::open(path);
+  RunLimits::of_process().watch(index.database());
+  const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
+  return verify(index, source, RunLimits::of_process().time_is_up());
+}
+
 int run(std::span<const std::string> args) {
-  CommandLine line(kVerifyCommand, {OptionGroup::kOutput});
+  CommandLine line(kVerifyCommand, {OptionGroup::kOutput, OptionGroup::kFiles});
   if (!line.parse(args)) return 0;
   Output output(line);
   bool failed = false;
+  InputLoop loop(line.inputs());
   for (const std::string& input : line.inputs()) {
-    const std::filesystem::path path = index_of(input);
-    const Index index = Index::open(path);
-    RunLimits::of_process().watch(index.database());
-    const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
-    const std::vector<VerifyFinding> findings = verify(index, source, RunLimits::of_process().time_is_up());
+    std::vector<VerifyFinding> findings;
+    if (!loop.attempt(input, [&] { findings = verify_input(input); })) continue;
     failed = failed || std::any_of(findings.begin(), findings.end(),
                                    [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
     output.add("verify", {input, as_report(findings), {}});
   }
-  output.finish();
+  if (loop.any_answered()) output.finish();
+  if (loop.exit_code() != 0) return loop.exit_code();
   return failed ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
 }
 

@@ -25,20 +25,28 @@ TEST_CASE("every selection") {
   const auto instances = [&](auto change) {
     return ask_passes(small.index, "SELECT coalesce(sum(n), 0) FROM kernels_by_name", only(change));
   };
-  CHECK(instances([](Selection& s) { s.phase = "prefill"; }) == "2");
-  CHECK(instances([](Selection& s) { s.phase = "decode"; }) == "0");
-  CHECK(instances([](Selection& s) { s.phase = "none"; }) == "1");
-  CHECK(instances([](Selection& s) { s.first_step = s.last_step = 0; }) == "2");
-  CHECK(instances([](Selection& s) { s.first_step = 1; }) == "0");
-  CHECK(instances([](Selection& s) { s.device = 0; }) == "3");
-  CHECK(instances([](Selection& s) { s.device = 1; }) == "0");
-  CHECK(instances([](Selection& s) { s.stream = "7"; }) == "2");
-  CHECK(instances([](Selection& s) { s.stream = "default"; }) == "1");
+  CHECK(instances([](Selection& s) { s.phases = {"prefill"}; }) == "2");
+  CHECK(instances([](Selection& s) { s.phases = {"decode"}; }) == "0");
+  CHECK(instances([](Selection& s) { s.phases = {"none"}; }) == "1");
+  CHECK(instances([](Selection& s) { s.steps = {{0, 0}}; }) == "2");
+  CHECK(instances([](Selection& s) { s.steps = {{1, {}}}; }) == "0");
+  CHECK(instances([](Selection& s) { s.phases = {"decode", "none"}; }) == "1");
+  CHECK(instances([](Selection& s) { s.steps = {{5, 6}, {0, 0}}; }) == "2");
+  CHECK(instances([](Selection& s) { s.devices = {0}; }) == "3");
+  CHECK_THROWS_WITH(instances([](Selection& s) { s.devices = {0, 9}; }), "--device 9: there is 0");
+  CHECK(instances([](Selection& s) { s.streams = {"7"}; }) == "2");
+  CHECK(instances([](Selection& s) { s.streams = {"default"}; }) == "1");
+  CHECK(instances([](Selection& s) { s.streams = {"default", "7"}; }) == "3");
+  CHECK_THROWS_WITH(instances([](Selection& s) { s.streams = {"70"}; }), "--stream 70: there are 7, default");
   CHECK(instances([](Selection& s) { s.name_glob = "gemm"; }) == "2");  // the short name
   CHECK(instances([](Selection& s) { s.name_regex = "^nccl.*duce$"; }) == "1");
-  CHECK(instances([](Selection& s) { s.op = "comm*"; }) == "1");
+  CHECK(instances([](Selection& s) { s.ops = {"comm*"}; }) == "1");
+  CHECK(instances([](Selection& s) { s.ops = {"communication", "norm"}; }) == "1");
+  CHECK_THROWS_WITH(instances([](Selection& s) { s.ops = {"gemm"}; }),
+                    "--op gemm: no such class; there are dense_gemm, moe_gemm");
+
   CHECK(instances([](Selection& s) { s.from = 150, s.to = 600; }) == "1");
-  CHECK(instances([](Selection& s) { s.op = "dense_gemm", s.phase = "none"; }) == "1");
+  CHECK(instances([](Selection& s) { s.ops = {"dense_gemm"}, s.phases = {"none"}; }) == "1");
   CHECK(instances([](Selection& s) { s.layer = "none"; }) == "3");
 }
 

@@ -1,4 +1,4 @@
-#include "trace_ingest/progress.h"
+#include "shared/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "report/escape.h"
+#include "shared/terminal.h"
 
 namespace tracedb {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(200);
 constexpr std::size_t kNamesShown = 2;
 constexpr std::size_t kNameWidth = 28;
+constexpr std::size_t kUsualWidth = 80;
 
 std::string part_done(const IngestProgress& progress) {
   if (progress.linking) return "linking";
@@ -86,7 +88,9 @@ void ProgressLine::show() {
   if (!shown_ || running_.empty() || now - last_ < interval()) return;
   last_ = now;
   if (redrawn_) {
-    std::cerr << "\r\x1b[K" << line() << std::flush;
+    // One line however narrow the terminal is: one that wraps could not be redrawn.
+    const std::size_t width = line_width(STDERR_FILENO).value_or(kUsualWidth);
+    std::cerr << "\r\x1b[K" << wrap_text(line(), width > 1 ? width - 1 : 1).front() << std::flush;
     drawn_ = true;
   } else {
     std::cerr << line() + '\n' << std::flush;
