@@ -1,18 +1,18 @@
 -- Times during which a device ran nothing, longest first. temp.idle_gaps: the gaps that are shown; all_idle: over all
 -- gaps, the idle time of `timeline`. Before: the work that ended last before the gap; Next: the work that ended it.
--- column: idle_pct  | Idle (%)  | percent | sum
--- column: dur       | Duration  | ns      | sum
--- column: instances | Gaps      | count   | sum
--- column: ts        | Start     | ns      | min
--- column: device    | Device    |         |
--- column: stream    | Stream    |         |
--- column: step      | Step      |         |
--- column: cause     | Cause     | text    |
--- column: before    | Before    | text    |
--- column: next_cpu_op       | Next Operator | text | 
--- column: next_kernel_id    | Next Kernel   |      |
--- column: next_memory_op_id | Next Copy     |      |
--- column: next      | Next      | text    | label
+-- column: idle_pct          | Idle (%)      | percent | sum   | 3       | share of the idle time of all devices
+-- column: dur               | Duration      | ns      | sum   | 8       | length of the gap
+-- column: instances         | Gaps          | count   | sum   | 1       | gaps in the row: 1, but for [others]
+-- column: ts                | Start         | ns      | min   | 2       | start of the gap, since the begin of the trace
+-- column: device            | Device        |         |       | 1       | device number
+-- column: stream            | Stream        |         |       | 2       | stream number, with --per-stream
+-- column: step              | Step          |         |       | 5       | step in which the gap ends
+-- column: cause             | Cause         | text    |       | 8       | host_wait, kernel_wait, graph_gap, other or unknown: see schema/METRICS.md
+-- column: before            | Before        | text    |       | 5 names | the work that ended last before the gap
+-- column: next_cpu_op       | Next Operator | text    |       | 4       | operator that launched the work behind the gap
+-- column: next_kernel_id    | Next Kernel   |         |       |         | id of that work in table kernel
+-- column: next_memory_op_id | Next Copy     |         |       |         | id of that work in table memory_op
+-- column: next              | Next          | text    | label | 7 names | the work that ended the gap
 SELECT 100.0 * g.dur / nullif(g.all_idle, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
        g.cause, coalesce(bn.short_name, bs.value),
        (SELECT o.value FROM cpu_op c JOIN string o ON o.id = c.name_id WHERE c.id = coalesce(ak.cpu_op_id, am.cpu_op_id)),

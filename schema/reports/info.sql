@@ -1,10 +1,10 @@
 -- Facts about a trace by section, each with its unit. Sums come from meta and counts from the largest id, so that a
 -- longer trace does not take longer. Architecture, layers and the coverage of classes and layers come from a pass over
 -- the kernels (tools/trace_query/commands/info.cc).
--- column: section | Section | text |
--- column: item    | Item    | text |
--- column: value   | Value   |      | | wrapped
--- column: unit    | Unit    | text |
+-- column: section | Section | text |  | 6         | what the fact is about
+-- column: item    | Item    | text |  | 9         | the fact
+-- column: value   | Value   |      |  | 8 wrapped | its value
+-- column: unit    | Unit    | text |  | 3         | unit of the value
 WITH
 m AS (SELECT key, value FROM meta),
 number AS (SELECT key, CAST(value AS INTEGER) AS value FROM meta),

@@ -1,17 +1,17 @@
 -- Kernel time of a selection by name. temp.kernels_by_name: sums by name.
--- column: time_pct   | Time (%)   | percent | sum
--- column: total_time | Total Time | ns      | sum
--- column: instances  | Instances  | count   | sum
--- column: avg        | Avg        | ns      | mean
--- column: med        | Med        | ns      |
--- column: min        | Min        | ns      | min
--- column: max        | Max        | ns      | max
--- column: stddev     | StdDev     | ns      |
--- column: p90        | P90        | ns      |
--- column: p99        | P99        | ns      |
--- column: busy       | Busy       | ns      |
--- column: busy_share_pct | Busy Share (%) | percent |
--- column: name       | Name       | text    | label
+-- column: time_pct       | Time (%)       | percent | sum   | 4     | share of the kernel time of the selection
+-- column: total_time     | Total Time     | ns      | sum   | 6     | sum of the durations; concurrent kernels count twice
+-- column: instances      | Instances      | count   | sum   | 4     | number of kernels
+-- column: avg            | Avg            | ns      | mean  | 3     | mean duration
+-- column: med            | Med            | ns      |       | 2     | median of the durations
+-- column: min            | Min            | ns      | min   | 1     | shortest
+-- column: max            | Max            | ns      | max   | 2     | longest
+-- column: stddev         | StdDev         | ns      |       |       | standard deviation of the durations
+-- column: p90            | P90            | ns      |       |       | duration that 90 % do not exceed
+-- column: p99            | P99            | ns      |       | 1     | duration that 99 % do not exceed
+-- column: busy           | Busy           | ns      |       | 1     | time during which at least one of them ran: the length of their union
+-- column: busy_share_pct | Busy Share (%) | percent |       |       | busy as a share of the busy time of everything selected
+-- column: name           | Name           | text    | label | names | kernel name
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, 1.0 * total / nullif(known, 0), median, min, max, stddev,
        p90, p99, busy, 100.0 * busy / nullif(all_busy, 0), name
 FROM temp.kernels_by_name

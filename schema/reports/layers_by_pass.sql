@@ -1,14 +1,14 @@
 -- Kernel time of a selection by layer and pass of training. temp.layers_by_pass: one row for each pair that has kernels.
--- column: time_pct   | Time (%)       | percent | sum
--- column: total_time | Total Time     | ns      | sum
--- column: instances  | Instances      | count   | sum
--- column: steps      | Steps          | count   |
--- column: step_time  | Med per Step   | ns      |
--- column: step_busy  | Med Busy       | ns      |
--- column: avg        | Avg            | ns      | mean
--- column: pass       | Pass           | text    |
--- column: stack      | Stack          | text    |
--- column: layer      | Layer          | text    | label
+-- column: time_pct   | Time (%)     | percent | sum   | 4 | share of the kernel time of the selection
+-- column: total_time | Total Time   | ns      | sum   | 6 | sum of the durations; concurrent kernels count twice
+-- column: instances  | Instances    | count   | sum   | 4 | number of kernels
+-- column: steps      | Steps        | count   |       | 2 | steps in which it occurs
+-- column: step_time  | Med per Step | ns      |       | 6 | median over steps of the kernel time
+-- column: step_busy  | Med Busy     | ns      |       | 3 | median over steps of the busy time
+-- column: avg        | Avg          | ns      | mean  | 3 | mean duration
+-- column: pass       | Pass         | text    |       | 5 | pass of training: forward, backward, optimizer
+-- column: stack      | Stack        | text    |       | 4 | stack of layers, where the model has several
+-- column: layer      | Layer        | text    | label |   | layer; [head] and [tail] around the layers, [no layer]
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,
        1.0 * total / nullif(known, 0), pass, stack, layer
 FROM temp.layers_by_pass

@@ -1,22 +1,22 @@
 -- Steps in time order, and a row for kernels outside of steps. temp.step_figures: one row for each; times in ns.
 -- :steady: 1: only the steady steps.
--- column: step                | Step        |       |
--- column: phase               | Phase       | text  |
--- column: context_requests    | Ctx Reqs    | count |
--- column: context_tokens      | Ctx Tokens  | count | sum
--- column: generation_requests | Gen Reqs    | count |
--- column: generation_tokens   | Gen Tokens  | count | sum
--- column: kernels             | Kernels     | count | sum
--- column: total_time          | Kernel Time | ns    | sum | kept
--- column: gpu_span            | GPU Span    | ns    | | kept
--- column: gpu_busy            | GPU Busy    | ns    |
--- column: host                | Host        | ns    |
--- column: period              | Period      | ns    | | kept
--- column: launch_lag          | Launch Lag  | ns    |
--- column: tokens_per_s        | Tokens/s    |       |
--- column: steady              | Steady      | count | sum
--- column: ts                  | Start       | ns    | min
--- column: name                | Name        | text  | label
+-- column: step                | Step        |       |       | 8 | number of the step, from 0 in time order
+-- column: phase               | Phase       | text  |       | 7 | kind of step
+-- column: context_requests    | Ctx Reqs    | count |       | 1 | requests in prefill
+-- column: context_tokens      | Ctx Tokens  | count | sum   | 2 | their tokens
+-- column: generation_requests | Gen Reqs    | count |       | 1 | requests in decode
+-- column: generation_tokens   | Gen Tokens  | count | sum   | 2 | their tokens
+-- column: kernels             | Kernels     | count | sum   | 2 | kernels in the step
+-- column: total_time          | Kernel Time | ns    | sum   | 5 | sum of their durations
+-- column: gpu_span            | GPU Span    | ns    |       | 7 | from the first kernel to the end of the last
+-- column: gpu_busy            | GPU Busy    | ns    |       | 4 | time during which at least one kernel ran
+-- column: host                | Host        | ns    |       | 4 | time of the step on the host
+-- column: period              | Period      | ns    |       | 8 | from the start of the step to that of the next
+-- column: launch_lag          | Launch Lag  | ns    |       | 3 | from the start of the step on the host to its first kernel
+-- column: tokens_per_s        | Tokens/s    |       |       | 3 | tokens of the step per second of period
+-- column: steady              | Steady      | count | sum   |   | 1 in the longest run of full decode batches
+-- column: ts                  | Start       | ns    | min   | 1 | start, since the begin of the trace
+-- column: name                | Name        | text  | label |   | annotation of the step; [no step]: kernels outside of steps
 SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
        gpu_span, gpu_busy, iif(timed_on = 'cpu', dur, NULL), period, launch_lag, round(tokens_per_s, 1), steady,
        iif(step IS NULL, NULL, coalesce(ts, gpu_start)), iif(step IS NULL, '[no step]', coalesce(name, '[inferred]'))

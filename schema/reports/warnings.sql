@@ -1,11 +1,11 @@
 -- What limits answers about this trace: what is missing or odd, how much of the kernel time it affects, what to do.
 -- temp.coverage: shares found in the kernels. A rule applies if its share is at least `least`.
--- column: severity   | Severity   | text    | label
--- column: code       | Code       | text    |
--- column: share_pct  | Share (%)  | percent |
--- column: count      | Count      | count   | sum
--- column: finding    | Finding    | text    | | wrapped
--- column: suggestion | Suggestion | text    | | wrapped
+-- column: severity   | Severity   | text    | label | 8         | warning or info
+-- column: code       | Code       | text    |       | 4         | name of the finding
+-- column: share_pct  | Share (%)  | percent |       | 5         | share of the kernel time that is affected
+-- column: count      | Count      | count   | sum   | 2         | how many are affected
+-- column: finding    | Finding    | text    |       | 9 wrapped | what limits answers
+-- column: suggestion | Suggestion | text    |       | 7 wrapped | what to do
 WITH
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',

@@ -23,7 +23,7 @@ struct PairLine {
     return side.n > 0 ? Cell(in.kernel_names.op_name(in.kernel_names.op_of(side.name))) : Cell{};
   }
   [[nodiscard]] Cell kernel(const PairSide& side) const {
-    return side.n > 0 ? Cell(kernel_text(side.name, in)) : Cell{};
+    return side.n > 0 ? Cell(in.kernel_names.entries()[side.name].name) : Cell{};
   }
   [[nodiscard]] Cell count(const PairSide& side, std::int64_t units) const {
     return count_cell(static_cast<double>(side.n), units, in.human_readable);
@@ -47,15 +47,15 @@ const Fields<PairLine>& pair_fields() {
   using Line = PairLine;
   static const Fields<Line> kFields = {
       phase_field<Line>(),
-      {text_column("layers", "Layers", "layers with the same two sequences of kernels"),
+      {text_column("layers", "Layers", "layers with the same two sequences of kernels", Fit{8}),
        [](const Line& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
       {figure_column("place", "#", Unit::kCount, "index of the pair in the alignment of these layers"),
        [](const Line& line) { return line.position; }},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
+      {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{8}),
        [](const Line& line) { return line.candidate() - line.baseline(); }},
-      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit::kKept),
+      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit{7}),
        [](const Line& line) { return line.baseline(); }},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}),
        [](const Line& line) { return line.candidate(); }},
       {text_column("status", "Status",
                    "same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only "
@@ -72,9 +72,11 @@ const Fields<PairLine>& pair_fields() {
        [](const Line& line) { return line.op(line.pair.baseline); }},
       {text_column("candidate_op", "Operation'", "operation class in the candidate"),
        [](const Line& line) { return line.op(line.pair.candidate); }},
-      {text_column("baseline_kernel", "Baseline Kernel", "kernel name in the baseline; unknown where unpaired"),
+      {text_column("baseline_kernel", "Baseline Kernel", "kernel name in the baseline; unknown where unpaired",
+                   Fit::kNames),
        [](const Line& line) { return line.kernel(line.pair.baseline); }},
-      {text_column("candidate_kernel", "Candidate Kernel", "kernel name in the candidate; unknown where unpaired"),
+      {text_column("candidate_kernel", "Candidate Kernel", "kernel name in the candidate; unknown where unpaired",
+                   Fit::kNames),
        [](const Line& line) { return line.kernel(line.pair.candidate); }},
   };
   return kFields;
@@ -133,7 +135,7 @@ const Fields<FusionLine>& fusion_fields() {
        [](const Line& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
       {text_column("layers", "Layers", "where it was found"),
        [](const Line& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
-      {sum_column("saving", "Saving", Unit::kTime, "time of the parts - time of the fused kernel, per unit"),
+      {sum_column("saving", "Saving", Unit::kTime, "time of the parts - time of the fused kernel, per unit", Fit{8}),
        [](const Line& line) { return line.parts_time() - line.fused_time(); }},
       {sum_column("fused_n", "n fused", Unit::kAny, "fused kernels per unit (step, token)"),
        [](const Line& line) {
@@ -152,7 +154,7 @@ const Fields<FusionLine>& fusion_fields() {
                      "share of the steps and layers that follow the usual sequences exactly"),
        [](const Line& line) { return 100 * line.fusion.support; }},
       {figure_column("confidence_pct", "Confidence (%)", Unit::kPercent,
-                     "support x share of the kernel time that is explained; half of it where implied"),
+                     "support x share of the kernel time that is explained; half of it where implied", Fit{4}),
        [](const Line& line) { return 100 * line.fusion.confidence; }},
       {text_column("kind", "Kind", "whole; partial: some parts are fused already; implied: no name says so"),
        [](const Line& line) {
@@ -162,9 +164,9 @@ const Fields<FusionLine>& fusion_fields() {
        [](const Line& line) {
          return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name));
        }},
-      {text_column("fused_kernel", "Fused Kernel", "its name"),
-       [](const Line& line) { return kernel_text(line.fusion.fused.name, line.in); }},
-      {text_column("part_kernels", "Instead of", "names of the parts, in their order"),
+      {text_column("fused_kernel", "Fused Kernel", "its name", Fit::kNames),
+       [](const Line& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
+      {text_column("part_kernels", "Instead of", "names of the parts, in their order", Fit{6}),
        [](const Line& line) {
          return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
        }},

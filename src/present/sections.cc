@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "present/cells.h"
@@ -34,7 +33,7 @@ const Fields<LedgerLine>& ledger_fields() {
        }},
       {text_column("item", "Item", "operation class, a fusion, a row of the whole step such as [idle], or a total"),
        [](const Line& line) { return line.item.op; }},
-      {text_column("kernel", "Kernel", "kernel name, with --by kernel"),
+      {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
        [](const Line& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
       {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
        [](const Line& line) { return line.count(line.item.baseline_n, line.group.baseline_units); }},
@@ -58,22 +57,13 @@ const Fields<LedgerLine>& ledger_fields() {
   return kFields;
 }
 
-// By whole name.
-std::unordered_map<std::string_view, const std::string*> kernel_texts(const SectionInput& in) {
-  std::unordered_map<std::string_view, const std::string*> texts;
-  const std::vector<KernelNameEntry>& names = in.kernel_names.entries();
-  for (NameId name = 0; name < names.size(); ++name) texts.emplace(names[name].name, &kernel_text(name, in));
-  return texts;
-}
-
 Report ledger(const SectionInput& in) {
   Report out{columns_of(ledger_fields()), {}};
-  const auto texts = kernel_texts(in);
   for (const GroupComparison& group : in.comparison.groups) {
     const LedgerAccount account = ledger_of(group, in.kernel_names, in.ledger_by);
     const auto add = [&](const std::vector<LedgerItem>& items, std::vector<Row>& rows) {
       for (const LedgerItem& item : items) {
-        const std::string* kernel = item.kernel.empty() ? nullptr : texts.at(item.kernel);
+        const std::string* kernel = item.kernel.empty() ? nullptr : &item.kernel;
         rows.push_back(row_of(ledger_fields(), {in, group, item, account.totals.back().change, kernel}));
       }
     };
@@ -181,7 +171,8 @@ const Fields<SumLine>& kernel_fields() {
       of_sums::ratio(),
       {text_column("status", "Status", "both, new or gone"), [](const SumLine& line) { return line.status("both"); }},
       {text_column("op", "Operation", "operation class"), [](const SumLine& line) { return line.op; }},
-      of_sums::name("name", "Name", "kernel name, normalised"),
+      {text_column("name", "Name", "kernel name, normalised", Fit::kNames),
+       [](const SumLine& line) { return line.name; }},
   };
   return kFields;
 }
@@ -278,7 +269,7 @@ const Fields<SameLine>& same_fields() {
        [](const Line& line) { return line.in.configs.text(line.kernel.config); }},
       {text_column("op", "Operation", "operation class"),
        [](const Line& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
-      {label_column("name", "Name", "kernel name, normalised"),
+      {label_column("name", "Name", "kernel name, normalised", Fit::kNames),
        [](const Line& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
   };
   return kFields;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text/duration_text.h"
@@ -23,19 +24,26 @@ std::string with_separators(const std::string& digits) {
 
 std::string real_text(double value) { return std::isfinite(value) ? fmt::format("{:.15g}", value) : std::string(); }
 
-std::string human_number(double value, Unit unit, TimeUnit time_unit) {
+// Three significant digits, and all that stand before the point; at most three decimals.
+int decimals_of(double value) {
+  const double size = std::fabs(value);
+  return size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+}
+
+std::string human_number(double value, Unit unit, TimeUnit time_unit, std::optional<int> decimals) {
   switch (unit) {
-    case Unit::kTime:
-      if (time_unit == TimeUnit::kNs) return with_separators(fmt::format("{:.1f}", value));
-      return with_separators(fmt::format("{:.3f}", value / nanoseconds_per(time_unit)));
+    case Unit::kTime: {
+      const double scaled = value / nanoseconds_per(time_unit);
+      return with_separators(fmt::format("{:.{}f}", scaled, decimals.value_or(decimals_of(scaled))));
+    }
     case Unit::kPercent:
       return fmt::format("{:.1f}", value);
     case Unit::kRatio:
     case Unit::kBandwidth:
-      return with_separators(fmt::format("{:.3f}", value));
+      return with_separators(fmt::format("{:.{}f}", value, decimals_of(value)));
     case Unit::kCount:
     case Unit::kBytes:
-      return with_separators(fmt::format("{:.1f}", value));
+      return with_separators(fmt::format("{:.{}f}", value, std::min(decimals_of(value), 1)));
     default:
       return real_text(value);
   }
@@ -51,7 +59,7 @@ std::string bytes_text(double bytes) {
   return power == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.2f} {}", bytes, kNames[power]);
 }
 
-std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit) {
+std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
@@ -60,7 +68,7 @@ std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit) {
         unit == Unit::kCount || unit == Unit::kBytes || (unit == Unit::kTime && time_unit == TimeUnit::kNs);
     if (whole) return with_separators(std::to_string(*integer));
   }
-  return human_number(number(cell).value_or(0), unit, time_unit);
+  return human_number(number(cell).value_or(0), unit, time_unit, decimals);
 }
 
 }  // namespace
@@ -81,8 +89,8 @@ std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
   return real == nullptr ? std::string() : real_text(*real / per);
 }
 
-std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
-  std::string text = text_of(cell, unit, time_unit);
+std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals) {
+  std::string text = text_of(cell, unit, time_unit, decimals);
   // What rounds to nothing has no sign.
   const bool is_number = !std::holds_alternative<std::string>(cell);
   if (is_number && text.size() > 1 && text.front() == '-' && text.find_first_not_of("0.", 1) == std::string::npos) {

@@ -14,8 +14,9 @@ std::optional<double> number(const Cell& cell);  // nullopt for text and unknown
 // Exact and plain, for machines: integers in full, reals in at most 15 digits, "" for unknown. `per` divides times.
 std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit);
 
-// For people: thousands separators, fixed decimals by unit, "-" for unknown.
-std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+// For people: thousands separators, "-" for unknown. Times, ratios and rates have three significant digits, and never
+// fewer before the point than they need; with `decimals` just so many behind it, as columns that add up must have.
+std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals = std::nullopt);
 
 // The head with its unit: "Total Time (ms)".
 std::string head_text(const Column& column, TimeUnit time_unit);

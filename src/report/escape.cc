@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <vector>
 
 #include "base/text/utf8.h"
@@ -140,7 +141,8 @@ std::size_t display_width(std::string_view valid_text) {
 }
 
 std::string shorten_middle(const std::string& valid_text, std::size_t width) {
-  if (width < 3 || display_width(valid_text) <= width) return valid_text;
+  if (display_width(valid_text) <= width) return valid_text;
+  if (width < 3) return width == 0 ? std::string() : "\xE2\x80\xA6";
   std::vector<Character> characters;
   for (std::string_view rest = valid_text; !rest.empty();) characters.push_back(take_character(rest));
   std::string out;
@@ -154,6 +156,60 @@ std::string shorten_middle(const std::string& valid_text, std::size_t width) {
   std::size_t tail = characters.size();
   while (used + characters[tail - 1].width <= width) used += characters[--tail].width;
   for (; tail < characters.size(); ++tail) out.append(characters[tail].bytes);
+  return out;
+}
+
+namespace {
+
+// From one place on: an ellipsis before it, and one behind where the rest is longer.
+std::string window(const std::string& valid_text, std::size_t from, std::size_t width) {
+  while (from > 0 && (static_cast<unsigned char>(valid_text[from]) & 0xc0U) == 0x80U) --from;
+  std::string out = from > 0 ? "\xE2\x80\xA6" : "";
+  std::size_t used = from > 0 ? 1 : 0;
+  for (std::string_view rest = std::string_view(valid_text).substr(from); !rest.empty();) {
+    const std::size_t left = display_width(rest);
+    const Character character = take_character(rest);
+    if (used + left > width && used + character.width + 1 > width) return out + "\xE2\x80\xA6";
+    out.append(character.bytes);
+    used += character.width;
+  }
+  return out;
+}
+
+// Texts, each once, that look the same when they are shortened.
+using Lookalikes = std::map<std::string, std::vector<std::string>>;
+
+Lookalikes lookalikes(const std::map<std::string, std::string>& shown) {
+  Lookalikes out;
+  for (const auto& [text, as] : shown) out[as].push_back(text);
+  std::erase_if(out, [](const auto& entry) { return entry.second.size() < 2; });
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> shorten_distinct(const std::vector<std::string>& valid_texts, std::size_t width) {
+  constexpr std::size_t kBefore = 3;  // letters that the texts still have in common
+  std::map<std::string, std::string> shown;
+  for (const std::string& text : valid_texts) shown.emplace(text, shorten_middle(text, width));
+  for (const auto& [as, texts] : lookalikes(shown)) {
+    std::size_t same = texts.front().size();
+    for (const std::string& other : texts) {
+      const auto differ = std::mismatch(texts.front().begin(), texts.front().end(), other.begin(), other.end());
+      same = std::min(same, static_cast<std::size_t>(differ.first - texts.front().begin()));
+    }
+    for (const std::string& text : texts) shown[text] = window(text, same - std::min(same, kBefore), width);
+  }
+  for (const auto& [as, texts] : lookalikes(shown)) {
+    std::size_t number = 0;
+    for (const std::string& text : texts) {
+      const std::string mark = fmt::format("#{}", ++number);
+      shown[text] = shorten_middle(as, width - std::min(width, mark.size())) + mark;
+    }
+  }
+  std::vector<std::string> out;
+  out.reserve(valid_texts.size());
+  for (const std::string& text : valid_texts) out.push_back(shown.at(text));
   return out;
 }
 

@@ -28,6 +28,10 @@ std::size_t display_width(std::string_view valid_text);
 // At most `width` places, the middle replaced by an ellipsis: both ends of a kernel name tell something.
 std::string shorten_middle(const std::string& valid_text, std::size_t width);
 
+// Each of them shortened, and so that texts that differ still do: where they would not, the part in which they differ
+// is shown instead of an end, or they are numbered.
+std::vector<std::string> shorten_distinct(const std::vector<std::string>& valid_texts, std::size_t width);
+
 // Lines of at most `width` places, broken at spaces; a word that is longer loses its middle. At least one line.
 std::vector<std::string> wrap_text(std::string_view valid_text, std::size_t width);
 

@@ -9,10 +9,16 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 12;   // before a text gets narrower than this, numbers are left out
-constexpr std::size_t kLeast = 10;       // no text is shortened below this: other columns are left out
-constexpr std::size_t kReadable = 32;    // before a text gets narrower than this, figures are left out
-constexpr std::size_t kKeptColumns = 3;  // but not these: share, total, count; where no column says that it is kept
+constexpr std::size_t kNarrowest = 12;  // no text is shortened below this before numbers are left out
+constexpr std::size_t kLeast = 10;      // nor below this before other columns are
+constexpr std::size_t kReadable = 32;   // before a text gets narrower than this, minor columns are left out
+
+// How narrow texts may get before a column of this priority is left out.
+std::size_t narrowest_beside(int priority) {
+  constexpr int kMinor = 2, kMiddle = 4, kMajor = 7;
+  constexpr std::size_t kHalf = 16;
+  return priority <= kMinor ? kReadable : priority <= kMiddle ? kHalf : priority <= kMajor ? kNarrowest : kLeast;
+}
 
 class RenderedTable final : public BufferedTable {
  public:
@@ -25,20 +31,30 @@ class RenderedTable final : public BufferedTable {
     Text text = whole;
     const std::string left_out = make_room(text);
     const std::vector<std::size_t> widths = fit(text);
-    line(text.heads, widths, text);
+    shorten_names(text, widths);
+    line(text.heads, widths, text, Cells::kHeads);
     std::vector<std::string> rules;
     rules.reserve(widths.size());
     for (const std::size_t width : widths) rules.emplace_back(width, '-');
-    line(rules, widths, text);
-    for (const auto& row : text.rows) line(row, widths, text);
-    if (left_out.empty()) return;
+    line(rules, widths, text, Cells::kRow);
+    for (const auto& row : text.rows) line(row, widths, text, Cells::kRow);
+    if (left_out.empty() || text.rows.empty()) return;
     for (const std::string& note : wrap_text("(no room for " + left_out + "; --wide shows all)", options_.width)) {
       out_ << note << '\n';
     }
   }
 
+  // Of a head in two lines.
+  static std::size_t folded_width(const std::string& head) {
+    std::size_t best = display_width(head);
+    for (std::size_t blank = head.find(' '); blank != std::string::npos; blank = head.find(' ', blank + 1)) {
+      best = std::min(best, std::max(display_width(head.substr(0, blank)), display_width(head.substr(blank + 1))));
+    }
+    return best;
+  }
+
   static std::size_t natural_width(const Text& text, std::size_t column) {
-    std::size_t width = display_width(text.heads[column]);
+    std::size_t width = text.fold_heads ? folded_width(text.heads[column]) : display_width(text.heads[column]);
     for (const auto& row : text.rows) width = std::max(width, display_width(row[column]));
     return width;
   }
@@ -57,7 +73,6 @@ class RenderedTable final : public BufferedTable {
     const auto erase = [&](auto& of) { of.erase(of.begin() + static_cast<std::ptrdiff_t>(column)); };
     erase(text.heads);
     erase(text.right_aligned);
-    erase(text.optional);
     erase(text.empty);
     erase(text.fit);
     for (auto& row : text.rows) erase(row);
@@ -72,21 +87,19 @@ class RenderedTable final : public BufferedTable {
     return line_width(widths);
   }
 
-  // On a terminal so narrow that names would be unreadable, columns are left out: those that say nothing, then figures,
-  // the last first, then numbers of things, at last whatever is last. Returns their heads, in the order of the table.
+  // Columns are left out where texts would be unreadable otherwise: those of little priority first, and the last of
+  // them first; what says nothing goes before them. Returns their heads, in the order of the table.
   [[nodiscard]] std::string make_room(Text& text) const {
-    if (options_.width == 0 || text.rows.empty()) return {};
+    if (options_.width == 0) return {};
     const std::vector<std::string> heads = text.heads;
-    const bool marked = std::find(text.fit.begin(), text.fit.end(), Fit::kKept) != text.fit.end();
-    const auto usual = [&](std::size_t c) { return text.optional[c] && text.fit[c] != Fit::kKept; };
-    const auto number = [&](std::size_t c) { return text.right_aligned[c] && !text.optional[c] && c > 0; };
-    leave_out(text, kReadable, [&](std::size_t c) { return text.empty[c] && c > 0; });
-    leave_out(text, kReadable, [&](std::size_t c) { return usual(c) && (c >= kKeptColumns || (marked && c > 0)); });
-    if (marked) leave_out(text, kReadable, number);
-    leave_out(text, kReadable, [&](std::size_t c) { return text.optional[c] && c >= kKeptColumns; });
-    leave_out(text, kNarrowest, number);
-    leave_out(text, kLeast, [&](std::size_t c) { return usual(c) && c > 0; });
-    leave_out(text, kLeast, [&](std::size_t c) { return c > 0; });
+    constexpr int kMostImportant = 9;
+    text.fold_heads = least_width(text, kReadable) > options_.width;
+    leave_out(text, kReadable,
+              [&](std::size_t c) { return text.empty[c] && text.fit[c].priority < Fit::kKept.priority; });
+    for (int priority = 0; priority < kMostImportant; ++priority) {
+      leave_out(text, narrowest_beside(priority), [&](std::size_t c) { return text.fit[c].priority == priority; });
+    }
+    leave_out(text, kLeast, [](std::size_t c) { return c > 0; });
     std::string gone;
     std::size_t kept = 0;
     for (const std::string& head : heads) {
@@ -102,7 +115,7 @@ class RenderedTable final : public BufferedTable {
   template <class May>
   void leave_out(Text& text, std::size_t shortest, May may) const {
     for (std::size_t c = text.heads.size(); c-- > 0 && least_width(text, shortest) > options_.width;) {
-      if (may(c)) erase_column(text, c);
+      if (may(c) && text.heads.size() > 1) erase_column(text, c);
     }
   }
 
@@ -111,11 +124,11 @@ class RenderedTable final : public BufferedTable {
   [[nodiscard]] std::vector<std::size_t> fit(const Text& text) const {
     std::vector<std::size_t> widths = natural_widths(text);
     if (options_.width == 0 || widths.empty()) return widths;
-    const auto is_prose = [&](std::size_t c) { return text.fit[c] == Fit::kWrapped; };
-    shrink(widths, kReadable, is_prose);
+    shrink(widths, kReadable, [&](std::size_t c) { return text.fit[c].wrapped; });
     for (const std::size_t shortest : {kNarrowest, kLeast}) {
       shrink(widths, shortest, [&](std::size_t c) { return !text.right_aligned[c]; });
     }
+    shrink(widths, 1, [](std::size_t) { return true; });  // of what is left where nothing has room
     return widths;
   }
 
@@ -141,6 +154,17 @@ class RenderedTable final : public BufferedTable {
     }
   }
 
+  // Names that differ still do when they are shortened.
+  static void shorten_names(Text& text, const std::vector<std::size_t>& widths) {
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (!text.fit[c].names) continue;
+      std::vector<std::string> names;
+      for (const auto& row : text.rows) names.push_back(row[c]);
+      names = shorten_distinct(names, widths[c]);
+      for (std::size_t r = 0; r < names.size(); ++r) text.rows[r][c] = names[r];
+    }
+  }
+
   // Verdicts carry a mark, so that they can be told without colours; with them, worse is red and better green.
   [[nodiscard]] std::string colored(const std::string& cell) const {
     if (!options_.color) return cell;
@@ -149,18 +173,24 @@ class RenderedTable final : public BufferedTable {
     return cell;
   }
 
-  // A row, in as many lines as its prose needs.
-  void line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Text& text) {
+  enum class Cells { kHeads, kRow };
+
+  // A row, in as many lines as its prose needs; heads stand on the line below them.
+  void line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Text& text,
+            Cells kind) {
     std::vector<std::vector<std::string>> parts;
     std::size_t lines = 1;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      const bool wrapped = text.fit[c] == Fit::kWrapped;
+      const bool wrapped = text.fit[c].wrapped || kind == Cells::kHeads;
       parts.push_back(wrapped ? wrap_text(cells[c], widths[c]) : std::vector{shorten_middle(cells[c], widths[c])});
       lines = std::max(lines, parts.back().size());
     }
     for (std::size_t i = 0; i < lines; ++i) {
       std::vector<std::string> row;
-      for (const auto& part : parts) row.push_back(i < part.size() ? part[i] : std::string());
+      for (const auto& part : parts) {
+        const std::size_t above = kind == Cells::kHeads ? lines - part.size() : 0;
+        row.push_back(i >= above && i - above < part.size() ? part[i - above] : std::string());
+      }
       out_ << aligned(row, widths, text.right_aligned) << '\n';
     }
   }

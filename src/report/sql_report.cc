@@ -10,15 +10,14 @@ namespace {
 
 constexpr std::string_view kColumnMark = "-- column:";
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 std::string next_field(std::string_view& line) {
   const std::size_t bar = std::min(line.find('|'), line.size());
-  std::string field = trimmed(line.substr(0, bar));
+  std::string field(trimmed(line.substr(0, bar)));
   line.remove_prefix(std::min(bar + 1, line.size()));
   return field;
 }
@@ -30,6 +29,7 @@ Column parse_column(std::string_view line) {
   column.unit = unit_from(next_field(line)).value();  // a wrong word is our own bug
   column.others = others_aggregate_from(next_field(line)).value();
   column.fit = fit_from(next_field(line)).value();
+  column.meaning = trimmed(line);  // of a script, which is compiled in
   return column;
 }
 

@@ -1,9 +1,9 @@
 // Reports that are one SQL script. The script says itself what its columns are, in lines before the SELECT:
 //
-//   -- column: total_time | Total Time | ns | sum
+//   -- column: total_time | Total Time | ns | sum | 6 | sum of the durations
 //
 // key | head | unit (text, count, ns, bytes, percent, ratio, GB/s or empty) | what [others] shows (label, sum, min,
-// max, mean or empty) | what a narrow terminal does with it (kept, wrapped or nothing), in the order of the SELECT. A
+// max, mean or empty) | what it does on a narrow terminal (fit_from()) | what it means, in the order of the SELECT. A
 // mean is that of the rows it stands for, weighted by total_time / mean of each: the instances whose duration is known.
 #pragma once
 

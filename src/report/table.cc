@@ -1,5 +1,6 @@
 #include "report/table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tracedb {
@@ -29,8 +30,6 @@ constexpr std::pair<std::string_view, OthersAggregate> kAggregates[] = {
     {"", OthersAggregate::kNone},   {"label", OthersAggregate::kLabel}, {"sum", OthersAggregate::kSum},
     {"min", OthersAggregate::kMin}, {"max", OthersAggregate::kMax},     {"mean", OthersAggregate::kMean},
 };
-constexpr std::pair<std::string_view, Fit> kFits[] = {
-    {"", Fit::kUsual}, {"kept", Fit::kKept}, {"wrapped", Fit::kWrapped}};
 constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
     {"auto", TimeUnit::kAuto}, {"ns", TimeUnit::kNs}, {"us", TimeUnit::kUs}, {"ms", TimeUnit::kMs}, {"s", TimeUnit::kS},
 };
@@ -40,7 +39,26 @@ constexpr std::pair<std::string_view, TimeUnit> kTimeUnits[] = {
 std::string_view to_string(Unit unit) { return name_of(kUnits, unit); }
 std::optional<Unit> unit_from(std::string_view text) { return look_up(kUnits, text); }
 std::optional<OthersAggregate> others_aggregate_from(std::string_view text) { return look_up(kAggregates, text); }
-std::optional<Fit> fit_from(std::string_view text) { return look_up(kFits, text); }
+
+std::optional<Fit> fit_from(std::string_view text) {
+  Fit fit;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (word.size() == 1 && word[0] >= '1' && word[0] <= '9') {
+      fit.priority = word[0] - '0';
+    } else if (word == "wrapped") {
+      fit.wrapped = true;
+    } else if (word == "names") {
+      fit.names = true;
+    } else {
+      return std::nullopt;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fit;
+}
+
 std::optional<TimeUnit> time_unit_from(std::string_view text) { return look_up(kTimeUnits, text); }
 std::string_view to_string(TimeUnit unit) { return name_of(kTimeUnits, unit); }
 

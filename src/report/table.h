@@ -23,10 +23,20 @@ std::optional<Unit> unit_from(std::string_view text);
 enum class OthersAggregate { kNone, kLabel, kSum, kMin, kMax, kMean };
 std::optional<OthersAggregate> others_aggregate_from(std::string_view text);
 
-// What a column does on a terminal that has no room for all: a figure goes; kKept goes when no other is left to go; the
-// text of kWrapped, which is prose, goes on in the next line where a name loses its middle.
-enum class Fit { kUsual, kKept, kWrapped };
-std::optional<Fit> fit_from(std::string_view text);  // "", "kept", "wrapped"
+// What a column does on a terminal that has no room for all, declared as words: "6 wrapped".
+struct Fit {
+  int priority = 0;      // columns with the least go first; 1 to 9, the report's point has most; 0: not declared
+  bool wrapped = false;  // prose, which goes on in the next line where a name loses its middle
+  bool names = false;    // names of kernels, of which people see short ones (trace/display_name.h)
+
+  static const Fit kUsual, kKept, kWrapped, kNames;
+  bool operator==(const Fit&) const = default;
+};
+inline constexpr Fit Fit::kUsual{};
+inline constexpr Fit Fit::kKept{5};
+inline constexpr Fit Fit::kWrapped{8, true};
+inline constexpr Fit Fit::kNames{6, false, true};
+std::optional<Fit> fit_from(std::string_view text);  // "", "6", "wrapped", "names", "6 names"
 
 // How texts about a change begin in tables for people.
 inline constexpr std::string_view kWorseMark = "▲ ", kBetterMark = "▼ ";
@@ -36,8 +46,8 @@ struct Column {
   std::string head;  // for people, in the words of Nsight Systems: Total Time
   Unit unit = Unit::kAny;
   OthersAggregate others = OthersAggregate::kNone;
-  Fit fit = Fit::kUsual;
-  std::string_view meaning = {};  // for `trace-query schema`; "": not declared
+  Fit fit = {};
+  std::string_view meaning = {};  // for `trace-query schema` and help; "": not declared
 };
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: unknown
@@ -50,7 +60,8 @@ double nanoseconds_per(TimeUnit unit);
 
 struct RenderOptions {
   TimeUnit time_unit = TimeUnit::kAuto;  // JSON always has ns
-  std::size_t width = 0;                 // of a terminal: longer texts lose their middle; 0: never
+  std::size_t width = 0;                 // of a line of a table: longer texts lose their middle; 0: any
+  bool one_row_as_list = true;           // a table of one row is printed as items and values
   bool color = false;                    // for a terminal: verdicts stand out
   bool guard_formulas = true;            // CSV and TSV cells that a spreadsheet would compute get a leading '
 };

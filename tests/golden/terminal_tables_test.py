@@ -13,11 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from stored_texts import check_stored, store  # noqa: E402
-from trace_cases import Cases, ingest, make_trace, program, require, scratch_folder  # noqa: E402
+from trace_cases import Cases, ingest, make_trace, program, require, run, scratch_folder  # noqa: E402
 
 EXPECTED = Path(__file__).resolve().parent / "terminal"
 WIDTHS = (80, 120, 160)
 LIMIT = ("--limit", 8)
+TILES = ("--tiles", 2, "--iterations", 3, "--kernels", 4)
 SERVER = ("--layers", 2, "--steps", 6, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--streams", 3)
 TRACES = {
     "server": (*SERVER, "--vendor", "nvidia", "--seed", 5),
@@ -33,11 +34,19 @@ REPORTS = {
     "comms": ("comms", *LIMIT), "memcpys": ("memcpys", *LIMIT), "stacks": ("stacks", *LIMIT),
     "sequences": ("sequences", *LIMIT), "warnings": ("warnings",), "issues": ("issues",), "info": ("info",),
     "sql": ("sql", "server.tracedb", QUERY),
+    "timeline_streams": ("timeline", "--per-stream"), "layers_per_op": ("layers", "--per-op", *LIMIT),
+    "kernels_by_pass": ("kernels", "--by", "pass", *LIMIT, "training.tracedb"),
+    "rules_show": ("rules", "show", *LIMIT), "rules_list": ("rules", "list", *LIMIT, "--rules", "wafer"),
+    "verify": ("verify",), "schema": ("schema", "--object", "collectives", "server.tracedb"),
+    "nothing": ("kernels", "--name", "nothing of this name"), "one_row": ("kernels", "--name", "ncclDevKernel_AllReduce*"),
+    "help": ("help", "comms"), "aie": ("aie", *LIMIT, "aie.tracedb"),
     "training": ("steps", "training.tracedb"), "training_ops": ("ops", *LIMIT, "training.tracedb"),
     "compare": ("compare", "--section", "all", *LIMIT, "server.tracedb", "other.tracedb"),
     "align": ("align", *LIMIT, "server.tracedb", "other.tracedb"),
     "fusion": ("fusion", *LIMIT, "server.tracedb", "other.tracedb"),
 }
+WITHOUT_INPUT = ("rules_list", "help")
+NARROW = (20, 40, 60)
 
 
 def has_terminals():
@@ -74,21 +83,90 @@ def on_terminal(width, folder, *arguments):
     return "".join(line for line in lines if not line.startswith("trace     source "))
 
 
-def answers(folder):
-    """{file name: text}; inputs by relative names, so that no folder shows."""
+def make_indexes(folder):
     for name, options in TRACES.items():
         ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb")
+    run("make-trace", "aie", *TILES, folder / "aie.json")
+    ingest(folder / "aie.json", folder / "aie.tracedb")
+
+
+def answers(folder):
+    """{file name: text}; inputs by relative names, so that no folder shows."""
     out = {}
     for name, command in REPORTS.items():
-        inputs = () if any(str(word).endswith(".tracedb") for word in command) else ("server.tracedb",)
+        named = name in WITHOUT_INPUT or any(str(word).endswith(".tracedb") for word in command)
+        inputs = () if named else ("server.tracedb",)
         for width in WIDTHS:
             out[f"{name}.{width}"] = on_terminal(width, folder, *command, *inputs)
     return out
 
 
+def length(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def check_narrow(folder):
+    """Whatever the width, and also where the width is not that of a terminal."""
+    for name, command in REPORTS.items():
+        if name in ("help", "compare", "info"):
+            continue
+        inputs = () if any(str(word).endswith(".tracedb") for word in command) else ("server.tracedb",)
+        inputs = () if name in WITHOUT_INPUT else inputs
+        for width in NARROW:
+            check_width(width, run("trace-query", *command, "-q", "--width", width, *inputs, cwd=folder).stdout)
+
+
+def check_where_width_is_from(folder):
+    """A pipe has 160 characters, unless COLUMNS says otherwise; TRACEDB_COLUMNS goes before it, and --width before both."""
+    def longest(*options, **variables):
+        environment = {name: value for name, value in os.environ.items() if not name.endswith("COLUMNS")}
+        text = run("trace-query", "kernels", "-q", *options, "server.tracedb", cwd=folder, env={**environment, **variables})
+        return max(map(length, text.stdout.splitlines()))
+
+    require(longest("--wide") > longest("--width", "0") > 160, f"not longer: {longest('--wide')}, {longest('--width', '0')}")
+    for most, options, variables in ((160, (), {}), (90, (), {"COLUMNS": "90"}), (160, (), {"COLUMNS": "wide"}),
+                                     (70, (), {"COLUMNS": "90", "TRACEDB_COLUMNS": "70"}),
+                                     (110, ("--width", "110"), {"COLUMNS": "90"})):
+        found = longest(*options, **variables)
+        require(most - 30 < found <= most, f"{options} {variables}: {found} characters")
+    heads = run("trace-query", "kernels", "-q", "server.tracedb", cwd=folder,
+                env={**os.environ, "TRACEDB_COLUMNS": "name,instances,unknown"}).stdout.split("\n")[0]
+    require(heads.split() == ["Name", "Instances"], f"columns of TRACEDB_COLUMNS: {heads}")
+    for option in ("--csv", "--json", "--markdown"):
+        options = ("trace-query", "kernels", "-q", option, "server.tracedb")
+        require(run(*options, cwd=folder, env={**os.environ, "COLUMNS": "30"}).stdout == run(*options, cwd=folder).stdout,
+                f"COLUMNS changes {option}")
+
+
+def check_names(folder):
+    """Kernels that differ are shown by names that differ, at every width."""
+    for width in (*NARROW, *WIDTHS):
+        text = run("trace-query", "kernels", "-q", "--columns", "name", "--limit", "0", "--width", width, "server.tracedb",
+                   cwd=folder).stdout
+        names = text.splitlines()[2:]
+        require(len(set(names)) == len(names) > 20, f"{width}: {len(names)} rows, {len(set(names))} names")
+
+
+def check_notes(folder):
+    """What is cut off is said once, also for several tables."""
+    notes = run("trace-query", "compare", "--section", "operations,kernels,ledger", "server.tracedb", "other.tracedb",
+                cwd=folder).stderr.splitlines()
+    cut = [note for note in notes if "[others]" in note]
+    require(len(cut) == 1 and "tables" in cut[0], f"notes: {notes}")
+    require(len(set(notes)) == len(notes), f"a note is repeated: {notes}")
+
+
+def check_sql_rows(folder):
+    query = "SELECT id FROM kernels"
+    for options, rows in (((), 30), (("-n", "7"), 7), (("--limit", "0"), None), (("--csv",), None)):
+        result = run("trace-query", "sql", *options, "server.tracedb", query, cwd=folder)
+        lines = len(result.stdout.splitlines()) - (1 if "--csv" in options else 2)
+        require(lines == rows if rows else lines > 200, f"{options}: {lines} rows")
+        require(("more row" in result.stderr) == bool(rows), f"{options}: {result.stderr}")
+
+
 def check_width(width, text):
-    wide = [line for line in text.splitlines()
-            if sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) > width]
+    wide = [line for line in text.splitlines() if length(line) > width]
     require(not wide, f"{len(wide)} lines do not fit: {wide[:2]}")
 
 
@@ -98,9 +176,15 @@ def main():
         cases.skip("tables of every report on a terminal", "no pseudo-terminals here (/dev/pts)")
         cases.finish()
     with scratch_folder() as folder:
+        make_indexes(folder)
         found = answers(folder)
-    if "--update" in sys.argv[1:]:
-        return store(EXPECTED, found)
+        if "--update" in sys.argv[1:]:
+            return store(EXPECTED, found)
+        cases.run("narrow tables", check_narrow, folder)
+        cases.run("where the width is from", check_where_width_is_from, folder)
+        cases.run("different names", check_names, folder)
+        cases.run("notes once", check_notes, folder)
+        cases.run("rows of SQL", check_sql_rows, folder)
     for name, text in found.items():
         cases.run(f"{name} fits", check_width, int(name.rpartition(".")[2]), text)
         cases.run(name, check_stored, EXPECTED / name, text)

@@ -82,7 +82,11 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kOutput, "output,o", OptionKind::kOutputFile,
      "write to this file instead of standard output; its ending names the format: x.csv, x.json, x.md"},
     {OptionGroup::kOutput, "timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns"},
-    {OptionGroup::kOutput, "wide", OptionKind::kFlag, "all columns and full names, even on a narrow terminal"},
+    {OptionGroup::kOutput, "width", OptionKind::kValue,
+     "characters in a line of a table; 0: any (default: TRACEDB_COLUMNS or COLUMNS, else those of the terminal, else "
+     "160)"},
+    {OptionGroup::kOutput, "wide", OptionKind::kFlag,
+     "tables with all columns and whole names, however long their lines get"},
     {OptionGroup::kOutput, "color", OptionKind::kValue,
      "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out"},
     {OptionGroup::kOutput, "raw-cells", OptionKind::kFlag,
@@ -237,14 +241,20 @@ std::vector<std::string> CommandLine::words(const std::string& name) const {
   return one != nullptr ? std::vector{*one} : list(name);
 }
 
+std::vector<std::string> split_names(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::vector<std::string> CommandLine::names(const std::string& name) const {
   std::vector<std::string> out;
   for (const std::string& text : words(name)) {
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      out.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    for (std::string& part : split_names(text)) out.push_back(std::move(part));
   }
   return out;
 }

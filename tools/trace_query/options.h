@@ -38,6 +38,9 @@ enum class OptionKind {
   kOutputFile,  // a file to write, which parse() refuses where something would be lost
 };
 
+// "a,b" -> a, b
+std::vector<std::string> split_names(const std::string& text);
+
 class CommandLine {
  public:
   CommandLine(const Command& command, std::initializer_list<OptionGroup> groups);
@@ -66,6 +69,8 @@ class CommandLine {
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
   [[nodiscard]] std::span<const std::string> inputs() const;
+  // Of a command whose first arguments are something else.
+  void set_inputs(std::vector<std::string> inputs) { inputs_ = std::move(inputs); }
 
   [[nodiscard]] const Renderer& renderer() const;
   [[nodiscard]] TimeUnit time_unit() const;

@@ -1,7 +1,6 @@
 #include "trace_query/output.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -11,17 +10,50 @@
 #include "base/error.h"
 #include "base/text/counted.h"
 #include "report/escape.h"
+#include "shared/terminal.h"
+#include "trace/display_name.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kUsualWidth = 100;
+constexpr std::size_t kUsualWidth = 100;  // of a terminal that does not say
+constexpr std::size_t kPipeWidth = 160;   // of what is no terminal
 constexpr std::size_t kUsualRows = 30;
+constexpr const char* kColumnsVariable = "TRACEDB_COLUMNS";
 
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kUsualWidth;
+// 0: any. `file`: the table goes into one.
+std::size_t table_width(const CommandLine& line, bool file) {
+  if (line.has("wide") || line.renderer().name != "table") return 0;
+  if (const auto width = line.number("width")) return static_cast<std::size_t>(*width);
+  constexpr int kNoDescriptor = -1;
+  const bool terminal = !file && isatty(STDOUT_FILENO) == 1;
+  return line_width(file ? kNoDescriptor : STDOUT_FILENO).value_or(terminal ? kUsualWidth : kPipeWidth);
+}
+
+// Those of the usual columns that the report has, separated by commas; "": none.
+std::string usual_columns(const CommandLine& line, const Report& report) {
+  const auto names = line.setting("columns", kColumnsVariable);
+  std::string out;
+  for (const std::string& name : split_names(names.value_or(""))) {
+    if (find_column(report.columns, name)) out += (out.empty() ? "" : ",") + name;
+  }
+  return out;
+}
+
+// Kernels by what distinguishes them.
+void shorten_names(Report& report) {
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    if (!report.columns[c].fit.names) continue;
+    std::vector<std::string> names;
+    for (const Row& row : report.rows) {
+      if (const auto* name = std::get_if<std::string>(&row[c])) names.push_back(*name);
+    }
+    const std::vector<std::string> shown = display_names(names);
+    auto next = shown.begin();
+    for (Row& row : report.rows) {
+      if (std::holds_alternative<std::string>(row[c])) row[c] = *next++;
+    }
+  }
 }
 
 }  // namespace
@@ -44,6 +76,7 @@ std::size_t row_limit(const CommandLine& line) {
 
 Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
   const auto path = line.text("output");
+  width_ = table_width(line, path && *path != "-");
   if (!path || *path == "-") return;
   path_ = *path;
   file_.emplace(path_);
@@ -55,7 +88,8 @@ std::unique_ptr<TableRenderer> Output::renderer() {
   options.guard_formulas = !line_.has("raw-cells");
   const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
   options.color = line_.color(terminal);
-  if (terminal && !line_.has("wide")) options.width = terminal_width();
+  options.width = width_;
+  options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
   return line_.renderer().make(stream(), options);
 }
 
@@ -97,32 +131,46 @@ void Output::add(const std::string& name, InputReport report) {
   merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
 }
 
-void Output::arrange(Report& report) const {
+void Output::arrange(Report& report) {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
   const std::size_t limit = row_limit(line_);
   limit_rows(report, limit);
   if (!line_.has("limit") && report.rows.size() < rows) {
-    note(fmt::format("[others] is {}; --limit 0 shows all", counted(rows - limit, "more row")));
+    cut_rows_ += rows - limit;
+    ++cut_tables_;
   }
   std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
   report.footer.clear();
-  if (line_.knows("columns") && line_.has("columns")) choose_columns(report, *line_.text("columns"));
+  const bool human_readable = line_.renderer().audience == Audience::kHuman;
+  if (line_.knows("columns") && line_.has("columns")) {
+    choose_columns(report, *line_.text("columns"));
+  } else if (line_.knows("columns") && !line_.knows("section") && human_readable) {
+    if (const std::string usual = usual_columns(line_, report); !usual.empty()) choose_columns(report, usual);
+  }
+  if (human_readable && !line_.has("wide")) shorten_names(report);
 }
 
 void Output::note(const std::string& text) const {
-  if (!line_.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
+  if (!line_.quiet() && noted_.insert(text).second) std::cerr << "note: " << escape_text(text) << '\n';
 }
 
 void Output::separate(const std::string& title) {
   const bool human_readable = line_.renderer().audience == Audience::kHuman;
   if (any_ && (human_readable || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
-  if (human_readable && !title.empty()) stream() << escape_text(title) << "\n\n";
+  if (human_readable && !title.empty()) {
+    const std::string text = escape_text(title);
+    stream() << (width_ > 0 ? shorten_middle(text, width_) : text) << "\n\n";
+  }
   any_ = true;
 }
 
 void Output::finish() {
   if (!merged_.columns.empty()) write(merged_, merged_head_, merged_warnings_);
+  if (cut_tables_ > 0) {
+    const std::string tables = cut_tables_ > 1 ? fmt::format(" of {} tables", cut_tables_) : "";
+    note(fmt::format("[others] is {}{}; --limit 0 shows all", counted(cut_rows_, "more row"), tables));
+  }
   stream().flush();
   if (file_) return file_->finish();
   if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));

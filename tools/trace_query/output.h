@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,21 +45,24 @@ class Output {
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
-  void note(const std::string& text) const;
+  void note(const std::string& text) const;  // once, however often it is said
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
   void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:
-  void arrange(Report& report) const;
+  void arrange(Report& report);
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
 
   const CommandLine& line_;
   std::ostream* standard_;
   std::optional<OutputFile> file_;
   std::string path_;
+  std::size_t width_ = 0;  // of a table; 0: any
   bool any_ = false;
+  std::size_t cut_rows_ = 0, cut_tables_ = 0;
+  mutable std::set<std::string> noted_;
   Report merged_;  // rows of all inputs so far; without columns: none came
   ReportHead merged_head_;
   std::vector<std::string> merged_warnings_;

@@ -52,10 +52,10 @@ TEST_CASE("timeline of the small index, by device and by stream") {
 
 TEST_CASE("selections choose work, a window cuts it off") {
   const Fixture fixture;
-  CHECK(fixture.timeline(only([](Selection& s) { s.phase = "prefill"; })) == "1 - 350 100 250 0 0 0");
+  CHECK(fixture.timeline(only([](Selection& s) { s.phases = {"prefill"}; })) == "1 - 350 100 250 0 0 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.name_glob = "gemm"; })) == "1 - 550 150 0 0 400 290");
-  CHECK(fixture.timeline(only([](Selection& s) { s.stream = "default"; })) == "1 - 300 0 300 0 0 0");
-  CHECK(fixture.timeline(only([](Selection& s) { s.device = 3; })).empty());
+  CHECK(fixture.timeline(only([](Selection& s) { s.streams = {"default"}; })) == "1 - 300 0 300 0 0 0");
+  CHECK_THROWS_AS(fixture.timeline(only([](Selection& s) { s.devices = {3}; })), Error);
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 190, s.to = 620; })) == "1 - 430 30 250 40 110 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 300, s.to = 400; })) == "1 - 100 0 100 0 0 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 900; })).empty());
@@ -81,7 +81,7 @@ TEST_CASE("steps other than those of the index") {
       "INSERT INTO annotation (id, ts, dur, kind, stream_id, name_id) VALUES (2, 90, 20, 'gpu', 1, 20), "
       "(3, 140, 600, 'gpu', 2, 21)");
   const StepOptions mine{"^mine ?(?<kind>[a-z]*)"};
-  const Selection decode = only([](Selection& s) { s.phase = "decode"; });
+  const Selection decode = only([](Selection& s) { s.phases = {"decode"}; });
   const auto rows = [&](std::string_view sql, const Selection& selection) {
     return ask_passes(fixture.index, sql, selection, {}, mine);
   };
@@ -107,8 +107,8 @@ TEST_CASE("steps and phases of the small index") {
 TEST_CASE("launches of the small index") {
   const Fixture fixture;
   CHECK(fixture.launches() == "hipLaunchKernel 1 1 30 50 50; [no launch] - 2 - - -");
-  CHECK(fixture.launches(only([](Selection& s) { s.phase = "none"; })) == "[no launch] - 1 - - -");
-  CHECK(fixture.launches(only([](Selection& s) { s.phase = "prefill", s.to = 120; })) ==
+  CHECK(fixture.launches(only([](Selection& s) { s.phases = {"none"}; })) == "[no launch] - 1 - - -");
+  CHECK(fixture.launches(only([](Selection& s) { s.phases = {"prefill"}, s.to = 120; })) ==
         "hipLaunchKernel 1 1 30 50 50");
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("communication with and without a description") {
       "INSERT INTO collective VALUES (2, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL);"
       "INSERT INTO collective VALUES (99, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL)");
   CHECK(described.comms() == "allreduce 4 200 1 300 300 250 1.5 1");
-  CHECK(described.comms(only([](Selection& s) { s.phase = "none"; })).empty());
+  CHECK(described.comms(only([](Selection& s) { s.phases = {"none"}; })).empty());
 }
 
 TEST_CASE("copies and fills, with sizes and durations that are unknown") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "report/escape.h"
@@ -32,7 +33,7 @@ TEST_CASE("table") {
   CHECK(rendered("table", {make_row(1234567, 1200, "a\x1b"), {std::monostate{}, std::int64_t{3}, std::string("b")}}) ==
         "Total Time (us)  Instances  Name\n"
         "---------------  ---------  -----\n"
-        "      1,234.567      1,200  a\\x1b\n"
+        "          1,235      1,200  a\\x1b\n"
         "              -          3  b\n");
   SUBCASE("one unit for all columns") {
     RenderOptions options;
@@ -49,7 +50,7 @@ TEST_CASE("table") {
   }
 }
 
-TEST_CASE("table: totals have a unit of their own, other times share one in which the smallest can be read") {
+TEST_CASE("table: times share a unit in which the smallest can be read, unless totals have too many digits then") {
   const std::vector<Column> columns = {{"total", "Total", Unit::kTime, OthersAggregate::kSum},
                                        {"min", "Min", Unit::kTime, OthersAggregate::kMin},
                                        {"max", "Max", Unit::kTime, OthersAggregate::kMax}};
@@ -61,10 +62,11 @@ TEST_CASE("table: totals have a unit of their own, other times share one in whic
     renderer->end({});
     return out.str().substr(0, out.str().find('\n'));
   };
-  CHECK(heads(300'000'000, 500, 20'000) == "| Total (ms) | Min (us) | Max (us) |");
+  CHECK(heads(300'000'000, 500, 20'000) == "| Total (us) | Min (us) | Max (us) |");
+  CHECK(heads(20'000'000'000, 500, 20'000) == "| Total (ms) | Min (us) | Max (us) |");
   CHECK(heads(900, 500, 400) == "| Total (ns) | Min (ns) | Max (ns) |");
-  CHECK(heads(1, 20'000'000, 300'000'000) == "| Total (ns) | Min (ms) | Max (ms) |");
-  CHECK(heads(1, 500, 300'000'000) == "| Total (ns) | Min (us) | Max (us) |");
+  CHECK(heads(1, 20'000'000, 300'000'000) == "| Total (ms) | Min (ms) | Max (ms) |");
+  CHECK(heads(1, 500, 300'000'000) == "| Total (us) | Min (us) | Max (us) |");
 }
 
 namespace {
@@ -108,7 +110,8 @@ TEST_CASE("table: a narrow terminal loses figures before names become unreadable
   CHECK(note_at(200, columns, rows).empty());
   CHECK(note_at(80, columns, rows) == "(no room for Avg (ns); --wide shows all) ");
   CHECK(note_at(66, columns, rows) == "(no room for Instances, Avg (ns); --wide shows all) ");
-  CHECK(note_at(40, columns, rows) == "(no room for Instances, Instances, Avg (ns); --wide shows all) ");
+  CHECK(note_at(40, columns, rows) ==
+        "(no room for Instances, Instances, Instances, Instances, Avg (ns); --wide shows all) ");
 }
 
 TEST_CASE("table: every line fits the terminal, the note of what is left out included") {
@@ -125,10 +128,11 @@ TEST_CASE("table: every line fits the terminal, the note of what is left out inc
   const Row row = {long_text, long_text, n, long_text, long_text, long_text, n, long_text};
   for (const std::size_t width : {160, 120, 80, 60, 40, 30}) {
     CAPTURE(width);
-    CHECK(longest_line(table_at(width, columns, {row})) <= width);
+    CHECK(longest_line(table_at(width, columns, {row, row})) <= width);
   }
-  CHECK(note_at(80, columns, {row}) == "(no room for Kernel Id, Sixth Text; --wide shows all) ");
-  CHECK(note_at(70, columns, {row}) == "(no room for Fifth Text, Kernel Id, Sixth Text; --wide shows all) ");
+  CHECK(note_at(80, columns, {row, row}) == "(no room for Fifth Text, Kernel Id, Sixth Text; --wide shows all) ");
+  CHECK(note_at(70, columns, {row, row}) ==
+        "(no room for Fourth Text, Fifth Text, Kernel Id, Sixth Text; --wide shows all) ");
 }
 
 TEST_CASE("table: on a narrow terminal columns without a value go first, those that are kept last") {
@@ -141,7 +145,8 @@ TEST_CASE("table: on a narrow terminal columns without a value go first, those t
                                        {"name", "Name", Unit::kText}};
   const std::vector<Row> rows = {Row{n, Cell(), n, n, n, "decode"}, Row{n, Cell(), n, n, n, "prefill"}};
   CHECK(table_at(50, columns, rows).find("no room") == std::string::npos);
-  CHECK(table_at(45, columns, rows).find("\n(no room for Requests; --wide") != std::string::npos);
+  CHECK(table_at(45, columns, rows).find("no room") == std::string::npos);  // heads in two lines
+  CHECK(table_at(40, columns, rows).find("\n(no room for Requests; --wide") != std::string::npos);
   CHECK(note_at(32, columns, rows).starts_with("(no room for Requests, Rows; --wide"));
   CHECK(note_at(25, columns, rows).starts_with("(no room for Requests, Tokens, Rows; --wide"));
   // A table without rows has nothing to make room for.
@@ -153,8 +158,8 @@ TEST_CASE("table: where names are at their narrowest, ids give way") {
   columns.insert(columns.begin() + 1, {"id", "Kernel Id"});
   const std::vector<Row> rows = {
       Row{std::string(40, 'a'), std::int64_t{7}, std::string(40, 'b'), std::string(40, 'c')}};
-  CHECK(note_at(40, columns, rows) == "(no room for Kernel Id; --wide shows all) ");
-  CHECK(table_at(40, columns, rows).find("aaaaaa…aaaaa  bbbbbb…bbbbb  cccccc…ccccc\n") != std::string::npos);
+  CHECK(note_at(40, columns, rows) == "(no room for Kernel Id, Name; --wide shows all) ");
+  CHECK(table_at(40, columns, rows).find("aaaaaaaaa…aaaaaaaaa  bbbbbbbbb…bbbbbbbbb\n") != std::string::npos);
 }
 
 TEST_CASE("table: prose goes on in the next line, names lose their middle") {
@@ -190,6 +195,79 @@ TEST_CASE("table: texts give way in turns") {
   renderer->end({});
   CHECK(out.str().find(std::string(23, '-') + "  " + std::string(23, '-') + "  " + std::string(20, '-') + "\n") !=
         std::string::npos);
+}
+
+TEST_CASE("table: names that differ still do when they are shortened") {
+  const std::vector<Column> columns = {{"n", "Instances", Unit::kCount},
+                                       {"name", "Name", Unit::kText, OthersAggregate::kLabel, Fit::kNames}};
+  std::vector<Row> rows;
+  for (const char* tile : {"64x128", "64x256", "192x64"}) {
+    rows.push_back({std::int64_t{1}, "gemm_of_this_library_" + std::string(tile) + "_and_many_other_properties"});
+  }
+  for (const std::size_t width : {60, 40, 30, 24}) {
+    std::istringstream lines(table_at(width, columns, rows));
+    std::set<std::string> shown;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("\xE2\x80\xA6") != std::string::npos || line.find("gemm") != std::string::npos) shown.insert(line);
+    }
+    CAPTURE(width);
+    CHECK(shown.size() == rows.size());
+  }
+}
+
+TEST_CASE("table: three significant digits, and one number of decimals where columns add up") {
+  const std::vector<Column> columns = {{"total", "Total", Unit::kTime, OthersAggregate::kSum},
+                                       {"avg", "Avg", Unit::kTime, OthersAggregate::kMean},
+                                       {"ratio", "Ratio", Unit::kRatio}};
+  const std::vector<Row> rows = {Row{std::int64_t{1'234'567}, 150'779.0, 1.23456},
+                                 Row{std::int64_t{4'184}, 4'184.4, 123.456},
+                                 Row{std::int64_t{95'123}, 24'175.0, 0.0123}};
+  CHECK(table_at(0, columns, rows) ==
+        "Total (us)  Avg (us)  Ratio\n"
+        "----------  --------  -----\n"
+        "     1,235       151   1.23\n"
+        "         4      4.18    123\n"
+        "        95      24.2  0.012\n");
+}
+
+TEST_CASE("table: one row of many columns is a list of items and values") {
+  std::vector<Column> columns = {{"device", "Device"}, {"span", "Span", Unit::kTime}, {"idle", "Idle", Unit::kTime}};
+  for (const char* key : {"a", "b", "c", "d"}) columns.push_back({key, key, Unit::kCount});
+  const Row row = {std::int64_t{0}, std::int64_t{5'097'356}, Cell(), std::int64_t{1234}, std::int64_t{0}, Cell(), 2.5};
+  CHECK(table_at(0, columns, {row}) ==
+        "Item    Value\n------  --------\nDevice  0\nSpan    5.097 ms\na       1,234\nb       0\nd       2.5\n");
+  CHECK(table_at(0, columns, {row, row}).starts_with("Device  Span (us)  Idle (us)"));
+}
+
+TEST_CASE("table: what a report is about stays longest") {
+  std::vector<Column> columns = {{"name", "Name", Unit::kText, OthersAggregate::kLabel}};
+  for (int priority = 1; priority <= 9; ++priority) {
+    const std::string key = "column_" + std::to_string(priority);
+    columns.push_back({key, key, Unit::kCount, OthersAggregate::kNone, Fit{priority}});
+  }
+  const Row row(10, std::int64_t{1});
+  std::vector<Row> rows(2, row);
+  for (Row& each : rows) each[0] = std::string("kernel");
+  CHECK(note_at(90, columns, rows) == "(no room for column_1; --wide shows all) ");
+  CHECK(note_at(60, columns, rows) == "(no room for column_1, column_2, column_3, column_4; --wide shows all) ");
+  for (std::size_t width = 20; width <= 200; width += 9) {
+    CAPTURE(width);
+    CHECK(longest_line(table_at(width, columns, rows)) <= width);
+    CHECK(longest_line(table_at(width, columns, {})) <= width);
+  }
+}
+
+TEST_CASE("the ending of a file names a format") {
+  const auto format = [](std::string_view path) {
+    const Renderer* found = find_renderer_of_file(path);
+    return found == nullptr ? std::string_view("none") : found->name;
+  };
+  CHECK(format("a/b.csv") == "csv");
+  CHECK(format("b.ndjson") == "jsonl");
+  CHECK(format("b.md") == "markdown");
+  CHECK(format("b.csv/x") == "none");
+  CHECK(format("csv") == "none");
+  CHECK(format("b.") == "none");
 }
 
 TEST_CASE("csv") {

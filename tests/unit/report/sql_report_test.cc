@@ -41,13 +41,16 @@ bool is(const Cell& cell, const char* value) { return cell == Cell(std::string(v
 }  // namespace
 
 TEST_CASE("columns are read from the script") {
-  const auto columns = report_columns("-- head\n-- column: a | A b | ns | sum\n-- column: c | C | |\nSELECT 1");
+  const auto columns =
+      report_columns("-- head\n-- column: a | A b | ns | sum\n-- column: c | C | | | 7 names | what | it is\nSELECT 1");
   REQUIRE(columns.size() == 2);
   CHECK(columns[0].key == "a");
   CHECK(columns[0].head == "A b");
   CHECK(columns[0].unit == Unit::kTime);
   CHECK(columns[0].others == OthersAggregate::kSum);
   CHECK(columns[1].unit == Unit::kAny);
+  CHECK(columns[1].fit == Fit{7, false, true});
+  CHECK(columns[1].meaning == "what | it is");
 }
 
 TEST_CASE("a limit leaves one row that makes the columns add up") {

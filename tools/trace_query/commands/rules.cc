@@ -10,6 +10,7 @@
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_check.h"
 #include "trace_query/command.h"
+#include "trace_query/inputs.h"
 #include "trace_query/run.h"
 
 namespace tracedb {
@@ -32,7 +33,9 @@ int show(const CommandLine& line, std::span<const std::string> inputs) {
 int list(const CommandLine& line) {
   const ActiveRules active = requested_rules(line);
   const RuleSet& rules = active.get();
-  Report report{{text_column("rule", "Rule"), text_column("class", "Class"), text_column("condition", "Condition"),
+  Report report{{{"rule", "Rule", Unit::kText, OthersAggregate::kLabel},
+                 text_column("class", "Class"),
+                 {"condition", "Condition", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
                  text_column("source", "Source")},
                 {}};
   for (const Rule& rule : rules.rules) {
@@ -135,7 +138,10 @@ int run(std::span<const std::string> args) {
     throw Error(ErrorCode::kUsage, fmt::format("rules {}: give {}", words[0],
                                                words[0] == "show" ? "a trace or index" : "the name of a kernel"));
   }
-  if (words[0] == "show") return show(line, rest);
+  if (words[0] == "show") {
+    line.set_inputs(find_inputs(rest, std::nullopt));
+    return show(line, line.inputs());
+  }
   if (words[0] == "list") return list(line);
   if (words[0] == "check") return check(line, rest);
   if (words[0] == "explain") return explain(line, rest);

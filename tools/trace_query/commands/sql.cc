@@ -89,7 +89,7 @@ std::size_t count_answers(Database& database, const std::string& text,
 struct Answers {
   Output& output;
   ReportHead head;
-  std::size_t max_rows;
+  std::size_t max_rows, limit;
   std::unique_ptr<TableRenderer> document;  // of all statements; null: each has its own table
   bool numbered;                            // rows say which statement they answer
   std::vector<std::string> warnings;        // not yet printed
@@ -123,8 +123,12 @@ void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
     Row row;
     if (answers.numbered) row.emplace_back(static_cast<std::int64_t>(sql.number()));
     for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
-    renderer.row(row);
+    if (answers.limit == 0 || rows < answers.limit) renderer.row(row);
     ++rows;
+  }
+  if (answers.limit != 0 && rows > answers.limit) {
+    answers.warnings.push_back(
+        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - answers.limit, "more row")));
   }
   for (std::string& note : answers.workload.take_notes()) answers.warnings.push_back(std::move(note));
   if (own) print_warnings(renderer, answers);
@@ -199,6 +203,8 @@ void add_options(CommandLine& line) {
   line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
   line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
+  line.add("limit,n", OptionKind::kValue,
+           "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
   add_timeline_options(line);
   add_micro_idle(line);
@@ -238,6 +244,7 @@ int run(std::span<const std::string> args) {
     Answers answers{output,
                     {"sql", {asked.input}},
                     max_rows,
+                    row_limit(line),
                     one_document ? output.renderer() : nullptr,
                     one_document && count > 1,
                     std::move(trace.notes),
