@@ -1,7 +1,8 @@
--- Problems found in the trace, worst first. The command appends the meaning of each kind.
--- column: severity | Severity | text  |
--- column: count    | Count    | count | sum
--- column: kind     | Kind     | text  | label
--- column: offset   | Offset   |       | min
--- column: sample   | Sample   | text  |
-SELECT severity, count, kind, offset, sample FROM issues;
+-- Problems found in the trace, worst first. The command fills in the meaning of each kind.
+-- column: severity | Severity | text  |       | 7         | info, warning or data_loss
+-- column: count    | Count    | count | sum   | 8         | how often
+-- column: kind     | Kind     | text  | label | 9         | name of the kind of problem
+-- column: meaning  | Meaning  | text  |       | 6 wrapped | what that kind of problem means
+-- column: offset   | Offset   |       | min   | 1         | first place in the trace, in bytes
+-- column: sample   | Sample   | text  |       | 3 wrapped | first example
+SELECT severity, count, kind, NULL, offset, sample FROM issues;

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -18,8 +19,8 @@ def query(*arguments, **options):
 
 def check_endings(index, folder):
     for name, begins in (("x.csv", "Input,Time (%),"), ("x.tsv", "Input\tTime (%)"), ("x.json", '{"schema"'),
-                         ("x.jsonl", '{"input"'), ("x.md", "| "), ("x.txt", "Time (%)"), ("x.other", "Time (%)"),
-                         ("a.csv/x", "Time (%)"), ("X", "Time (%)")):
+                         ("x.jsonl", '{"input"'), ("x.md", "| "), ("x.txt", "Time  "), ("x.other", "Time  "),
+                         ("a.csv/x", "Time  "), ("X", "Time  ")):
         (folder / name).parent.mkdir(exist_ok=True)
         query("kernels", "-q", "-o", folder / name, index)
         text = (folder / name).read_text()
@@ -149,12 +150,74 @@ def check_bad_input(folder, index, other):
     equal(run("trace-query", "compare", bad, index, check=False).returncode, 3, "a baseline that cannot be read")
 
 
+REPORTS = ("info", "ops", "kernels", "phases", "steps", "layers", "timeline", "gaps", "launches", "comms", "memcpys",
+           "stacks", "sequences", "warnings", "issues", "verify")
+TYPES = {"string": str, "number": (int, float), "array": list, "object": dict, "null": type(None)}
+
+
+def faults(value, schema, place):
+    """Where a value is not what a JSON Schema says, for the words that ours have."""
+    wanted = schema.get("type", [])
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    if wanted and not any(isinstance(value, TYPES[name]) and not isinstance(value, bool) for name in wanted):
+        yield f"{place}: {value!r} is no {wanted}"
+    if "const" in schema and value != schema["const"]:
+        yield f"{place}: {value!r}, not {schema['const']!r}"
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{place}: {value!r} does not match {schema['pattern']!r}"
+    for name in schema.get("required", []):
+        if name not in value:
+            yield f"{place}: no {name}"
+    for name, member in schema.get("properties", {}).items():
+        if isinstance(value, dict) and name in value:
+            yield from faults(value[name], member, f"{place}.{name}")
+    for i, item in enumerate(value if isinstance(value, list) and "items" in schema else []):
+        yield from faults(item, schema["items"], f"{place}[{i}]")
+    if "anyOf" in schema and all(list(faults(value, one, place)) for one in schema["anyOf"]):
+        yield f"{place}: fits none of {len(schema['anyOf'])} shapes"
+
+
+def check_json_schemas(index, other):
+    cases = [((name, index), name) for name in REPORTS]
+    cases += [(("kernels", "--by", "pass", index), "kernels"), (("layers", "--per-op", index), "layers"),
+              (("ops", index, other), "ops"), (("timeline", "--per-stream", index), "timeline"),
+              (("kernels", "--name", "none of these", index), "kernels"), (("rules", "show", index), "rules_show"),
+              (("align", index, other), "compare"), (("fusion", index, other), "compare"),
+              (("compare", "--section", "all", index, other), "compare")]
+    for command, name in cases:
+        schema = json.loads(query("schema", "--json-schema", name))
+        document = json.loads(query(command[0], "-q", "--json", *command[1:]))
+        equal(list(faults(document, schema, name)), [], " ".join(map(str, command)))
+        del document["schema"]
+        require(list(faults(document, schema, name)), f"{name}: the schema holds for anything")
+    wrong = run("trace-query", "schema", "--json-schema", "kernel", check=False)
+    require(wrong.returncode == 2 and "did you mean 'kernels'" in wrong.stderr, wrong.stderr)
+
+
+def check_columns_of_help(index, other):
+    """`help REPORT`, `schema` and the JSON Schema name the columns that the report has."""
+    for name in REPORTS:
+        head = next(csv.reader(query(name, "-q", "--csv", "--timeunit", "ns", index).splitlines()))[1:]
+        text = query("help", name)
+        listed = {row["column"] for row in json.loads(query("schema", "--json", "--object", f"report {name}"))["rows"]}
+        rows = json.loads(query(name, "-q", "--json", index))["rows"]
+        keys = rows[0] if rows else {}
+        for key in keys:
+            require(re.search(rf"^{key} ", text, re.M), f"help {name} does not explain {key}")
+            require(key in listed, f"schema does not list {key} of {name}")
+        for column in head:
+            require(column.removesuffix(" (ns)") in text, f"help {name} does not name {column}")
+    for section in ("summary", "ledger", "alignment"):
+        require(f"Columns of {section}:" in query("help", "compare"), f"help compare does not explain {section}")
+    require("Columns" not in query("kernels", "--help"), "--help is about options")
+
+
 def check_help():
     text = query("stacks", "--help")
     order = [text.index(word) for word in ("Options of stacks", "--view", "Selection", "--phase", "Common options",
                                            "--format", "--timeout")]
     equal(order, sorted(order), "order of the help")
-    for name in ("TRACEDB_CACHE_DIR", "TRACEDB_RULES"):
+    for name in ("TRACEDB_CACHE_DIR", "TRACEDB_RULES", "TRACEDB_COLUMNS"):
         require(name in query("--help"), f"{name} is not in the help")
 
 
@@ -172,6 +235,8 @@ def main():
         cases.run("lists and closed lists", check_selection, index)
         cases.run("folders, patterns and lists", check_inputs, folder, trace, index, other)
         cases.run("bad inputs among good ones", check_bad_input, folder, index, other)
+        cases.run("JSON Schemas", check_json_schemas, index, other)
+        cases.run("columns in the help", check_columns_of_help, index, other)
         cases.run("order of the help", check_help)
     cases.finish()
 

@@ -1,6 +1,7 @@
 // trace-query: answers from indexes. Commands are one file each; this file finds the one that was asked for and turns
 // failures into one line and an exit code.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/program_options/errors.hpp>
@@ -21,12 +22,16 @@
 #include "report/escape.h"
 #include "shared/process_memory.h"
 #include "shared/process_signals.h"
+#include "shared/terminal.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
 #include "trace_query/limits.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
+
+constexpr std::size_t kHelpWidth = 100;  // where it goes to no terminal
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
@@ -43,10 +48,13 @@ std::string help_text() {
       "index is ingested first.\n\nCommands:\n";
   for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
   return text +
-         "\n'trace-query COMMAND --help' shows the options of a command; 'trace-query TRACE' is info.\n\n"
+         "\n'trace-query COMMAND --help' shows the options of a command, 'trace-query help COMMAND' also its columns.\n"
+         "'trace-query TRACE' is info.\n\n"
          "Environment:\n"
          "  TRACEDB_CACHE_DIR  where indexes go that cannot lie beside their traces (~/.cache/tracedb)\n"
-         "  TRACEDB_RULES      what --rules says where it is not given\n\n"
+         "  TRACEDB_RULES      what --rules says where it is not given\n"
+         "  TRACEDB_COLUMNS    the width of tables, where it is a number (else COLUMNS, else the terminal's); else\n"
+         "                     columns, separated by commas: tables show those of them that they have\n\n"
          "Exit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 bad input, 5 disk, memory or time,\n"
          "6 try again, 130 interrupted.\n\n"
          "Example:\n  trace-query kernels trace.json.gz --limit 10\n";
@@ -87,7 +95,12 @@ int dispatch(std::span<const std::string> args) {
     std::cout << help_text();
     return 0;
   }
-  if (name == "help") return find_command(args[1]).run(std::vector<std::string>{"--help"});
+  if (name == "help") {
+    const Command& command = find_command(args[1]);
+    const int code = command.run(std::vector<std::string>{"--help"});
+    std::cout << columns_help(command.name, line_width(STDOUT_FILENO).value_or(kHelpWidth));
+    return code;
+  }
   if (known_command(name) == nullptr && is_input(name)) return kInfoCommand.run(args);
   return find_command(name).run(args.subspan(1));
 }

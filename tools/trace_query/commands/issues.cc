@@ -10,12 +10,10 @@ constexpr std::size_t kMeaning = kKind + 1;
 
 // An index stores the kind; its meaning is added here.
 void add_meanings(Report& report) {
-  const Column column = {"meaning", "Meaning", Unit::kText, OthersAggregate::kNone};
-  report.columns.insert(report.columns.begin() + kMeaning, column);
   for (Row& row : report.rows) {
     const auto* kind = std::get_if<std::string>(&row[kKind]);
     const IssueDescription* known = kind == nullptr ? nullptr : find_issue_kind(*kind);
-    row.insert(row.begin() + kMeaning, known == nullptr ? Cell() : Cell(std::string(known->meaning)));
+    if (known != nullptr) row[kMeaning] = std::string(known->meaning);
   }
 }
 

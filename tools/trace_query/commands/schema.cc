@@ -6,13 +6,13 @@
 #include "base/text/closest_name.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
-#include "present/sections.h"
 #include "sql/functions.h"
 #include "sql/schema_text.h"
 #include "sql/scripts.h"
 #include "trace_query/command.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -32,16 +32,25 @@ void add_row(Report& report, std::string_view type, std::string_view object, con
   row.resize(report.columns.size());
 }
 
-// The tables that `compare` prints, as --json, --csv and --columns name their columns.
-void add_sections(Report& report, const std::string& only) {
-  for (const Section& section : compare_sections()) {
-    const std::string object = fmt::format("compare {}", section.name);
+// The name by which --object knows a table that a command prints: "report kernels", "compare ledger".
+std::string object_of(const ReportShape& shape) {
+  const std::string_view kind = shape.is_section ? shape.command : "report";
+  const std::string_view name = shape.is_section ? std::string_view(shape.variant) : shape.report;
+  return fmt::format("{} {}", kind, name) + (shape.is_section || shape.variant.empty() ? "" : " " + shape.variant);
+}
+
+// The tables that commands print, as --json, --csv and --columns name their columns.
+void add_reports(Report& report, const std::string& only) {
+  for (const ReportShape& shape : report_shapes()) {
+    const std::string object = object_of(shape);
     if (!only.empty() && only != object) continue;
-    add_row(report, "section", object, {"", "", "", section.summary});
-    for (const Column& column : section.columns()) {
+    const std::string what = fmt::format("what trace-query {} prints", shape.command);
+    const char* type = shape.is_section ? "section" : "report";
+    add_row(report, type, object, {"", "", "", shape.summary.empty() ? what : shape.summary});
+    for (const Column& column : shape.columns) {
       const bool text = column.unit == Unit::kText;
-      add_row(report, "section", object,
-              {column.key, text ? "TEXT" : "NUMERIC", text ? "" : to_string(column.unit), column.meaning});
+      const std::string_view unit = text ? "" : to_string(column.unit);
+      add_row(report, type, object, {column.key, text ? "TEXT" : "NUMERIC", unit, column.meaning});
     }
   }
 }
@@ -105,14 +114,18 @@ void add_functions(Report& report, const std::string& only) {
 }
 
 Report objects_report(const std::string& only, Database* index) {
-  Report report{{text_column("type", "Type"), text_column("object", "Object"), text_column("column", "Column"),
-                 text_column("data_type", "Data Type"), text_column("unit", "Unit"), text_column("comment", "Comment")},
+  Report report{{text_column("type", "Type"),
+                 text_column("object", "Object"),
+                 text_column("column", "Column"),
+                 text_column("data_type", "Data Type"),
+                 text_column("unit", "Unit"),
+                 {"comment", "Comment", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
                 {}};
   if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   add_objects(report, only, index);
   add_passes(report, only);
   add_functions(report, only);
-  add_sections(report, only);
+  add_reports(report, only);
   return report;
 }
 
@@ -138,7 +151,7 @@ std::string object_name(const std::string& wanted) {
   for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
   for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
   for (const SqlFunctionHelp& help : all_functions()) known.emplace_back(help.name);
-  for (const Section& section : compare_sections()) known.push_back(fmt::format("compare {}", section.name));
+  for (const ReportShape& shape : report_shapes()) known.push_back(object_of(shape));
   if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
   throw Error(ErrorCode::kUsage,
               fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
@@ -147,12 +160,15 @@ std::string object_name(const std::string& wanted) {
 int run(std::span<const std::string> args) {
   CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
+  line.add("json-schema", OptionKind::kValue, "print the JSON Schema of what this report prints with --json: kernels");
   line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));
   Output output(line);
-  if (line.has("examples")) {
+  if (const auto report = line.text("json-schema")) {
+    output.stream() << json_schema(*report);
+  } else if (line.has("examples")) {
     print_examples(line, output);
   } else if (line.positional().empty()) {
     output.print(objects_report(only, nullptr), {"schema", {}}, {});

@@ -10,6 +10,7 @@
 #include "trace_query/inputs.h"
 #include "trace_query/limits.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -17,10 +18,7 @@ namespace {
 using Outcome = VerifyFinding::Outcome;
 
 Report as_report(const std::vector<VerifyFinding>& findings) {
-  Report report{{{"check", "Check", Unit::kText, OthersAggregate::kLabel},
-                 {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone},
-                 {"detail", "Detail", Unit::kText, OthersAggregate::kNone}},
-                {}};
+  Report report{verify_columns(), {}};
   for (const VerifyFinding& finding : findings) {
     report.rows.push_back({finding.check, std::string(to_string(finding.outcome)), finding.detail});
   }

@@ -1,0 +1,211 @@
+#include "trace_query/report_shapes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "present/sections.h"
+#include "report/json_text.h"
+#include "report/renderers.h"
+#include "report/sql_report.h"
+#include "sql/scripts.h"
+#include "trace_query/commands/aie_tables.h"
+
+namespace tracedb {
+namespace {
+
+struct ScriptOfReport {
+  std::string_view command, report, option, script;
+};
+constexpr ScriptOfReport kScripts[] = {
+    {"info", "info", "", "info"},
+    {"ops", "ops", "", "ops"},
+    {"ops", "ops", "--by pass", "ops_by_pass"},
+    {"kernels", "kernels", "", "kernels"},
+    {"kernels", "kernels", "--by pass", "kernels_by_pass"},
+    {"phases", "phases", "", "phases"},
+    {"steps", "steps", "", "steps"},
+    {"layers", "layers", "", "layers"},
+    {"layers", "layers", "--per-op", "layer_ops"},
+    {"layers", "layers", "--by pass", "layers_by_pass"},
+    {"timeline", "timeline", "", "timeline"},
+    {"gaps", "gaps", "", "gaps"},
+    {"launches", "launches", "", "launches"},
+    {"comms", "comms", "", "comms"},
+    {"memcpys", "memcpys", "", "memcpys"},
+    {"stacks", "stacks", "", "stacks"},
+    {"sequences", "sequences", "", "sequences"},
+    {"warnings", "warnings", "", "warnings"},
+    {"issues", "issues", "", "issues"},
+    {"rules", "rules_show", "", "rules_show"},
+};
+
+void add_sections(std::string_view command, std::vector<ReportShape>& shapes) {
+  for (const Section& section : compare_sections()) {
+    const std::string_view only = section.name == "alignment" ? "align" : section.name;
+    if (command == "compare" || command == only) {
+      shapes.push_back({command, "compare", std::string(section.name), true, section.columns(), section.summary});
+    }
+  }
+}
+
+// Columns that only some options leave in, or that depend on the number of candidates.
+bool is_optional(const ReportShape& shape, const Column& column) {
+  if (shape.report == "compare") return true;
+  return (shape.command == "timeline" || shape.command == "gaps") && column.key == "stream";
+}
+
+// What JSON has in a column.
+std::string_view json_type(const Column& column) {
+  if (column.unit == Unit::kText) return R"(["string", "null"])";
+  if (column.unit == Unit::kAny) return R"(["number", "string", "null"])";
+  return R"(["number", "null"])";
+}
+
+std::string json_property(const Column& column) {
+  std::string description(column.meaning);
+  if (column.unit != Unit::kText && column.unit != Unit::kAny) {
+    description += fmt::format("{}in {}", description.empty() ? "" : "; ", to_string(column.unit));
+  }
+  return fmt::format("{}: {{\"type\": {}, \"description\": {}}}", json_string(column.key), json_type(column),
+                     json_string(description));
+}
+
+struct JsonParts {
+  std::string properties, units;
+  std::vector<std::string> required;  // keys
+};
+
+// Of the rows of tables that share a name: what all of them have is required.
+JsonParts json_parts(const std::vector<const ReportShape*>& tables) {
+  JsonParts out;
+  std::vector<std::string> known;
+  for (const ReportShape* table : tables) {
+    for (const Column& column : table->columns) {
+      if (std::find(known.begin(), known.end(), column.key) != known.end()) continue;
+      known.push_back(column.key);
+      out.properties += (out.properties.empty() ? "" : ",\n    ") + json_property(column);
+      if (column.unit != Unit::kText && column.unit != Unit::kAny) {
+        out.units += fmt::format("{}{}: {{\"const\": {}}}", out.units.empty() ? "" : ", ", json_string(column.key),
+                                 json_string(to_string(column.unit)));
+      }
+      const bool everywhere = std::all_of(tables.begin(), tables.end(), [&](const ReportShape* other) {
+        return find_column(other->columns, column.key) && !is_optional(*other, column);
+      });
+      if (everywhere) out.required.push_back(column.key);
+    }
+  }
+  return out;
+}
+
+std::string rows_schema(const JsonParts& parts) {
+  return fmt::format(
+      "   \"units\": {{\"type\": \"object\", \"properties\": {{{}}}}},\n"
+      "   \"rows\": {{\"type\": \"array\", \"items\": {{\"type\": \"object\", \"required\": {}, \"properties\": {{\n"
+      "    {}}}}}}}",
+      parts.units, json_list(parts.required), parts.properties);
+}
+
+std::string sections_schema(const std::vector<const ReportShape*>& tables) {
+  std::string kinds;
+  for (const ReportShape* table : tables) {
+    kinds += fmt::format(
+        "{}\n  {{\"type\": \"object\", \"required\": [\"section\", \"units\", \"rows\"], \"properties\": {{\n"
+        "   \"section\": {{\"type\": \"string\", \"pattern\": {}}},\n{}}}}}",
+        kinds.empty() ? "" : ",", json_string(fmt::format("^{}( |$)", table->variant)),
+        rows_schema(json_parts({table})));
+  }
+  return fmt::format("   \"sections\": {{\"type\": \"array\", \"items\": {{\"anyOf\": [{}]}}}}", kinds);
+}
+
+}  // namespace
+
+std::vector<Column> verify_columns() {
+  return {{"check", "Check", Unit::kText, OthersAggregate::kLabel, {}, "what was checked"},
+          {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone, {}, "passed, FAILED or not checked"},
+          {"detail", "Detail", Unit::kText, OthersAggregate::kNone, Fit::kWrapped, "what was found"}};
+}
+
+std::vector<ReportShape> shapes_of_command(std::string_view command) {
+  std::vector<ReportShape> shapes;
+  for (const ScriptOfReport& known : kScripts) {
+    if (known.command != command) continue;
+    shapes.push_back({known.command, known.report, std::string(known.option), false,
+                      report_columns(script("reports/" + std::string(known.script)))});
+  }
+  if (command == "compare" || command == "align" || command == "fusion") add_sections(command, shapes);
+  if (command == "verify") shapes.push_back({"verify", "verify", "", false, verify_columns()});
+  if (command == "aie") {
+    shapes.push_back({"aie", "aie", "tiles", true, aie_tiles({}, {}).columns});
+    shapes.push_back({"aie", "aie", "iterations", true, aie_iterations({}, {}).columns});
+    shapes.push_back({"aie", "aie", "system", true, aie_system({}, {}, 0).columns});
+  }
+  return shapes;
+}
+
+std::vector<ReportShape> report_shapes() {
+  std::vector<std::string_view> commands = {"compare"};
+  for (const ScriptOfReport& known : kScripts) {
+    if (commands.back() != known.command) commands.push_back(known.command);
+  }
+  for (const std::string_view more : {"aie", "verify"}) commands.push_back(more);
+  std::vector<ReportShape> out;
+  for (const std::string_view command : commands) {
+    for (ReportShape& shape : shapes_of_command(command)) out.push_back(std::move(shape));
+  }
+  return out;
+}
+
+std::string columns_help(std::string_view command, std::size_t width) {
+  std::string out;
+  for (const ReportShape& shape : shapes_of_command(command)) {
+    Report report{{{"column", "Column", Unit::kText, OthersAggregate::kNone, Fit{9}},
+                   {"head", "Head", Unit::kText, OthersAggregate::kNone, Fit{7}},
+                   {"unit", "Unit", Unit::kText, OthersAggregate::kNone, Fit{6}},
+                   {"meaning", "Meaning", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
+                  {}};
+    for (const Column& column : shape.columns) {
+      const bool plain = column.unit == Unit::kText || column.unit == Unit::kAny;
+      report.rows.push_back(
+          {column.key, column.head, std::string(plain ? "" : to_string(column.unit)), std::string(column.meaning)});
+    }
+    RenderOptions options;
+    options.width = width;
+    std::ostringstream text;
+    render(report, {"help", {}}, {}, *make_table_renderer(text, options));
+    const std::string of = shape.variant.empty() ? "" : fmt::format(" of {}", shape.variant);
+    out += fmt::format("\nColumns{}:\n\n{}", of, text.str());
+  }
+  return out;
+}
+
+std::string json_schema(const std::string& report) {
+  const std::vector<ReportShape> all = report_shapes();
+  std::vector<const ReportShape*> tables;
+  std::vector<std::string> known;
+  for (const ReportShape& shape : all) {
+    if (shape.report == report) tables.push_back(&shape);
+    if (known.empty() || known.back() != shape.report) known.emplace_back(shape.report);
+  }
+  if (tables.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("--json-schema {}: no such report{}; there are {}", report,
+                                               did_you_mean(report, known), fmt::join(known, ", ")));
+  }
+  const bool sections = tables.front()->is_section;
+  return fmt::format(
+      "{{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n \"title\": {},\n \"type\": \"object\",\n"
+      " \"required\": [\"schema\", \"inputs\", {}, \"warnings\"],\n \"properties\": {{\n"
+      "   \"schema\": {{\"type\": \"string\", \"pattern\": {}}},\n"
+      "   \"inputs\": {{\"type\": \"array\", \"items\": {{\"type\": \"string\"}}}},\n"
+      "   \"warnings\": {{\"type\": \"array\", \"items\": {{\"type\": \"string\"}}}},\n{}}}}}\n",
+      json_string(fmt::format("trace-query {} --json", tables.front()->command)),
+      sections ? "\"sections\"" : "\"units\", \"rows\"", json_string(fmt::format("^tracedb\\.{}/[0-9]+$", report)),
+      sections ? sections_schema(tables) : rows_schema(json_parts(tables)));
+}
+
+}  // namespace tracedb
