@@ -235,7 +235,7 @@ def check_formats(folder):
 
     def show(*options):
         return run("trace-query", "model", good, "p.csv", "-q", *options, cwd=folder).stdout
-    table = show()
+    table = show("--width", 0)
     for word in ("Kernel Type", "[total]", "PROFILE_ONLY", "M6"):
         require(word in table, f"no {word!r} in the table:\n{table}")
     chinese = show("--lang", "zh")

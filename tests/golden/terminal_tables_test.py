@@ -33,7 +33,7 @@ REPORTS = {
     "layers": ("layers", *LIMIT), "timeline": ("timeline",), "gaps": ("gaps", *LIMIT), "launches": ("launches", *LIMIT),
     "comms": ("comms", *LIMIT), "memcpys": ("memcpys", *LIMIT), "stacks": ("stacks", *LIMIT),
     "sequences": ("sequences", *LIMIT), "warnings": ("warnings",), "issues": ("issues",), "info": ("info",),
-    "sql": ("sql", "server.tracedb", QUERY),
+    "sql": ("sql", "server.tracedb", QUERY), "sql_narrow": ("sql", "server.tracedb", "SELECT * FROM kernels LIMIT 3"),
     "timeline_streams": ("timeline", "--per-stream"), "layers_per_op": ("layers", "--per-op", *LIMIT),
     "kernels_by_pass": ("kernels", "--by", "pass", *LIMIT, "training.tracedb"),
     "rules_show": ("rules", "show", *LIMIT), "rules_list": ("rules", "list", *LIMIT, "--rules", "wafer"),
