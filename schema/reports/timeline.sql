@@ -1,7 +1,8 @@
 -- How the time of each device is spent. temp.timeline: its figures; gaps below micro_idle_limit are micro idle. Span:
 -- from the first start to the last end. Exactly: computation + exposed_comm + exposed_copy + idle = span, and host_wait
 -- + kernel_wait + graph_gap + other_wait + unknown_wait = idle. Rows mean, min and max are over all devices. Fused
--- Comm: the part of Comm during which kernels of kind comm_compute ran, a collective and a norm or GEMM in one.
+-- Comm: the part of Comm during which kernels of kind comm_compute ran, a collective and a norm or GEMM in one. Between
+-- Steps: the part of Idle in gaps whose neighbours are not of one step. Host: where it was for most of Idle.
 -- column: device           | Device          |         | label | 9 | device number; mean, min and max are over all devices
 -- column: stream           | Stream          |         |       | 8 | stream number, with --per-stream
 -- column: span             | Span            | ns      | sum   | 6 | from the first start to the last end of its work
@@ -20,6 +21,10 @@
 -- column: graph_gap        | Graph Gap       | ns      | sum   | 5 | idle between the kernels of one graph launch
 -- column: other_wait       | Other Wait      | ns      | sum   | 5 | idle before launched work, for longer
 -- column: unknown_wait     | Unknown Wait    | ns      | sum   | 4 | idle before work whose launch is not known
+-- column: between_steps    | Between Steps   | ns      | sum   | 6 | idle in gaps whose neighbours are not of one step, whatever the cause
+-- column: host             | Host            | text    |       | 7 names | where the launching thread was for most of the idle time
+-- column: host_pct         | Host (%)        | percent |       | 5 | share of the idle time it was there
+-- column: python_calls     | Python Calls    | count   | sum   | 1 | recorded Python calls that start while the device is idle
 -- column: gaps             | Gaps            | count   | sum   | 2 | number of idle times
 -- column: micro_idle       | Micro Idle      | ns      | sum   | 2 | idle in gaps below the limit
 -- column: macro_idle       | Macro Idle      | ns      | sum   | 2 | idle in longer gaps
@@ -30,7 +35,8 @@
 -- column: begin            | Begin           | ns      | min   | 1 | start of the first work, since the begin of the trace
 SELECT coalesce(d.ordinal, d.name, 'unknown'), s.number, t.span, t.busy, 100.0 * t.busy / nullif(t.span, 0), t.idle,
        t.computation, t.exposed_comm, t.exposed_copy, t.comm, t.fused_comm, 100.0 * (t.comm - t.exposed_comm) / nullif(t.comm, 0),
-       t.copy, t.host_wait, t.kernel_wait, t.graph_gap, t.other, t.unknown, t.gaps, t.micro_idle, t.macro_idle,
+       t.copy, t.host_wait, t.kernel_wait, t.graph_gap, t.other, t.unknown, t.between_steps, t.host,
+       100.0 * t.host_time / nullif(t.idle, 0), t.python_calls, t.gaps, t.micro_idle, t.macro_idle,
        t.micro_idle_limit, t.unselected, t.kernels, t.memory_ops, t.begin
 FROM temp.timeline t LEFT JOIN device d ON d.id = t.device_id LEFT JOIN stream s ON s.id = t.stream_id
 ORDER BY d.ordinal, t.device_id, t.stream_id;

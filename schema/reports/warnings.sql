@@ -17,6 +17,11 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('names_out_of_step', 'warning', 0.01,
    'kernel time of graph replays under the name of another kernel: durations fit positions in the replay, not names',
    'times by step and layer are reliable, by kernel or class they are not; record again, or without graphs'),
+  ('host_bound', 'warning', 30.0,
+   'host bound: ' || (SELECT printf('%.0f', m.share) FROM temp.coverage m WHERE m.code = 'idle') ||
+     ' % idle; the devices wait this share of the time for the host to launch work',
+   'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM python_call),
+     '; recording python stacks slows it, too', '; record python stacks to see its code')),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
    'use kernels, ops or layers; profile once without graphs to see operators'),

@@ -63,6 +63,12 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
                         counted(order.kernels, "kernel"),
                         100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
   }
+  if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
+    out.add("host_bound", "warning", which,
+            fmt::format("host bound: {:.0f} % idle, {:.0f} % of the time waiting for the host to launch work "
+                        "(trace-query gaps says where it was)",
+                        100 * idle.idle_share(), 100 * idle.host_share()));
+  }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,

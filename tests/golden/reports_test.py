@@ -60,13 +60,13 @@ def check_times(index, oracle):
     for row in rows("timeline", index):
         if row["device"] not in ("mean", "min", "max"):
             equal({key: row[key] for key in expected[row["device"]]}, expected[row["device"]], f"device {row['device']}")
-    gaps = rows("gaps", index)
+    gaps = rows("gaps", index, "--each")
     causes = defaultdict(int)
     for _, _, dur, cause in oracle.gaps():
         causes[cause] += dur
     found = defaultdict(int)
     for row in gaps:
-        found[row["cause"]] += row["dur"]
+        found[row["launch_cause"]] += row["dur"]
     equal(dict(found), dict(causes), "idle time by cause")
     equal(sorted(row["dur"] for row in gaps), sorted(gap[2] for gap in oracle.gaps()), "lengths of gaps")
 

@@ -30,7 +30,8 @@ QUERY = "SELECT name, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDE
 # What stands behind trace-query; the index of the server comes last where none is named.
 REPORTS = {
     "kernels": ("kernels", *LIMIT), "ops": ("ops", *LIMIT), "phases": ("phases",), "steps": ("steps", *LIMIT),
-    "layers": ("layers", *LIMIT), "timeline": ("timeline",), "gaps": ("gaps", *LIMIT), "launches": ("launches", *LIMIT),
+    "layers": ("layers", *LIMIT), "timeline": ("timeline",), "gaps": ("gaps", *LIMIT),
+    "gaps_each": ("gaps", "--each", *LIMIT), "launches": ("launches", *LIMIT),
     "comms": ("comms", *LIMIT), "memcpys": ("memcpys", *LIMIT), "stacks": ("stacks", *LIMIT),
     "sequences": ("sequences", *LIMIT), "warnings": ("warnings",), "issues": ("issues",), "info": ("info",),
     "sql": ("sql", "server.tracedb", QUERY), "sql_narrow": ("sql", "server.tracedb", "SELECT * FROM kernels LIMIT 3"),

@@ -54,16 +54,21 @@ def check_timeline(index, oracle):
 
 
 def check_gaps(index, oracle, timeline):
-    report = rows("gaps", index)
+    report = rows("gaps", index, "--each")
     expected = oracle.gaps()
-    equal([(row["device"], row["ts"], row["dur"], row["cause"]) for row in report], expected, "gaps")
+    equal([(row["device"], row["ts"], row["dur"], row["launch_cause"]) for row in report], expected, "gaps")
     equal(total(report, "dur"), total(timeline, "idle"), "sum of the gaps")
     for cause, column in zip(CAUSES, ("host_wait", "kernel_wait", "graph_gap", "other_wait", "unknown_wait")):
         equal(sum(gap[2] for gap in expected if gap[3] == cause), total(timeline, column), f"gaps of {cause}")
-    some = rows("gaps", index, "--limit", "5")
-    require(len(some) <= 6, "more rows than asked for")
-    equal(total(some, "dur"), total(timeline, "idle"), "sum of five gaps and [others]")
-    equal(total(some, "instances"), len(expected), "number of gaps with [others]")
+    between = sum(row["dur"] for row in report if row["cause"] == "[between steps]")
+    equal(between, sum(row["between_steps"] or 0 for row in timeline), "idle between steps")
+    for options in ((), ("--limit", "5"), ("--each", "--limit", "5"), ("--min-dur", "100us"), ("--min-dur", "1s"),
+                    ("--each", "--min-dur", "20us")):
+        some = rows("gaps", index, *options)
+        require(len(some) <= 7 or "--limit" not in options, "more rows than asked for")
+        equal(total(some, "dur"), total(timeline, "idle"), f"sum of gaps and the rest, {options}")
+        equal(total(some, "instances"), len(expected), f"number of gaps with the rest, {options}")
+        require(all(row["host_pct"] is None or 0 <= row["host_pct"] <= 100 for row in some), "host share")
 
 
 def check_launches(index, oracle, kernels):
@@ -168,9 +173,11 @@ def check_hand_made(folder):
     equal({key: first[key] for key in expected}, {key: value * 1000 for key, value in expected.items()}, "timeline")
     equal((first["overlap_pct"], first["gaps"], first["micro_idle_limit"]), (50, 3, 10000), "timeline")
     equal([row["device"] for row in rows("timeline", index)], [0, 1, "mean", "min", "max"], "devices")
-    gaps = run("trace-query", "gaps", "-q", "--csv", "--limit", "1", "--timeunit", "us", index).stdout.splitlines()
-    equal(gaps[1].split(",")[2:], "25,1,40,0,,host_wait,gemm,,6,,gemm".split(","), "the longest gap")
-    equal(gaps[2].split(",")[2:4] + gaps[2].split(",")[-1:], ["2", "2", "[others]"], "the other gaps")
+    longest, others = rows("gaps", index, "--each", "--limit", "1")
+    expected = {"dur": 25000, "instances": 1, "ts": 40000, "device": 0, "cause": "host_wait", "before": "gemm",
+                "next": "gemm", "next_kernel_id": 6, "host": "cudaLaunchKernel", "host_pct": 20, "host_op": None}
+    equal({key: longest[key] for key in expected}, expected, "the longest gap")
+    equal([others[key] for key in ("dur", "instances", "next")], [2000, 2, "[others]"], "the other gaps")
     launches = {row["call"]: row for row in rows("launches", index)}
     equal([launches["cudaLaunchKernel"][key] for key in ("instances", "kernels", "total_time", "delay_avg",
                                                          "started_early")], [2, 2, 15000, 2500, 1], "cudaLaunchKernel")

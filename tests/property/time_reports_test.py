@@ -51,7 +51,7 @@ def check_truth(folder, options):
     graphs = [row["instances"] for call, row in launches.items() if "Graph" in call]
     equal(sum(graphs), truth["graph_launches"], "graph launches")
     zero = timeline["begin"] - truth["device_time"]["ts"]
-    waits = {(gap["ts"], gap["dur"]) for gap in rows("gaps", index) if gap["cause"] == "host_wait"}
+    waits = {(gap["ts"], gap["dur"]) for gap in rows("gaps", index, "--each") if gap["launch_cause"] == "host_wait"}
     planted = {(step["planted_idle_ts"] + zero, step["planted_idle_ns"]) for step in truth["steps"]}
     require(all(duration >= 150000 for _, duration in planted), "no idle was planted")
     require(planted <= waits, f"planted, but no host wait: {sorted(planted - waits)[:3]}")
@@ -104,7 +104,8 @@ def check_random(folder, seed):
     for row in timeline:
         equal({key: row[key] for key in expected[row["device"]]}, expected[row["device"]], f"device {row['device']}")
     for options, wait in (((), 2000), (("--kernel-wait", "9us"), 9000)):
-        gaps = [(gap["device"], gap["ts"], gap["dur"], gap["cause"]) for gap in rows("gaps", index, *options)]
+        gaps = [(gap["device"], gap["ts"], gap["dur"], gap["launch_cause"])
+                for gap in rows("gaps", index, "--each", *options)]
         equal(sorted(gaps), sorted(oracle.gaps(wait)), "gaps")
     for limit in (1, 4):
         some = rows("gaps", index, "--limit", limit)

@@ -56,8 +56,8 @@ def check_idle(index, truth):
     zero = timeline["begin"] - truth["device_time"]["ts"]
     planted = sorted((step["planted_idle_ts"] + zero, step["planted_idle_ns"]) for step in truth["steps"])
     require(all(duration >= IDLE for _, duration in planted), "no idle was planted")
-    waits = sorted((gap["ts"], gap["dur"]) for gap in rows("gaps", index)
-                   if gap["cause"] == "host_wait" and gap["dur"] >= IDLE)
+    waits = sorted((gap["ts"], gap["dur"]) for gap in rows("gaps", index, "--each")
+                   if gap["launch_cause"] == "host_wait" and gap["dur"] >= IDLE)
     equal(waits, planted, "planted idle")
 
 

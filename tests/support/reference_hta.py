@@ -124,8 +124,8 @@ class Hta(HtaModel):
 
     def idle_statistics(self):
         ours = defaultdict(list)
-        for row in self.index.report("gaps", "--per-stream", "--kernel-wait", "30us"):
-            ours[row["stream"], row["cause"]].append(row["dur"] / 1000)
+        for row in self.index.report("gaps", "--each", "--per-stream", "--kernel-wait", "30us"):
+            ours[row["stream"], row["launch_cause"]].append(row["dur"] / 1000)
         for row in self.theirs["idle_stats"]:
             key = row["stream"], row["idle_category"]
             mine = describe(ours.get(key, []))

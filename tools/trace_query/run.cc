@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -87,6 +88,15 @@ int run_pass_reports(const CommandLine& line, std::span<const std::string> input
     report.finish(workload, result);
     return result;
   });
+}
+
+void remove_column(Report& report, std::string_view key) {
+  const auto found = std::find_if(report.columns.begin(), report.columns.end(),
+                                  [key](const Column& column) { return column.key == key; });
+  const auto place = found - report.columns.begin();
+  for (Row& row : report.rows) row.erase(row.begin() + place);
+  for (Row& row : report.footer) row.erase(row.begin() + place);
+  report.columns.erase(found);
 }
 
 bool has_kernels(const Index& index) {

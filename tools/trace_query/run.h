@@ -42,6 +42,8 @@ int run_pass_reports(const CommandLine& line, const PassReport& report);
 // The same for inputs that are not all of the positional arguments.
 int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report);
 
+void remove_column(Report& report, std::string_view key);  // which it has
+
 bool has_kernels(const Index& index);
 std::string why_no_kernels(const Workload& workload);  // why a report about kernels is empty
 

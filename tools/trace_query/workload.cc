@@ -90,6 +90,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
   }
   options.sequence_least = line.number("least").value_or(options.sequence_least);
   if (line.has("modules")) options.frames = Frames::kModules;
+  if (const auto time = line.text("min-dur")) options.least_gap = parse_time(*time);
   options.all_frames = line.has("all-frames");
   return options;
 }

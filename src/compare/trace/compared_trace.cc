@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "compare/trace/joint_stacks.h"
+#include "passes/select/device_columns.h"
 
 namespace tracedb {
 namespace {
@@ -35,9 +36,10 @@ bool replays_graphs(const Index& index) {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
-TraceDescription describe(const Index& index, const std::string& label, const EventColumns& kernels) {
-  TraceDescription out{label, device_text(index), world_size(index), replays_graphs(index), {}};
-  if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, kernels);
+TraceDescription describe(const Index& index, const std::string& label, const EventTables& events) {
+  TraceDescription out{label, device_text(index),      world_size(index), replays_graphs(index),
+                       {},    idle_sums(index, events)};
+  if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }
 
@@ -57,7 +59,7 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   const Index& index = source.index;
   KernelClasses classes(index, rules);
   EventTables events(index);
-  TraceDescription description = describe(index, source.label, events.kernels);
+  TraceDescription description = describe(index, source.label, events);
   StepSet steps = load_steps(index, options, events, classes.traits());
   LayerSet layers = find_layers(index, events, steps, classes.traits());
   StepWork work = make_step_work(events, steps, std::move(layers.by_step));

@@ -15,6 +15,7 @@
 #include "index/index.h"
 #include "passes/layers/layer_set.h"
 #include "passes/tables/name_order.h"
+#include "passes/time/timeline.h"
 
 namespace tracedb {
 
@@ -25,6 +26,7 @@ struct TraceDescription {
   std::string world_size;  // "" where the trace does not say
   bool graph_launches = false;
   NameOrder names_out_of_step;
+  IdleSums idle;  // of its devices, in steps or not
 };
 
 struct ComparedTrace {

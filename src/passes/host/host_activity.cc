@@ -50,10 +50,40 @@ bool is_larger(const PlaceTime& a, const PlaceTime& b) {
   return std::tie(b.time, b.started, a.place) < std::tie(a.time, a.started, b.place);
 }
 
-std::int64_t time_of(const std::vector<PlaceTime>& places) {
+std::int64_t time_of(std::span<const PlaceTime> places) {
   std::int64_t time = 0;
   for (const PlaceTime& place : places) time = saturating_add(time, place.time);
   return time;
+}
+
+std::int64_t started_in(std::span<const PlaceTime> places) {
+  std::int64_t started = 0;
+  for (const PlaceTime& place : places) started += place.started;
+  return started;
+}
+
+PlaceTime largest_of(std::span<const PlaceTime> places) {
+  PlaceTime largest;
+  for (const PlaceTime& place : places) {
+    if (place.time > 0 && (largest.place == kNoPlace || is_larger(place, largest))) largest = place;
+  }
+  return largest;
+}
+
+// `layers(layer)`: its places.
+template <class Layers>
+HostPlace place_in(std::int64_t time, const Layers& layers) {
+  HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, time};
+  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
+    const std::span<const PlaceTime> places = layers(layer);
+    const PlaceTime largest = largest_of(places);
+    if (largest.place == kNoPlace) continue;
+    const bool is_recorded = time_of(places) >= time - time / 2;
+    const bool says_something = largest.time > out.time && largest.time >= time / 10;
+    if (is_recorded || says_something) out = {layer, largest.place, largest.time, largest.started, time};
+    if (is_recorded) break;
+  }
+  return out;
 }
 
 // Sums by place, in order of time.
@@ -132,11 +162,7 @@ std::uint32_t LaunchThreads::of(const EventRef& event) const {
   return on < busiest_.size() && busiest_[on] != 0 ? busiest_[on] : busiest_[0];
 }
 
-std::int64_t HostActivity::python_calls() const {
-  std::int64_t calls = 0;
-  for (const PlaceTime& place : (*this)[HostLayer::kPython]) calls += place.started;
-  return calls;
-}
+std::int64_t HostActivity::python_calls() const { return started_in((*this)[HostLayer::kPython]); }
 
 HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
     : index_(index),
@@ -191,18 +217,19 @@ HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
 }
 
 HostPlace HostActivities::place(const HostActivity& activity) {
-  HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, activity.time};
-  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
-    const std::vector<PlaceTime>& places = activity[layer];
-    if (places.empty() || places.front().time == 0) continue;
-    const PlaceTime& largest = places.front();
-    const bool is_recorded = time_of(places) >= activity.time - activity.time / 2;
-    if (is_recorded || largest.time > out.time)
-      out = {layer, largest.place, largest.time, largest.started, activity.time};
-    if (is_recorded) break;
-  }
-  return out;
+  return place_in(activity.time, [&](HostLayer layer) { return std::span<const PlaceTime>(activity[layer]); });
 }
+
+HostPlace HostActivities::place(std::size_t gap) const {
+  const std::int64_t time = std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0);
+  return place_in(time, [&](HostLayer layer) { return layers_.at(static_cast<std::size_t>(layer)).times.of(gap); });
+}
+
+PlaceTime HostActivities::largest(std::size_t gap, HostLayer layer) const {
+  return largest_of(layers_.at(static_cast<std::size_t>(layer)).times.of(gap));
+}
+
+std::int64_t HostActivities::python_calls(std::size_t gap) const { return started_in(layers_.front().times.of(gap)); }
 
 std::string_view HostActivities::text(HostLayer layer, std::uint32_t place) const {
   const auto& texts = layers_.at(static_cast<std::size_t>(layer)).texts;

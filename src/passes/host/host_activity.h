@@ -91,8 +91,11 @@ class HostActivities {
   [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> gaps) const;  // indices, each once
 
   // The largest python place if python is open in at least half of the time, else the largest operator, else the
-  // largest call; where none of them is open that long, the largest of all.
+  // largest call; where none of them is open that long, the largest of all if it has a tenth of the time.
   [[nodiscard]] static HostPlace place(const HostActivity& activity);
+  [[nodiscard]] HostPlace place(std::size_t gap) const;
+  [[nodiscard]] PlaceTime largest(std::size_t gap, HostLayer layer) const;  // kNoPlace: none
+  [[nodiscard]] std::int64_t python_calls(std::size_t gap) const;           // that start in it
   // The frame, operator or call as the trace has it; "" for kNoPlace.
   [[nodiscard]] std::string_view text(HostLayer layer, std::uint32_t place) const;
 

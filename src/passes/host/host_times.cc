@@ -53,16 +53,46 @@ class OpenPlaces {
   std::int64_t order_ = 0;
 };
 
-using GapTimes = std::vector<PlaceTime>;
+// The times of each gap so far, as lists in one array: mostly a gap has one or two.
+class GapTimes {
+ public:
+  explicit GapTimes(std::size_t gaps) : first_(gaps, kEnd) {}
 
-PlaceTime& entry_of(GapTimes& times, std::uint32_t place) {
-  // What was there a moment ago mostly comes again.
-  const auto found =
-      std::find_if(times.rbegin(), times.rend(), [place](const auto& one) { return one.place == place; });
-  if (found == times.rend()) return times.emplace_back(PlaceTime{place, 0, 0});
-  std::swap(*found, times.back());
-  return times.back();
-}
+  PlaceTime& entry_of(std::uint32_t gap, std::uint32_t place) {
+    for (std::uint32_t at = first_[gap]; at != kEnd; at = nodes_[at].next) {
+      if (nodes_[at].time.place != place) continue;
+      // What was there a moment ago mostly comes again: to the front with it.
+      std::swap(nodes_[at].time, nodes_[first_[gap]].time);
+      return nodes_[first_[gap]].time;
+    }
+    nodes_.push_back({{place, 0, 0}, first_[gap]});
+    first_[gap] = static_cast<std::uint32_t>(nodes_.size() - 1);
+    return nodes_.back().time;
+  }
+
+  [[nodiscard]] HostTimes joined() const {
+    HostTimes out;
+    out.begin.reserve(first_.size() + 1);
+    out.times.reserve(nodes_.size());
+    out.begin.push_back(0);
+    for (const std::uint32_t first : first_) {
+      for (std::uint32_t at = first; at != kEnd; at = nodes_[at].next) out.times.push_back(nodes_[at].time);
+      std::sort(out.times.begin() + static_cast<std::ptrdiff_t>(out.begin.back()), out.times.end(),
+                [](const auto& a, const auto& b) { return a.place < b.place; });
+      out.begin.push_back(out.times.size());
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
+  struct Node {
+    PlaceTime time;
+    std::uint32_t next;
+  };
+  std::vector<std::uint32_t> first_;  // by gap
+  std::vector<Node> nodes_;
+};
 
 // One thread: its gaps, and where in them the sweep is.
 class ThreadSweep {
@@ -87,7 +117,7 @@ class ThreadSweep {
     return zone_ < zones_.size() && (end > zones_[zone_].begin || ts >= zones_[zone_].begin);
   }
 
-  void add(std::int64_t ts, std::int64_t end, std::uint32_t place, std::vector<GapTimes>& out) {
+  void add(std::int64_t ts, std::int64_t end, std::uint32_t place, GapTimes& out) {
     end_before(ts, out);
     if (end > ts && place != kNoPlace) {
       if (const std::uint32_t before = open_.place(); before != place) account(ts, before, out);
@@ -95,7 +125,7 @@ class ThreadSweep {
     }
     count(ts, place != kNoPlace ? place : open_.place(), out);
   }
-  void finish(std::vector<GapTimes>& out) { end_before(std::numeric_limits<std::int64_t>::max(), out); }
+  void finish(GapTimes& out) { end_before(std::numeric_limits<std::int64_t>::max(), out); }
 
  private:
   struct Gap {
@@ -103,7 +133,7 @@ class ThreadSweep {
     std::uint32_t id;
   };
 
-  void end_before(std::int64_t ts, std::vector<GapTimes>& out) {
+  void end_before(std::int64_t ts, GapTimes& out) {
     while (!open_.empty() && open_.first_end() <= ts) {
       const std::int64_t end = open_.first_end();
       const std::uint32_t place = open_.place();
@@ -113,22 +143,22 @@ class ThreadSweep {
   }
 
   // It was at this place since the last change.
-  void account(std::int64_t now, std::uint32_t place, std::vector<GapTimes>& out) {
+  void account(std::int64_t now, std::uint32_t place, GapTimes& out) {
     if (place != kNoPlace) {
       skip_gaps_before(since_, next_);
       for (std::size_t i = next_; i < gaps_.size() && gaps_[i].begin < now; ++i) {
         const std::int64_t time = std::min(now, gaps_[i].end) - std::max(since_, gaps_[i].begin);
-        if (time > 0) entry_of(out[gaps_[i].id], place).time += time;
+        if (time > 0) out.entry_of(gaps_[i].id, place).time += time;
       }
     }
     since_ = now;
   }
 
-  void count(std::int64_t ts, std::uint32_t place, std::vector<GapTimes>& out) {
+  void count(std::int64_t ts, std::uint32_t place, GapTimes& out) {
     if (place == kNoPlace) return;
     skip_gaps_before(ts, next_counted_);
     for (std::size_t i = next_counted_; i < gaps_.size() && gaps_[i].begin <= ts; ++i) {
-      if (ts < gaps_[i].end) ++entry_of(out[gaps_[i].id], place).started;
+      if (ts < gaps_[i].end) ++out.entry_of(gaps_[i].id, place).started;
     }
   }
 
@@ -150,17 +180,6 @@ std::uint32_t place_of(const HostEvents& events, std::size_t row) {
   return label < events.place_of_label.size() ? events.place_of_label[label] : kNoPlace;
 }
 
-HostTimes joined(std::vector<GapTimes>& by_gap) {
-  HostTimes out;
-  out.begin.push_back(0);
-  for (GapTimes& times : by_gap) {
-    std::sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
-    out.times.insert(out.times.end(), times.begin(), times.end());
-    out.begin.push_back(out.times.size());
-  }
-  return out;
-}
-
 }  // namespace
 
 HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
@@ -171,7 +190,7 @@ HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
     threads[gaps[i].thread].add_gap(gaps[i], i);
   }
   for (ThreadSweep& thread : threads) thread.prepare();
-  std::vector<GapTimes> by_gap(gaps.size());
+  GapTimes by_gap(gaps.size());
   for (std::size_t row = 0; row < events.ts.size(); ++row) {
     if (events.thread[row] >= threads.size()) continue;
     ThreadSweep& thread = threads[events.thread[row]];
@@ -181,7 +200,7 @@ HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
     thread.add(ts, end, place_of(events, row), by_gap);
   }
   for (ThreadSweep& thread : threads) thread.finish(by_gap);
-  return joined(by_gap);
+  return by_gap.joined();
 }
 
 }  // namespace tracedb

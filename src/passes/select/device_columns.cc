@@ -23,8 +23,13 @@ DeviceEvents events(const EventColumns& columns, const WorkOfKind& work_of_kind,
 
 }  // namespace
 
-DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times)
-    : events_(workload.events()), lane_of_stream_(events_.device_of_stream) {
+DeviceColumns::DeviceColumns(const EventTables& events, LaneBy by)
+    : events_(events), lane_of_stream_(events_.device_of_stream) {
+  if (by == LaneBy::kStream) std::iota(lane_of_stream_.begin(), lane_of_stream_.end(), 0U);
+  number_lanes();
+}
+
+DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times) : DeviceColumns(workload.events(), by) {
   const EventFilter filter = workload.filter(times);
   if (!filter.keeps_all()) {
     kernels_left_out_.resize(events_.kernels.size());
@@ -34,7 +39,9 @@ DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times)
       memory_ops_left_out_[i] = filter.keeps_memory_op(i) ? 0 : 1;
     }
   }
-  if (by == LaneBy::kStream) std::iota(lane_of_stream_.begin(), lane_of_stream_.end(), 0U);
+}
+
+void DeviceColumns::number_lanes() {
   lane_ids_ = lane_of_stream_;  // sorted, each once, so that lanes have no gaps whatever the ids
   std::sort(lane_ids_.begin(), lane_ids_.end());
   lane_ids_.erase(std::unique(lane_ids_.begin(), lane_ids_.end()), lane_ids_.end());
@@ -47,6 +54,12 @@ DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times)
 DeviceWork DeviceColumns::work() const {
   return {events(events_.kernels, kKernelWork, kernels_left_out_),
           events(events_.memory, kMemoryWork, memory_ops_left_out_), lane_of_stream_, lane_ids_.size()};
+}
+
+IdleSums idle_sums(const Index& index, const EventTables& events) {
+  const DeviceColumns columns(events, LaneBy::kDevice);
+  const LaunchColumns launches(index);
+  return idle_sums(timelines(columns.work(), launches.calls(), {}));
 }
 
 Window window_of(const Selection& selection) {

@@ -12,9 +12,10 @@ namespace tracedb {
 
 enum class LaneBy { kDevice, kStream };
 
-// The workload must outlive the object.
+// The workload or the tables must outlive the object.
 class DeviceColumns {
  public:
+  DeviceColumns(const EventTables& events, LaneBy by);  // all that is in them
   DeviceColumns(Workload& workload, LaneBy by, Times times);
   DeviceColumns(const DeviceColumns&) = delete;
   DeviceColumns& operator=(const DeviceColumns&) = delete;
@@ -25,10 +26,15 @@ class DeviceColumns {
   [[nodiscard]] std::uint32_t lane_id(std::size_t lane) const { return lane_ids_[lane]; }
 
  private:
+  void number_lanes();
+
   const EventTables& events_;
   std::vector<std::uint8_t> kernels_left_out_, memory_ops_left_out_;
   std::vector<std::uint32_t> lane_of_stream_, lane_ids_;
 };
+
+// Of all work of the devices of a trace.
+IdleSums idle_sums(const Index& index, const EventTables& events);
 
 Window window_of(const Selection& selection);
 

@@ -116,6 +116,9 @@ void fill(Workload& workload, const PassOptions&, TableRows& rows) {
   }
   for (std::size_t i = 0; i < kReasons; ++i) add(kReasonNames[i], reasons[i], reasons[i].time, all.time);
   const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
+  const IdleSums idle = idle_sums(workload.index(), workload.events());
+  add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
+  add("host_bound", {idle.host_wait, idle.gaps}, idle.host_wait, idle.span);
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
 }
 
@@ -123,14 +126,17 @@ void fill(Workload& workload, const PassOptions&, TableRows& rows) {
 
 PassTable coverage_table() {
   using enum ColumnType;
-  return {"coverage",
-          "what makes answers about the whole trace less certain, and how much of it",
-          {{"code", kText, "",
-            "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), no_stack, "
-            "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, names_out_of_step"},
-           {"share", kReal, "percent", "of the kernel time; of unknown_duration, of the kernels"},
-           {"count", kInteger, "count", "kernels"}},
-          fill};
+  return {
+      "coverage",
+      "what makes answers about the whole trace less certain, and how much of it",
+      {{"code", kText, "",
+        "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), no_stack, "
+        "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, names_out_of_step; idle, "
+        "host_bound"},
+       {"share", kReal, "percent",
+        "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the spans of the devices"},
+       {"count", kInteger, "count", "kernels; of idle and host_bound, gaps"}},
+      fill};
 }
 
 }  // namespace tracedb

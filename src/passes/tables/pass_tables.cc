@@ -5,14 +5,26 @@
 namespace tracedb {
 
 std::span<const PassTable> pass_tables() {
-  static const std::vector<PassTable> kTables = {
-      timeline_table(),        idle_gaps_table(),       gaps_by_cause_table(),
-      kernels_by_name_table(), kernels_by_pass_table(), ops_table(),
-      ops_by_pass_table(),     layers_table(),          layer_ops_table(),
-      layers_by_pass_table(),  step_figures_table(),    phases_table(),
-      launch_calls_table(),    comms_table(),           copies_table(),
-      call_tree_table(),       sequences_table(),       kernel_classes_table(),
-      coverage_table()};
+  static const std::vector<PassTable> kTables = {timeline_table(),
+                                                 idle_gaps_table(),
+                                                 gaps_by_cause_table(),
+                                                 gap_groups_table(),
+                                                 kernels_by_name_table(),
+                                                 kernels_by_pass_table(),
+                                                 ops_table(),
+                                                 ops_by_pass_table(),
+                                                 layers_table(),
+                                                 layer_ops_table(),
+                                                 layers_by_pass_table(),
+                                                 step_figures_table(),
+                                                 phases_table(),
+                                                 launch_calls_table(),
+                                                 comms_table(),
+                                                 copies_table(),
+                                                 call_tree_table(),
+                                                 sequences_table(),
+                                                 kernel_classes_table(),
+                                                 coverage_table()};
   return kTables;
 }
 

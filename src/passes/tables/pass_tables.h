@@ -30,7 +30,8 @@ enum class CallTreeView { kTree, kCallers, kFlat };
 struct PassOptions {
   LaneBy lanes = LaneBy::kDevice;
   TimelineOptions timeline = {};                               // the window is the selection's
-  std::size_t most_gaps = 0;                                   // only the longest
+  std::size_t most_gaps = 0;                                   // of idle_gaps, only the longest
+  std::int64_t least_gap = 0;                                  // ns; of idle_gaps and gap_groups, only those as long
   StepChoice phase_steps = StepChoice::kAll;                   // of table phases
   std::size_t sequence_length = 3;                             // kernels
   std::int64_t sequence_least = 2;                             // only what is seen that often
@@ -63,6 +64,7 @@ void declare_pass_tables(Database& database);
 PassTable timeline_table();
 PassTable idle_gaps_table();
 PassTable gaps_by_cause_table();
+PassTable gap_groups_table();
 PassTable kernels_by_name_table();
 PassTable kernels_by_pass_table();
 PassTable ops_table();

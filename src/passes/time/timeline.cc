@@ -165,6 +165,28 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
   return out;
 }
 
+IdleSums idle_sums(std::span<const LaneTimeline> lanes) {
+  IdleSums out;
+  for (const LaneTimeline& lane : lanes) {
+    out.span = saturating_add(out.span, lane.span);
+    out.idle = saturating_add(out.idle, lane.idle);
+    out.host_wait = saturating_add(out.host_wait, lane.idle_by_cause[static_cast<std::size_t>(IdleCause::kHostWait)]);
+    out.gaps += lane.gaps;
+  }
+  return out;
+}
+
+double IdleSums::idle_share() const { return span > 0 ? static_cast<double>(idle) / static_cast<double>(span) : 0; }
+
+double IdleSums::host_share() const {
+  return span > 0 ? static_cast<double>(host_wait) / static_cast<double>(span) : 0;
+}
+
+bool IdleSums::is_host_bound() const {
+  constexpr double kBound = 0.3;
+  return host_share() >= kBound;
+}
+
 Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit) {
   Gaps gaps;  // with a limit: a heap, the shortest first
   walk(work, calls, options, [&](const Gap& gap, std::int64_t) {

@@ -56,6 +56,16 @@ struct LaneTimeline {
 // By lane.
 std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options);
 
+// Over all lanes, in ns.
+struct IdleSums {
+  std::int64_t span = 0, idle = 0, gaps = 0;
+  std::int64_t host_wait = 0;                // of idle
+  [[nodiscard]] double idle_share() const;   // of the span
+  [[nodiscard]] double host_share() const;   // of the span
+  [[nodiscard]] bool is_host_bound() const;  // the devices wait for launches of the host for 30 % of the span and more
+};
+IdleSums idle_sums(std::span<const LaneTimeline> lanes);
+
 struct Gap {
   std::uint32_t lane = 0;
   std::int64_t ts = 0, dur = 0;  // what of it is in the window

@@ -70,8 +70,8 @@ TEST_CASE("gaps of the small index") {
                    "FROM idle_gaps",
                    longest) == "500 100 unknown 1 3 - 2 110");
   CHECK(fixture.rows("SELECT stream_id, ts, dur FROM idle_gaps ORDER BY ts", by_stream()) == "1 200 260; 1 500 100");
-  CHECK(fixture.rows("SELECT device_id, stream_id, cause, gaps, time, longest FROM gaps_by_cause") ==
-        "1 - unknown 2 110 100");
+  CHECK(fixture.rows("SELECT device_id, stream_id, cause, gaps, time, longest, between_steps FROM gaps_by_cause") ==
+        "1 - unknown 1 100 100 0; 1 - unknown 1 10 10 1");
   CHECK(fixture.rows("SELECT sum(time) FROM gaps_by_cause") == fixture.rows("SELECT sum(idle) FROM timeline"));
 }
 

@@ -7,6 +7,7 @@
 #include "base/unknown.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_facts.h"
+#include "passes/select/device_columns.h"
 #include "passes/tables/name_order.h"
 #include "report/cell_text.h"
 #include "trace_query/command.h"
@@ -81,6 +82,14 @@ void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
 // What the passes find: opinions, where the script has the facts of the index.
 std::vector<Row> findings(Workload& workload) {
   std::vector<Row> rows;
+  const IdleSums idle = idle_sums(workload.index(), workload.events());
+  rows.push_back(fact("time", "idle share of the devices", 100 * idle.idle_share(), "percent"));
+  if (idle.is_host_bound()) {
+    rows.push_back(fact("time", "host bound",
+                        fmt::format("{:.0f} % idle, {:.0f} % of the time waiting for the host (trace-query gaps)",
+                                    100 * idle.idle_share(), 100 * idle.host_share()),
+                        "text"));
+  }
   const ModelFacts model = model_facts(workload.index(), workload.classes().traits());
   rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));

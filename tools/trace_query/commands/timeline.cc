@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/counted.h"
+#include "trace/python_frame.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -15,14 +16,49 @@ bool has_device_work(const Index& index) {
   return has_kernels(index) || index.database().query_int64("SELECT id FROM memory_op LIMIT 1");
 }
 
-void remove_column(Report& report, std::string_view key) {
-  const auto found = std::find_if(report.columns.begin(), report.columns.end(),
-                                  [key](const Column& column) { return column.key == key; });
-  const auto place = found - report.columns.begin();
-  for (Row& row : report.rows) row.erase(row.begin() + place);
-  for (Row& row : report.footer) row.erase(row.begin() + place);
-  report.columns.erase(found);
+struct AllGaps {
+  std::int64_t count = 0, idle = 0;
+};
+
+// Of the selection, shown or not. `table`: that of the report.
+AllGaps all_gaps(Database& database, const std::string& table) {
+  for (const std::string& sql : {"SELECT all_gaps, all_idle FROM temp." + table + " LIMIT 1",
+                                 std::string("SELECT sum(gaps), sum(idle) FROM temp.timeline")}) {
+    Statement all(database, sql);
+    if (all.step() && !all.is_null(0)) return {all.int64(0), all.int64(1)};
+  }
+  return {};
 }
+
+std::size_t column_of(const Report& report, std::string_view key) { return find_column(report.columns, key).value(); }
+
+// The gaps that no row is about, as limit_rows() would show them.
+Row other_gaps(const Report& report, const AllGaps& all, std::string label) {
+  const std::size_t count = column_of(report, "instances");
+  const std::size_t time = column_of(report, "dur");
+  AllGaps rest = all;
+  for (const Row& row : report.rows) {
+    rest.count -= std::get<std::int64_t>(row[count]);
+    rest.idle -= std::get<std::int64_t>(row[time]);
+  }
+  Row row(report.columns.size());
+  row[column_of(report, "idle_pct")] =
+      all.idle > 0 ? 100.0 * static_cast<double>(rest.idle) / static_cast<double>(all.idle) : 0;
+  row[time] = rest.idle;
+  row[count] = rest.count;
+  row[column_of(report, "next")] = std::move(label);
+  return row;
+}
+
+// People get "llama.py:374 forward".
+void shorten_hosts(Report& report) {
+  const std::size_t place = column_of(report, "host");
+  for (Row& row : report.rows) {
+    if (auto* host = std::get_if<std::string>(&row[place])) *host = short_frame(*host);
+  }
+}
+
+bool is_for_people(const CommandLine& line) { return line.renderer().audience == Audience::kHuman; }
 
 int run_timeline(std::span<const std::string> args) {
   CommandLine line(kTimelineCommand,
@@ -36,6 +72,7 @@ int run_timeline(std::span<const std::string> args) {
                result.warnings = workload.selection_notes();
                const Index& index = workload.index();
                if (!line.has("per-stream")) remove_column(result.report, "stream");
+               if (is_for_people(line)) shorten_hosts(result.report);
                if (result.report.rows.empty()) {
                  const bool selected = has_device_work(index) && !workload.selection().empty();
                  result.warnings.emplace_back(selected ? "nothing that ran on a device matches the selection"
@@ -49,32 +86,21 @@ int run_timeline(std::span<const std::string> args) {
              }});
 }
 
-// The gaps beyond the limit, as limit_rows() would show them.
-Row other_gaps(const Report& report, std::int64_t gaps, std::int64_t all_idle) {
-  std::int64_t shown = 0;
-  for (const Row& row : report.rows) shown += std::get<std::int64_t>(row[1]);
-  const std::int64_t rest = all_idle - shown;
-  Row row(report.columns.size());
-  row[0] = all_idle > 0 ? 100.0 * static_cast<double>(rest) / static_cast<double>(all_idle) : 0;
-  row[1] = rest;
-  row[2] = gaps;
-  row.back() = "[others]";
-  return row;
-}
-
-void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& result) {
-  Database& database = workload.index().database();
+void finish_gaps(const CommandLine& line, const std::string& table, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
-  const std::int64_t all = database.query_int64("SELECT all_gaps FROM temp.idle_gaps LIMIT 1").value_or(0);
-  if (const std::int64_t others = all - std::ssize(result.report.rows); others > 0) {
-    const std::int64_t idle = database.query_int64("SELECT all_idle FROM temp.idle_gaps LIMIT 1").value_or(0);
-    result.report.footer.push_back(other_gaps(result.report, others, idle));
-    if (!line.has("limit")) {
-      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(others, "more gap")));
+  const AllGaps all = all_gaps(workload.index().database(), table);
+  const bool one_by_one = table == "idle_gaps";
+  Row others = other_gaps(result.report, all, line.has("min-dur") && !one_by_one ? "[shorter gaps]" : "[others]");
+  const std::int64_t count = std::get<std::int64_t>(others[column_of(result.report, "instances")]);
+  if (count > 0) {
+    result.report.footer.push_back(std::move(others));
+    if (one_by_one && !line.has("limit")) {
+      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(count, "more gap")));
     }
   }
   if (!line.has("per-stream")) remove_column(result.report, "stream");
-  if (all > 0) return;
+  if (is_for_people(line)) shorten_hosts(result.report);
+  if (all.count > 0) return;
   result.warnings.emplace_back(has_device_work(workload.index())
                                    ? "no device was idle between two events that match the selection"
                                    : kNoDeviceWork);
@@ -84,12 +110,17 @@ int run_gaps(std::span<const std::string> args) {
   CommandLine line(kGapsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                                   OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   add_timeline_options(line);
+  line.add("each", OptionKind::kFlag, "every gap by itself, longest first");
+  line.add("min-dur", OptionKind::kValue, "only gaps of at least this time: 100us; the shorter ones are one row");
   if (!line.parse(args)) return 0;
   PassOptions options = requested_pass_options(line);
-  options.most_gaps = line.has("sort") ? 0 : row_limit(line);  // the longest are not the first in another order
-  return run_pass_reports(line, {"gaps", "gaps", options, {}, [&](Workload& workload, TraceReport& result) {
-                                   finish_gaps(line, workload, result);
-                                 }});
+  const bool each = line.has("each");
+  // The longest are not the first in another order.
+  options.most_gaps = line.has("sort") ? 0 : row_limit(line);
+  return run_pass_reports(
+      line, {"gaps", each ? "gaps" : "gap_groups", options, {}, [&](Workload& workload, TraceReport& result) {
+               finish_gaps(line, each ? "idle_gaps" : "gap_groups", workload, result);
+             }});
 }
 
 }  // namespace
@@ -101,9 +132,10 @@ const Command kTimelineCommand = {
     "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
     run_timeline};
 
-const Command kGapsCommand = {"gaps", "times at which a device ran nothing, longest first, with cause and neighbours",
+const Command kGapsCommand = {"gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
                               "gaps [options] TRACE|INDEX...",
-                              "  trace-query gaps trace.json.gz --limit 10\n"
+                              "  trace-query gaps trace.json.gz --min-dur 100us\n"
+                              "  trace-query gaps trace.json.gz --each --limit 10\n"
                               "  trace-query gaps trace.json.gz --phase decode --format csv",
                               run_gaps};
 
