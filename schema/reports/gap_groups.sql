@@ -9,7 +9,7 @@
 -- column: device            | Device        |         |       | 1       | device number
 -- column: stream            | Stream        |         |       | 2       | stream number, with --per-stream
 -- column: cause             | Cause         | text    |       | 9       | host_wait, kernel_wait, graph_gap, other, unknown; [between steps]: see schema/METRICS.md
--- column: host              | Host          | text    |       | 9 names | where the thread that launched Next was for most of the time
+-- column: host              | Host          | text    |       | 9       | where the thread that launched Next was for most of the time
 -- column: host_pct          | Host (%)      | percent |       | 7       | share of the time it was there
 -- column: next              | Next          | text    | label | 8 names | the work that ended the gaps
 -- column: before            | Before        | text    |       | 4 names | the work that ended last before them

@@ -10,7 +10,7 @@
 -- column: stream            | Stream        |         |       | 2       | stream number, with --per-stream
 -- column: step              | Step          |         |       | 5       | step in which the gap ends
 -- column: cause             | Cause         | text    |       | 8       | host_wait, kernel_wait, graph_gap, other, unknown; [between steps]: see schema/METRICS.md
--- column: host              | Host          | text    |       | 7 names | where the thread that launched Next was for most of the time
+-- column: host              | Host          | text    |       | 7       | where the thread that launched Next was for most of the time
 -- column: host_pct          | Host (%)      | percent |       | 4       | share of the time it was there
 -- column: before            | Before        | text    |       | 5 names | the work that ended last before the gap
 -- column: next_cpu_op       | Next Operator | text    |       | 4       | operator that launched the work behind the gap

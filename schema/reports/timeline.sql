@@ -22,7 +22,7 @@
 -- column: other_wait       | Other Wait      | ns      | sum   | 5 | idle before launched work, for longer
 -- column: unknown_wait     | Unknown Wait    | ns      | sum   | 4 | idle before work whose launch is not known
 -- column: between_steps    | Between Steps   | ns      | sum   | 6 | idle in gaps whose neighbours are not of one step, whatever the cause
--- column: host             | Host            | text    |       | 7 names | where the launching thread was for most of the idle time
+-- column: host             | Host            | text    |       | 7 | where the launching thread was for most of the idle time
 -- column: host_pct         | Host (%)        | percent |       | 5 | share of the idle time it was there
 -- column: python_calls     | Python Calls    | count   | sum   | 1 | recorded Python calls that start while the device is idle
 -- column: gaps             | Gaps            | count   | sum   | 2 | number of idle times

@@ -33,6 +33,8 @@ REPORTS = {
     "layers": ("layers", *LIMIT), "timeline": ("timeline",), "gaps": ("gaps", *LIMIT),
     "gaps_each": ("gaps", "--each", *LIMIT), "launches": ("launches", *LIMIT),
     "comms": ("comms", *LIMIT), "memcpys": ("memcpys", *LIMIT), "stacks": ("stacks", *LIMIT),
+    "stacks_modules": ("stacks", "--modules", *LIMIT), "stacks_by_module": ("stacks", "--by", "module", *LIMIT),
+    "stacks_by_line": ("stacks", "--by", "line", *LIMIT),
     "sequences": ("sequences", *LIMIT), "warnings": ("warnings",), "issues": ("issues",), "info": ("info",),
     "sql": ("sql", "server.tracedb", QUERY), "sql_narrow": ("sql", "server.tracedb", "SELECT * FROM kernels LIMIT 3"),
     "timeline_streams": ("timeline", "--per-stream"), "layers_per_op": ("layers", "--per-op", *LIMIT),

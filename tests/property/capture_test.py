@@ -77,7 +77,7 @@ def check_pair(folder, options):
 def check_stacks(eager, replay):
     """By module, a replay with its capture looks as the run without graphs."""
     def modules(index, *options):
-        text = run("trace-query", "stacks", "-q", "--json", "--limit", 0, "--modules", "--view", "flat", *options,
+        text = run("trace-query", "stacks", "-q", "--json", "--limit", 0, "--each-module", "--view", "flat", *options,
                    index).stdout
         return {row["frame"]: row["instances"] for row in json.loads(text)["rows"]}
     equal(modules(replay, "--capture", eager), modules(eager), "modules")

@@ -24,7 +24,7 @@ LIMITS = ("--timeout", "30", "--max-memory", "600M")
 
 REPORTS = [("info",), ("kernels",), ("kernels", "--by", "pass"), ("kernels", "--layer", "0.."), ("ops",),
            ("phases",), ("steps",), ("layers",), ("timeline",), ("gaps",), ("launches",), ("comms",), ("memcpys",),
-           ("stacks",), ("stacks", "--modules"), ("gaps", "--each"), ("sequences",),
+           ("stacks",), ("stacks", "--modules"), ("stacks", "--by", "line"), ("gaps", "--each"), ("sequences",),
            ("warnings",), ("issues",), ("rules", "show"), ("verify",),
            ("compare",), ("compare", "--section", "all"), ("compare", "--gate", "5"), ("compare", "--method", "wafer"),
            ("align",), ("fusion",), ("sql", "SELECT * FROM kernels"), ("sql", "SELECT step, op, layer, sum(dur) FROM kernels "

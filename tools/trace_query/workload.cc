@@ -71,9 +71,31 @@ void add_sequence_options(CommandLine& line) {
 }
 
 void add_call_tree_options(CommandLine& line) {
-  line.add("modules", OptionKind::kFlag, "only nn.Module frames");
+  line.add("own", OptionKind::kList, "only frames of these files, GLOBs: 'vllm/*,train.py'");
+  line.add("modules", OptionKind::kFlag, "only nn.Module frames, those of one class and caller together: Layer_*");
+  line.add("each-module", OptionKind::kFlag, "only nn.Module frames, one by one");
   line.add("all-frames", OptionKind::kFlag, "also frames that only call one other frame");
 }
+
+namespace {
+
+FrameChoice requested_frames(const CommandLine& line) {
+  FrameChoice choice;
+  int choices = 0;
+  for (const auto& [option, which] : {std::pair("own", Frames::kOwn), std::pair("modules", Frames::kModules),
+                                      std::pair("each-module", Frames::kEachModule)}) {
+    if (!line.has(option)) continue;
+    choice.which = which;
+    ++choices;
+  }
+  if (choices > 1) {
+    throw Error(ErrorCode::kUsage, "--own, --modules and --each-module choose different frames: give one of them");
+  }
+  if (line.has("own")) choice.own = line.names("own");
+  return choice;
+}
+
+}  // namespace
 
 PassOptions requested_pass_options(const CommandLine& line) {
   constexpr std::int64_t kLongestSequence = 64;
@@ -89,7 +111,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
     options.sequence_length = static_cast<std::size_t>(*length);
   }
   options.sequence_least = line.number("least").value_or(options.sequence_least);
-  if (line.has("modules")) options.frames = Frames::kModules;
+  options.frames = requested_frames(line);
   if (const auto time = line.text("min-dur")) options.least_gap = parse_time(*time);
   options.all_frames = line.has("all-frames");
   return options;

@@ -53,7 +53,7 @@ void add_timeline_options(CommandLine& line);                 // --per-stream --
 void add_micro_idle(CommandLine& line);                       // --micro-idle
 void add_steady(CommandLine& line);                           // --steady
 void add_sequence_options(CommandLine& line);                 // --length --least
-void add_call_tree_options(CommandLine& line);                // --modules --all-frames
+void add_call_tree_options(CommandLine& line);                // --own --modules --each-module --all-frames
 PassOptions requested_pass_options(const CommandLine& line);  // of those that the command knows
 
 }  // namespace tracedb

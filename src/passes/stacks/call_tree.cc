@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/saturating.h"
@@ -12,10 +13,22 @@
 namespace tracedb {
 namespace {
 
+// Which instances a node was met with.
+class Instances {
+ public:
+  bool is_new(std::size_t node, std::uint32_t instance) {
+    return instance != kNoFrame && seen_.insert(std::uint64_t{node} << 32U | instance).second;
+  }
+
+ private:
+  std::unordered_set<std::uint64_t> seen_;
+};
+
 // A tree under construction, in the order nodes were first met.
 class TreeBuilder {
  public:
-  std::uint32_t child(std::uint32_t parent, std::uint32_t frame) {
+  std::uint32_t child(std::uint32_t parent, const StackEntry& called) {
+    const std::uint32_t frame = called.frame;
     const std::uint64_t key = std::uint64_t{parent} << 32U | frame;
     const auto [entry, is_new] = ids_.try_emplace(key, static_cast<std::uint32_t>(nodes_.size()));
     if (is_new) {
@@ -25,6 +38,7 @@ class TreeBuilder {
       node.depth = parent == kNoNode ? 0 : nodes_[parent].depth + 1;
       nodes_.push_back(node);
     }
+    if (instances_.is_new(entry->second, called.instance)) ++nodes_[entry->second].instances;
     return entry->second;
   }
   void end_at(std::uint32_t id, const PathTime& time) {
@@ -38,6 +52,7 @@ class TreeBuilder {
  private:
   std::vector<CallNode> nodes_;
   std::unordered_map<std::uint64_t, std::uint32_t> ids_;
+  Instances instances_;
 };
 
 // Ids in depth-first order, siblings sorted.
@@ -105,7 +120,7 @@ std::vector<CallNode> from_outside(std::span<const StackEntry> stacks, std::span
   for (std::size_t id = 1; id < stacks.size(); ++id) {
     if (!needed[id]) continue;
     const std::uint32_t above = node[stacks[id].parent];
-    node[id] = stacks[id].frame == kNoFrame ? above : tree.child(above, stacks[id].frame);
+    node[id] = stacks[id].frame == kNoFrame ? above : tree.child(above, stacks[id]);
     if (node[id] != kNoNode && has_something(times[id])) tree.end_at(node[id], times[id]);
   }
   return tree.finish();
@@ -117,7 +132,7 @@ std::vector<CallNode> from_inside(std::span<const StackEntry> stacks, std::span<
     if (!has_something(times[id])) continue;
     std::uint32_t node = kNoNode;
     for (std::size_t at = id; at != 0; at = stacks[at].parent) {
-      if (stacks[at].frame != kNoFrame) node = tree.child(node, stacks[at].frame);
+      if (stacks[at].frame != kNoFrame) node = tree.child(node, stacks[at]);
     }
     if (node != kNoNode) tree.end_at(node, times[id]);
   }
@@ -156,6 +171,7 @@ std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span
   std::unordered_map<std::uint32_t, std::size_t> places;
   std::vector<CallNode> out;
   std::vector<std::size_t> last_path;  // by place: the path that counted it last
+  Instances instances;
   for (std::size_t id = 1; id < stacks.size(); ++id) {
     if (!has_something(times[id])) continue;
     bool innermost = true;
@@ -167,6 +183,7 @@ std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span
         last_path.push_back(0);
       }
       CallNode& node = out[entry->second];
+      if (instances.is_new(entry->second, stacks[at].instance)) ++node.instances;
       if (std::exchange(innermost, false)) {
         node.self = saturating_add(node.self, times[id].time);
         node.self_count += times[id].count;

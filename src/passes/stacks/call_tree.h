@@ -16,7 +16,8 @@ inline constexpr std::uint32_t kNoNode = UINT32_MAX;
 // children's; 0: outermost.
 struct StackEntry {
   std::uint32_t parent = 0;
-  std::uint32_t frame = kNoFrame;  // equal frames under one parent become one node
+  std::uint32_t frame = kNoFrame;     // equal frames under one parent become one node
+  std::uint32_t instance = kNoFrame;  // of those with one frame, which; kNoFrame: they are not told apart
 };
 
 // What ran at the very end of a path.
@@ -33,6 +34,7 @@ struct CallNode {
   std::int64_t self = 0;    // of the paths that end here, which from the inside is at the outermost caller
   std::int64_t count = 0;   // of all paths through this node
   std::int64_t self_count = 0;
+  std::uint32_t instances = 0;  // different ones that became this node
 };
 
 enum class TreeSide {

@@ -1,5 +1,8 @@
 #include "passes/stacks/stack_times.h"
 
+#include <fnmatch.h>
+
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -8,42 +11,95 @@
 #include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
+#include "trace/event_names.h"
 #include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
 
-// Frames of several indexes, numbered by their texts.
+bool matches_own(const FrameChoice& choice, std::string_view frame) {
+  if (choice.own.empty()) return frame_origin(frame) == FrameOrigin::kOwn;
+  const std::string file(frame_label(frame).file);
+  if (file.empty()) return false;
+  const auto matches = [&](std::size_t at) {
+    return std::any_of(choice.own.begin(), choice.own.end(),
+                       [&](const std::string& glob) { return ::fnmatch(glob.c_str(), file.c_str() + at, 0) == 0; });
+  };
+  for (std::size_t at = 0; !matches(at);) {
+    const std::size_t slash = file.find('/', at);
+    if (slash == std::string::npos) return false;
+    at = slash + 1;
+  }
+  return true;
+}
+
+// "Linear_3" without its number.
+std::string_view module_class(std::string_view module) {
+  const std::size_t end = module.find_last_not_of("0123456789");
+  const bool is_numbered = end != std::string_view::npos && end + 1 < module.size() && module[end] == '_' && end > 0;
+  return is_numbered ? module.substr(0, end) : module;
+}
+
+// How a frame is written; "": it is passed over.
+std::string frame_text(const FrameChoice& choice, std::string_view frame) {
+  const bool is_module = frame.starts_with(kModuleFrame);
+  switch (choice.which) {
+    case Frames::kAll:
+      return without_addresses(frame);
+    case Frames::kOwn:
+      return matches_own(choice, frame) ? without_addresses(frame) : "";
+    case Frames::kEachModule:
+      return is_module ? std::string(frame) : "";
+    case Frames::kModules: {
+      if (!is_module) return "";
+      const std::string_view of_class = module_class(frame);
+      return of_class.size() == frame.size() ? std::string(frame) : std::string(of_class) + "_*";
+    }
+    case Frames::kModuleClasses:
+      return is_module ? std::string(module_class(frame.substr(kModuleFrame.size()))) : "";
+  }
+  return "";
+}
+
+// Frames of several indexes, numbered by what is written for them.
 class FrameTexts {
  public:
-  explicit FrameTexts(Frames which) : which_(which), texts_(1) {}
+  explicit FrameTexts(const FrameChoice& choice) : choice_(choice), texts_(1) {}
 
-  // By frame id: its number, or kNoFrame for one that is passed over.
-  std::vector<std::uint32_t> number(const Index& index) {
-    std::vector<std::uint32_t> out(1, kNoFrame);
+  struct Number {
+    std::uint32_t text = kNoFrame;      // kNoFrame: it is passed over
+    std::uint32_t instance = kNoFrame;  // of the frame itself, among those with one text
+  };
+
+  // By frame id.
+  std::vector<Number> number(const Index& index) {
+    std::vector<Number> out(1);
     Statement rows(index.database(),
                    "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
     while (rows.step()) {
       const std::size_t id = rows.id(0);
-      if (id >= out.size()) out.resize(id + 1, kNoFrame);
-      if (which_ == Frames::kModules && !rows.text(1).starts_with(kModuleFrame)) continue;
-      const auto [entry, is_new] =
-          numbers_.try_emplace(without_addresses(rows.text(1)), static_cast<std::uint32_t>(texts_.size()));
+      if (id >= out.size()) out.resize(id + 1);
+      const std::string text = frame_text(choice_, rows.text(1));
+      if (text.empty()) continue;
+      const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
       if (is_new) texts_.push_back(entry->first);
-      out[id] = entry->second;
+      out[id].text = entry->second;
+      if (choice_.which != Frames::kModules && choice_.which != Frames::kModuleClasses) continue;
+      const auto next = static_cast<std::uint32_t>(instances_.size() + 1);
+      out[id].instance = instances_.try_emplace(std::string(rows.text(1)), next).first->second;
     }
     return out;
   }
   [[nodiscard]] std::vector<std::string> take() { return std::move(texts_); }
 
  private:
-  const Frames which_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
+  const FrameChoice& choice_;
+  std::unordered_map<std::string, std::uint32_t> numbers_, instances_;
   std::vector<std::string> texts_;  // the first one is empty
 };
 
 // Appends the stacks of an index: its id i becomes place `stacks.size() - 1 + i`.
-void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, std::vector<StackEntry>& stacks) {
+void read_stacks(const Index& index, const std::vector<FrameTexts::Number>& frames, std::vector<StackEntry>& stacks) {
   const EventColumns columns(index, "stack", {"parent_id", "frame_id"});
   const auto parents = columns.ids("parent_id");
   const auto frame_ids = columns.ids("frame_id");
@@ -53,7 +109,9 @@ void read_stacks(const Index& index, const std::vector<std::uint32_t>& frames, s
     StackEntry& own = stacks[base + id];
     // A parent that comes later is a damaged index; it must not send us in circles.
     own.parent = parents[id - 1] < id && parents[id - 1] != 0 ? base + parents[id - 1] : 0;
-    own.frame = frame_ids[id - 1] < frames.size() ? frames[frame_ids[id - 1]] : kNoFrame;
+    if (frame_ids[id - 1] >= frames.size()) continue;
+    own.frame = frames[frame_ids[id - 1]].text;
+    own.instance = frames[frame_ids[id - 1]].instance;
   }
 }
 
@@ -74,9 +132,11 @@ std::vector<std::uint32_t> places_of_stacks(Workload& workload, std::uint32_t ba
 
 }  // namespace
 
-StackTimes stack_times(Workload& workload, Frames which) {
+std::string_view passed_over_text(Frames which) { return which == Frames::kOwn ? kNotOwn : kNoModule; }
+
+StackTimes stack_times(Workload& workload, const FrameChoice& choice) {
   StackTimes out;
-  FrameTexts texts(which);
+  FrameTexts texts(choice);
   out.stacks.resize(1);
   read_stacks(workload.index(), texts.number(workload.index()), out.stacks);
   const auto base = static_cast<std::uint32_t>(out.stacks.size() - 1);
@@ -84,7 +144,7 @@ StackTimes stack_times(Workload& workload, Frames which) {
     read_stacks(capture->index, texts.number(capture->index), out.stacks);
   }
   out.frames = texts.take();
-  // Paths without a frame that counts are none.
+  // Paths none of whose frames is looked at.
   std::vector<bool> empty(out.stacks.size(), true);
   for (std::size_t id = 1; id < empty.size(); ++id) {
     empty[id] = out.stacks[id].frame == kNoFrame && empty[out.stacks[id].parent];
@@ -95,7 +155,7 @@ StackTimes stack_times(Workload& workload, Frames which) {
   out.times.resize(out.stacks.size());
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (!filter.keeps_kernel(i)) continue;
-    PathTime& time = out.times[empty[stack[i]] ? 0 : stack[i]];
+    PathTime& time = stack[i] != 0 && empty[stack[i]] ? out.passed_over : out.times[stack[i]];
     ++time.count;
     if (dur[i] != kUnknownValue) time.time = saturating_add(time.time, dur[i]);
   }

@@ -12,16 +12,33 @@
 namespace tracedb {
 
 inline constexpr std::string_view kNoStack = "[no stack]";
+// Of kernels with a stack in which no frame is looked at: what follows from the choice.
+inline constexpr std::string_view kNoModule = "[no module]";
+inline constexpr std::string_view kNotOwn = "[no own frame]";
 
-enum class Frames { kAll, kModules };  // kModules: nn.Module frames only
-
-struct StackTimes {
-  std::vector<StackEntry> stacks;  // by stack id, then those of the capture; frames are positions in `frames`
-  std::vector<PathTime> times;  // of each of them; element 0: kernels without a stack, or without any frame that counts
-  std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
+enum class Frames {
+  kAll,
+  kModules,  // nn.Module frames; instances of a class together: "nn.Module: Linear_*"
+  kEachModule,
+  kModuleClasses,  // nn.Module frames by class: "Linear"
+  kOwn,            // of the user's or a framework's code (trace/python_frame.h)
 };
 
+struct FrameChoice {
+  Frames which = Frames::kAll;
+  // GLOBs of files, for kOwn: 'vllm/*'; a GLOB may also begin at any folder of the file's path. Empty: frame_origin().
+  std::vector<std::string> own = {};
+};
+
+struct StackTimes {
+  std::vector<StackEntry> stacks;   // by stack id, then those of the capture; frames are positions in `frames`
+  std::vector<PathTime> times;      // of each of them; element 0: kernels without a stack
+  PathTime passed_over;             // of kernels with a stack, none of whose frames is looked at
+  std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
+};
+std::string_view passed_over_text(Frames which);
+
 // Of the workload's selection. The kernels of graph replays have the stacks of the capture, if there is one.
-StackTimes stack_times(Workload& workload, Frames which);
+StackTimes stack_times(Workload& workload, const FrameChoice& choice);
 
 }  // namespace tracedb

@@ -38,7 +38,7 @@ struct PassOptions {
   bool sequences_by_op = false;                                // by operation class, else by short name
   std::string (*sequence_name)(const std::string&) = nullptr;  // how a kernel of one is written; null: as it is
   CallTreeView view = CallTreeView::kTree;
-  Frames frames = Frames::kAll;
+  FrameChoice frames = {};
   bool all_frames = false;      // also those that only call one other frame
   std::size_t most_frames = 0;  // only the largest
 };

@@ -14,7 +14,7 @@ std::vector<CallNode> nodes_of(const StackTimes& times, const PassOptions& optio
   if (options.view == CallTreeView::kFlat) return flat_profile(times.stacks, times.times);
   const TreeSide side = options.view == CallTreeView::kTree ? TreeSide::kOutside : TreeSide::kInside;
   std::vector<CallNode> tree = call_tree(times.stacks, times.times, side);
-  const bool all_frames = options.all_frames || options.frames == Frames::kModules;
+  const bool all_frames = options.all_frames || options.frames.which != Frames::kAll;
   return all_frames ? tree : without_chains(tree, side);
 }
 
@@ -22,20 +22,24 @@ std::vector<CallNode> nodes_of(const StackTimes& times, const PassOptions& optio
 void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& rows) {
   const StackTimes times = stack_times(workload, options.frames);
   const std::vector<CallNode> nodes = nodes_of(times, options);
-  std::int64_t all = 0;
-  for (const PathTime& path : times.times) __builtin_add_overflow(all, path.time, &all);
+  std::int64_t all = times.passed_over.time;
+  for (const PathTime& path : times.times) all = saturating_add(all, path.time);
   std::int64_t position = 0;
   const auto add = [&](const CallNode& node, std::string_view frame) {
     rows.add(++position).add(node.total).add(node.self).add(node.count).add(node.depth).add(frame).add(all);
+    rows.add(std::max<std::int64_t>(node.instances, 1));
   };
   std::size_t most = options.most_frames;
-  if (const PathTime& none = times.times[0]; none.count > 0) {
-    CallNode stackless;
-    stackless.total = stackless.self = none.time;
-    stackless.count = none.count;
-    add(stackless, kNoStack);
+  const auto add_rest = [&](const PathTime& rest, std::string_view name) {
+    if (rest.count == 0) return;
+    CallNode node;
+    node.total = node.self = rest.time;
+    node.count = rest.count;
+    add(node, name);
     if (most > 1) --most;
-  }
+  };
+  add_rest(times.times[0], kNoStack);
+  add_rest(times.passed_over, passed_over_text(options.frames.which));
   for (const std::uint32_t id : largest_first(nodes, most)) add(nodes[id], times.frames[nodes[id].frame]);
 }
 
@@ -98,8 +102,10 @@ PassTable call_tree_table() {
            {"self", kInteger, "ns", "of the paths that end there; adds up to all_time"},
            {"n", kInteger, "count", "kernels of all paths through it"},
            {"depth", kInteger, "", "0: a root"},
-           {"frame", kText, "", "file(line): function, nn.Module: class, or [no stack]"},
-           {"all_time", kInteger, "ns", "kernel time of the selection"}},
+           {"frame", kText, "",
+            "file(line): function, nn.Module: class; or a remainder: [no stack], [no module], [no own frame]"},
+           {"all_time", kInteger, "ns", "kernel time of the selection"},
+           {"instances", kInteger, "count", "frames that the row stands for: modules of one class"}},
           fill_call_tree};
 }
 

@@ -14,7 +14,7 @@ namespace {
 // A place in the list of views; nullopt: collapsed.
 std::optional<CallTreeView> requested_view(const CommandLine& line) {
   static const std::vector<std::string> kViews = {"tree", "callers", "flat", "collapsed"};
-  const std::string wanted = line.text("view").value_or("tree");
+  const std::string wanted = line.text("view").value_or(line.has("by") ? "flat" : "tree");
   const auto found = std::find(kViews.begin(), kViews.end(), wanted);
   if (found == kViews.end()) {
     throw Error(ErrorCode::kUsage, fmt::format("--view {}: use tree, callers, flat and collapsed{}", wanted,
@@ -22,6 +22,22 @@ std::optional<CallTreeView> requested_view(const CommandLine& line) {
   }
   if (wanted == "collapsed") return std::nullopt;
   return static_cast<CallTreeView>(found - kViews.begin());
+}
+
+// What --by makes of the frames that the other options choose.
+FrameChoice requested_frames(const CommandLine& line, FrameChoice chosen) {
+  const auto by = line.text("by");
+  if (!by) return chosen;
+  if (*by != "module" && *by != "line") {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or line", *by));
+  }
+  const bool by_line = *by == "line";
+  if (chosen.which != Frames::kAll && !(by_line && chosen.which == Frames::kOwn)) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
+                                               chosen.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
+  }
+  chosen.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
+  return chosen;
 }
 
 std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool any_stack) {
@@ -44,7 +60,7 @@ std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool a
 }
 
 // One line a path, as flame graph tools read it: frame;frame;frame time.
-void print_collapsed(std::ostream& out, const StackTimes& times) {
+void print_collapsed(std::ostream& out, const StackTimes& times, Frames which) {
   const std::vector<CallNode> tree = call_tree(times.stacks, times.times, TreeSide::kOutside);
   std::vector<std::string> paths(tree.size());
   for (std::size_t id = 0; id < tree.size(); ++id) {
@@ -54,17 +70,18 @@ void print_collapsed(std::ostream& out, const StackTimes& times) {
     if (tree[id].self > 0) out << fmt::format("{} {}\n", paths[id], tree[id].self);
   }
   if (times.times[0].time > 0) out << fmt::format("{} {}\n", kNoStack, times.times[0].time);
+  if (times.passed_over.time > 0) out << fmt::format("{} {}\n", passed_over_text(which), times.passed_over.time);
 }
 
-int run_collapsed(const CommandLine& line, Frames frames) {
+int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
   const RequestedWorkload requested(line);
   return run_trace_texts(line, [&](const Index& index, std::ostream& out) {
     Workload workload = requested.of(index);
     const StackTimes times = stack_times(workload, frames);
-    print_collapsed(out, times);
+    print_collapsed(out, times, frames.which);
     const auto counts = [](const PathTime& path) { return path.count > 0; };
-    return warnings_of(workload, std::any_of(times.times.begin(), times.times.end(), counts),
-                       std::any_of(times.times.begin() + 1, times.times.end(), counts));
+    const bool any_stack = counts(times.passed_over) || std::any_of(times.times.begin() + 1, times.times.end(), counts);
+    return warnings_of(workload, any_stack || counts(times.times[0]), any_stack);
   });
 }
 
@@ -75,9 +92,14 @@ int run(std::span<const std::string> args) {
   line.add("view", OptionKind::kValue,
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
+  line.add(
+      "by", OptionKind::kValue,
+      "module: by class of nn.Module; line: by line of your own code, which is that of --own or, without it, of all "
+      "files but those of Python, torch, triton, numpy and the like; flat unless --view says otherwise");
   add_call_tree_options(line);
   if (!line.parse(args)) return 0;
   PassOptions options = requested_pass_options(line);
+  options.frames = requested_frames(line, std::move(options.frames));
   const std::optional<CallTreeView> view = requested_view(line);
   if (!view && !line.has("explain")) return run_collapsed(line, options.frames);
   options.view = view.value_or(CallTreeView::kTree);
@@ -85,19 +107,22 @@ int run(std::span<const std::string> args) {
   const bool human = line.renderer().audience == Audience::kHuman;
   const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
   return run_pass_reports(
-      line, {"stacks", "stacks", options, parameters, [](Workload& workload, TraceReport& result) {
+      line, {"stacks", "stacks", options, parameters, [human](Workload& workload, TraceReport& result) {
                Database& database = workload.index().database();
                const bool any_stack =
                    database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
                result.warnings = warnings_of(workload, !result.report.rows.empty(), any_stack);
+               if (human) remove_column(result.report, "frames");  // people see the number behind the frame
              }});
 }
 
 }  // namespace
 
-const Command kStacksCommand = {"stacks", "kernel time by python call path or nn.Module",
+const Command kStacksCommand = {"stacks", "kernel time by python call path, nn.Module or line of code",
                                 "stacks [options] TRACE|INDEX...",
                                 "  trace-query stacks trace.json.gz --modules\n"
+                                "  trace-query stacks trace.json.gz --by module\n"
+                                "  trace-query stacks trace.json.gz --by line --own 'vllm/*'\n"
                                 "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
                                 "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
                                 "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
