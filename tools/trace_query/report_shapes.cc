@@ -82,24 +82,34 @@ struct JsonParts {
   std::vector<std::string> required;  // keys
 };
 
+bool is_required(const std::vector<const ReportShape*>& tables, const Column& column) {
+  return std::all_of(tables.begin(), tables.end(), [&](const ReportShape* table) {
+    return find_column(table->columns, column.key) && !is_optional(*table, column);
+  });
+}
+
+// Each column of tables that share a name, once.
+std::vector<const Column*> different_columns(const std::vector<const ReportShape*>& tables) {
+  std::vector<const Column*> out;
+  for (const ReportShape* table : tables) {
+    for (const Column& column : table->columns) {
+      const bool known =
+          std::any_of(out.begin(), out.end(), [&](const Column* other) { return other->key == column.key; });
+      if (!known) out.push_back(&column);
+    }
+  }
+  return out;
+}
+
 // Of the rows of tables that share a name: what all of them have is required.
 JsonParts json_parts(const std::vector<const ReportShape*>& tables) {
   JsonParts out;
-  std::vector<std::string> known;
-  for (const ReportShape* table : tables) {
-    for (const Column& column : table->columns) {
-      if (std::find(known.begin(), known.end(), column.key) != known.end()) continue;
-      known.push_back(column.key);
-      out.properties += (out.properties.empty() ? "" : ",\n    ") + json_property(column);
-      if (column.unit != Unit::kText && column.unit != Unit::kAny) {
-        out.units += fmt::format("{}{}: {{\"const\": {}}}", out.units.empty() ? "" : ", ", json_string(column.key),
-                                 json_string(to_string(column.unit)));
-      }
-      const bool everywhere = std::all_of(tables.begin(), tables.end(), [&](const ReportShape* other) {
-        return find_column(other->columns, column.key) && !is_optional(*other, column);
-      });
-      if (everywhere) out.required.push_back(column.key);
-    }
+  for (const Column* column : different_columns(tables)) {
+    out.properties += (out.properties.empty() ? "" : ",\n    ") + json_property(*column);
+    if (is_required(tables, *column)) out.required.push_back(column->key);
+    if (column->unit == Unit::kText || column->unit == Unit::kAny) continue;
+    out.units += fmt::format("{}{}: {{\"const\": {}}}", out.units.empty() ? "" : ", ", json_string(column->key),
+                             json_string(to_string(column->unit)));
   }
   return out;
 }

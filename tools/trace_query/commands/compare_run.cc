@@ -297,6 +297,27 @@ int compare_with_file(const CommandLine& line) {
   return failed ? 1 : 0;
 }
 
+struct OpenedInputs {
+  std::vector<OpenedTrace> traces;
+  std::vector<std::string> inputs;  // what they were opened from
+};
+
+// Those that can be read; without the baseline nothing is compared.
+OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output& output) {
+  OpenedInputs out;
+  for (const std::string& input : line.inputs()) {
+    const auto open = [&] { out.traces.push_back(open_trace(input, line)); };
+    if (out.traces.empty()) {
+      open();
+    } else if (!loop.attempt(input, open)) {
+      continue;
+    }
+    out.inputs.push_back(input);
+    for (const std::string& note : out.traces.back().notes) output.note(fmt::format("{}: {}", input, note));
+  }
+  return out;
+}
+
 }  // namespace
 
 int run_comparison(const CommandLine& line) {
@@ -310,19 +331,8 @@ int run_comparison(const CommandLine& line) {
                                                line.command().name, line.command().usage));
   }
   Output output(line);
-  std::vector<OpenedTrace> traces;
-  std::vector<std::string> inputs;  // those that can be read; without the baseline nothing is compared
   InputLoop loop(line.inputs());
-  for (const std::string& input : line.inputs()) {
-    const auto open = [&] { traces.push_back(open_trace(input, line)); };
-    if (traces.empty()) {
-      open();
-    } else if (!loop.attempt(input, open)) {
-      continue;
-    }
-    inputs.push_back(input);
-    for (const std::string& note : traces.back().notes) output.note(fmt::format("{}: {}", input, note));
-  }
+  const auto [traces, inputs] = open_inputs(line, loop, output);
   if (inputs.size() < 2) return loop.exit_code();
   const ComparedTraces loaded = load(traces, inputs, line, rules);
   std::vector<Comparison> comparisons;
