@@ -59,38 +59,85 @@ struct OperatorColumn {
   Words head;
   Unit unit;
   OthersAggregate others;
+  int priority;  // Fit
+  std::string_view meaning;
 };
 
 constexpr OperatorColumn kMeasures[] = {
-    {"status", {"Status", "状态"}, Unit::kText, OthersAggregate::kNone},
-    {"model_time", {"Model", "模型耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"profile_time", {"Profile", "实测耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"error_pct", {"Error (%)", "耗时误差 (%)"}, Unit::kPercent, OthersAggregate::kNone},
-    {"share_pct", {"Profile Share (%)", "实测占比 (%)"}, Unit::kPercent, OthersAggregate::kSum},
-    {"model_count", {"Model Count", "模型次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"profile_count", {"Profile Count", "实测次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"count_error_pct", {"Count Error (%)", "次数误差 (%)"}, Unit::kPercent, OthersAggregate::kNone},
-    {"hit_time", {"Hit", "命中耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"miss_time", {"Miss", "未命中耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"hit_count", {"Hit Count", "命中次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"miss_count", {"Miss Count", "未命中次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"estimated_time", {"Estimated", "均分耗时"}, Unit::kTime, OthersAggregate::kSum},
-    {"untimed_count", {"Untimed Count", "无耗时次数"}, Unit::kCount, OthersAggregate::kSum},
-    {"sources", {"Sources", "来源"}, Unit::kText, OthersAggregate::kNone},
-    {"functions", {"Operators", "算子"}, Unit::kText, OthersAggregate::kNone},
+    {"status",
+     {"Status", "状态"},
+     Unit::kText,
+     OthersAggregate::kNone,
+     6,
+     "HIT, MISS, PARTIAL, MODEL_ONLY or PROFILE_ONLY"},
+    {"model_time", {"Model", "模型耗时"}, Unit::kTime, OthersAggregate::kSum, 8, "time of the model"},
+    {"profile_time", {"Profile", "实测耗时"}, Unit::kTime, OthersAggregate::kSum, 8, "time of the profile"},
+    {"error_pct",
+     {"Error (%)", "耗时误差 (%)"},
+     Unit::kPercent,
+     OthersAggregate::kNone,
+     8,
+     "model - profile, of the profile"},
+    {"share_pct",
+     {"Profile Share (%)", "实测占比 (%)"},
+     Unit::kPercent,
+     OthersAggregate::kSum,
+     5,
+     "share of the time of the profile"},
+    {"model_count", {"Model Count", "模型次数"}, Unit::kCount, OthersAggregate::kSum, 3, "operators of the model"},
+    {"profile_count", {"Profile Count", "实测次数"}, Unit::kCount, OthersAggregate::kSum, 3, "kernels of the profile"},
+    {"count_error_pct",
+     {"Count Error (%)", "次数误差 (%)"},
+     Unit::kPercent,
+     OthersAggregate::kNone,
+     2,
+     "difference of the counts, of the profile's"},
+    {"hit_time",
+     {"Hit", "命中耗时"},
+     Unit::kTime,
+     OthersAggregate::kSum,
+     2,
+     "model time of operators found among measurements"},
+    {"miss_time", {"Miss", "未命中耗时"}, Unit::kTime, OthersAggregate::kSum, 2, "model time of the others"},
+    {"hit_count",
+     {"Hit Count", "命中次数"},
+     Unit::kCount,
+     OthersAggregate::kSum,
+     1,
+     "operators found among measurements"},
+    {"miss_count", {"Miss Count", "未命中次数"}, Unit::kCount, OthersAggregate::kSum, 1, "operators not found"},
+    {"estimated_time",
+     {"Estimated", "均分耗时"},
+     Unit::kTime,
+     OthersAggregate::kSum,
+     1,
+     "time of composite operators that was divided in equal parts"},
+    {"untimed_count",
+     {"Untimed Count", "无耗时次数"},
+     Unit::kCount,
+     OthersAggregate::kSum,
+     1,
+     "operators without a time"},
+    {"sources", {"Sources", "来源"}, Unit::kText, OthersAggregate::kNone, 2, "where the model has its times from"},
+    {"functions", {"Operators", "算子"}, Unit::kText, OthersAggregate::kNone, 4, "operators of the model"},
 };
 
 std::vector<Column> operator_columns(ModelBy by, Language language) {
   std::vector<Column> columns;
   const bool by_source = by == ModelBy::kSource;
   columns.push_back({by_source ? "source" : "kernel_type",
-                     in(language, by_source ? Words{"Source", "来源"} : Words{"Kernel Type", "算子类型"}), Unit::kText,
-                     OthersAggregate::kLabel});
+                     in(language, by_source ? Words{"Source", "来源"} : Words{"Kernel Type", "算子类型"}),
+                     Unit::kText,
+                     OthersAggregate::kLabel,
+                     {},
+                     "what is compared: kernels of one type, or where the model has them from"});
   if (by == ModelBy::kShape) {
-    columns.push_back({"shapes", in(language, {"Input Shapes", "输入形状"}), Unit::kText, OthersAggregate::kNone});
+    columns.push_back({"shapes", in(language, {"Input Shapes", "输入形状"}), Unit::kText, OthersAggregate::kNone,
+                       Fit{7}, "shapes of the inputs"});
   }
   for (const OperatorColumn& column : kMeasures) {
-    columns.push_back({column.key, in(language, column.head), column.unit, column.others});
+    columns.push_back(
+        {column.key, in(language, column.head), column.unit, column.others, Fit{column.priority}, column.meaning});
   }
   return columns;
 }
@@ -187,7 +234,8 @@ std::string percent(const std::optional<double>& value) { return value ? fmt::fo
 Report model_operators(std::span<const ModelScenario> scenarios, ModelBy by) {
   Report out;
   out.columns = operator_columns(by, Language::kEnglish);
-  out.columns.insert(out.columns.begin(), {"scenario", "Scenario", Unit::kText, OthersAggregate::kNone});
+  out.columns.insert(out.columns.begin(), {"scenario", "Scenario", Unit::kText, OthersAggregate::kNone, Fit{8},
+                                           "name of the pair of files"});
   for (const ModelScenario& scenario : scenarios) {
     const ModelComparison& comparison = scenario.comparison;
     for (const ModelRow& row : comparison.rows) {
@@ -250,31 +298,67 @@ Report model_facts(const ModelScenario& scenario, Language language) {
 Report model_summary(std::span<const ModelScenario> scenarios) {
   Report out;
   out.whole = true;
-  out.columns = {{"scenario", "Scenario", Unit::kText, OthersAggregate::kLabel},
-                 {"error", "Failure", Unit::kText},
-                 {"model", "Model File", Unit::kText},
-                 {"profile", "Profile File", Unit::kText},
-                 {"process", "Process", Unit::kText},
-                 {"passes", "Passes", Unit::kAny},
-                 {"model_time", "Model", Unit::kTime},
-                 {"profile_time", "Profile", Unit::kTime},
-                 {"error_pct", "Error (%)", Unit::kPercent},
-                 {"m6", "M6", Unit::kRatio},
-                 {"busy_time", "Busy", Unit::kTime},
-                 {"hit_time", "Hit", Unit::kTime},
-                 {"miss_time", "Miss", Unit::kTime},
-                 {"estimated_time", "Estimated", Unit::kTime},
-                 {"residual_time", "Residual", Unit::kTime},
-                 {"untimed_count", "Untimed Count", Unit::kCount},
-                 {"model_events", "Model Events", Unit::kCount},
-                 {"zero_cost_events", "Zero-Cost Events", Unit::kCount},
-                 {"zero_cost_time", "Zero-Cost", Unit::kTime},
-                 {"zero_duration_events", "Zero-Duration Events", Unit::kCount},
-                 {"profile_kernels", "Profile Kernels", Unit::kCount},
-                 {"duplicate_kernels", "Duplicate Kernels", Unit::kCount},
-                 {"duplicate_time", "Duplicate", Unit::kTime},
-                 {"aicpu_kernels", "AI CPU Kernels", Unit::kCount},
-                 {"aicpu_time", "AI CPU", Unit::kTime}};
+  out.columns = {
+      {"scenario", "Scenario", Unit::kText, OthersAggregate::kLabel, {}, "name of the pair of files"},
+      {"error", "Failure", Unit::kText, OthersAggregate::kNone, {}, "why it could not be compared"},
+      {"model", "Model File", Unit::kText, OthersAggregate::kNone, {}, "file of the model"},
+      {"profile", "Profile File", Unit::kText, OthersAggregate::kNone, {}, "file of the profile"},
+      {"process", "Process", Unit::kText, OthersAggregate::kNone, {}, "process of the model that was compared"},
+      {"passes", "Passes", Unit::kAny, OthersAggregate::kNone, {}, "passes of the model in the profile"},
+      {"model_time", "Model", Unit::kTime, OthersAggregate::kNone, {}, "time of the model"},
+      {"profile_time", "Profile", Unit::kTime, OthersAggregate::kNone, {}, "time of the profile"},
+      {"error_pct", "Error (%)", Unit::kPercent, OthersAggregate::kNone, {}, "model - profile, of the profile"},
+      {"m6",
+       "M6",
+       Unit::kRatio,
+       OthersAggregate::kNone,
+       {},
+       "measured and interpolated time of the model per time of the profile"},
+      {"busy_time",
+       "Busy",
+       Unit::kTime,
+       OthersAggregate::kNone,
+       {},
+       "time per pass during which a kernel of the profile ran"},
+      {"hit_time", "Hit", Unit::kTime, OthersAggregate::kNone, {}, "model time of operators found among measurements"},
+      {"miss_time", "Miss", Unit::kTime, OthersAggregate::kNone, {}, "model time of the others"},
+      {"estimated_time",
+       "Estimated",
+       Unit::kTime,
+       OthersAggregate::kNone,
+       {},
+       "time of composite operators that was divided in equal parts"},
+      {"residual_time",
+       "Residual",
+       Unit::kTime,
+       OthersAggregate::kNone,
+       {},
+       "time of operators less that of their kernels, where both are given"},
+      {"untimed_count", "Untimed Count", Unit::kCount, OthersAggregate::kNone, {}, "operators without a time"},
+      {"model_events", "Model Events", Unit::kCount, OthersAggregate::kNone, {}, "events of the model"},
+      {"zero_cost_events",
+       "Zero-Cost Events",
+       Unit::kCount,
+       OthersAggregate::kNone,
+       {},
+       "operators that cost nothing by the mapping"},
+      {"zero_cost_time", "Zero-Cost", Unit::kTime, OthersAggregate::kNone, {}, "their time"},
+      {"zero_duration_events", "Zero-Duration Events", Unit::kCount, OthersAggregate::kNone, {}, "events of 0 ns"},
+      {"profile_kernels", "Profile Kernels", Unit::kCount, OthersAggregate::kNone, {}, "kernels of the profile"},
+      {"duplicate_kernels",
+       "Duplicate Kernels",
+       Unit::kCount,
+       OthersAggregate::kNone,
+       {},
+       "kernels recorded twice, which count once"},
+      {"duplicate_time", "Duplicate", Unit::kTime, OthersAggregate::kNone, {}, "their time"},
+      {"aicpu_kernels",
+       "AI CPU Kernels",
+       Unit::kCount,
+       OthersAggregate::kNone,
+       {},
+       "kernels of the AI CPU, which are left out"},
+      {"aicpu_time", "AI CPU", Unit::kTime, OthersAggregate::kNone, {}, "their time"}};
   for (const ModelScenario& scenario : scenarios) {
     Row row = {scenario.name, text_cell(scenario.error), scenario.model, scenario.profile};
     if (scenario.error.empty()) {

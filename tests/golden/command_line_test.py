@@ -207,6 +207,9 @@ def check_columns_of_help(index, other):
             require(key in listed, f"schema does not list {key} of {name}")
         for column in head:
             require(column.removesuffix(" (ns)") in text, f"help {name} does not name {column}")
+    for command, sections in (("aie", ("tiles", "system")), ("model", ("summary", "operators"))):
+        for section in sections:
+            require(f"Columns of {section}:" in query("help", command), f"help {command} does not explain {section}")
     for section in ("summary", "ledger", "alignment"):
         require(f"Columns of {section}:" in query("help", "compare"), f"help compare does not explain {section}")
     require("Columns" not in query("kernels", "--help"), "--help is about options")

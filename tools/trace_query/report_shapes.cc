@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
+#include "present/model_tables.h"
 #include "present/sections.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
@@ -151,6 +152,10 @@ std::vector<ReportShape> shapes_of_command(std::string_view command) {
   }
   if (command == "compare" || command == "align" || command == "fusion") add_sections(command, shapes);
   if (command == "verify") shapes.push_back({"verify", "verify", "", false, verify_columns()});
+  if (command == "model") {
+    shapes.push_back({"model", "model", "summary", true, model_summary({}).columns});
+    shapes.push_back({"model", "model", "operators", true, model_operators({}, ModelBy::kKernel).columns});
+  }
   if (command == "aie") {
     shapes.push_back({"aie", "aie", "tiles", true, aie_tiles({}, {}).columns});
     shapes.push_back({"aie", "aie", "iterations", true, aie_iterations({}, {}).columns});
@@ -164,7 +169,7 @@ std::vector<ReportShape> report_shapes() {
   for (const ScriptOfReport& known : kScripts) {
     if (commands.back() != known.command) commands.push_back(known.command);
   }
-  for (const std::string_view more : {"aie", "verify"}) commands.push_back(more);
+  for (const std::string_view more : {"model", "aie", "verify"}) commands.push_back(more);
   std::vector<ReportShape> out;
   for (const std::string_view command : commands) {
     for (ReportShape& shape : shapes_of_command(command)) out.push_back(std::move(shape));
