@@ -80,6 +80,12 @@ std::string label_of(const LedgerKey& key, LedgerBy by) {
   return fmt::format("[{}]", what);
 }
 
+LedgerKind kind_of(const LedgerKey& key) {
+  if (key.fusion) return LedgerKind::kFusion;
+  if (key.work == Work::kCompute) return LedgerKind::kOperation;
+  return key.work == Work::kComm ? LedgerKind::kComm : LedgerKind::kCopy;
+}
+
 double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
 
 // A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
@@ -243,14 +249,18 @@ LedgerRow between_row(const GroupComparison& group, bool overlap) {
           {group.candidate.device_steps, part(group.candidate.periods)}};
 }
 
+LedgerItem of_whole_step(LedgerKind kind, const char* label, const LedgerChange& change) {
+  return {kind, kNoLayer, label, "", "", change, 0, 0, true};
+}
+
 // Adds the rows of the time between steps, and the total of these and the rows of the span.
 void close_over_period(const GroupComparison& group, LedgerAccount& account) {
   const LedgerRow span = {{group.baseline.device_steps, group.baseline.span},
                           {group.candidate.device_steps, group.candidate.span}};
   const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
                                     group.baseline_units, group.candidate_units);
-  LedgerItem between{kNoLayer, "[between steps]", "", ledger.rows[1], 0, 0, true};
-  LedgerItem overlap{kNoLayer, "[overlap]", "", ledger.rows[2], 0, 0, true};
+  LedgerItem between = of_whole_step(LedgerKind::kBetween, "[between steps]", ledger.rows[1]);
+  LedgerItem overlap = of_whole_step(LedgerKind::kOverlap, "[overlap]", ledger.rows[2]);
   const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
   const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
   // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
@@ -261,7 +271,7 @@ void close_over_period(const GroupComparison& group, LedgerAccount& account) {
   takes.duration_effect += rest;
   if (parts) account.items.push_back(between);
   if (overlaps) account.items.push_back(overlap);
-  LedgerItem total{kNoLayer, "[period]", "", ledger.total, 0, 0, true};
+  LedgerItem total = of_whole_step(LedgerKind::kTotal, "[period]", ledger.total);
   total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
   total.change.duration_effect = total.change.change - total.change.count_effect;
   account.totals.push_back(std::move(total));
@@ -312,9 +322,11 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
     // All of it may be in a fusion's row.
     if (sums.baseline.n == 0 && sums.candidate.n == 0) continue;
     rows.push_back(row_of(key, sums));
-    out.items.push_back({key.layer,
+    out.items.push_back({kind_of(key),
+                         key.layer,
                          label_of(key, by),
                          key.kernel,
+                         key.op,
                          {},
                          static_cast<double>(sums.baseline.n),
                          static_cast<double>(sums.candidate.n),
@@ -323,17 +335,17 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
   const LedgerRow at_once = {concurrent(group.baseline), concurrent(group.candidate)};
   if (at_once.baseline.time != 0 || at_once.candidate.time != 0) {
     rows.push_back(at_once);
-    out.items.push_back({kNoLayer, "[concurrent kernels]", "", {}, 0, 0, true});
+    out.items.push_back(of_whole_step(LedgerKind::kConcurrent, "[concurrent kernels]", {}));
   }
   // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
   rows.push_back({{group.baseline.device_steps, group.baseline.idle},
                   {group.candidate.device_steps, group.candidate.idle},
                   std::nullopt,
                   false});
-  out.items.push_back({kNoLayer, "[idle]", "", {}, 0, 0, true});
+  out.items.push_back(of_whole_step(LedgerKind::kIdle, "[idle]", {}));
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
-  out.totals.push_back({kNoLayer, "[span]", "", ledger.total, 0, 0, true});
+  out.totals.push_back(of_whole_step(LedgerKind::kTotal, "[span]", ledger.total));
   if (group.has_period()) close_over_period(group, out);
   std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
     return std::llabs(x.change.change) > std::llabs(y.change.change);

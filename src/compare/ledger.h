@@ -57,9 +57,12 @@ struct GroupComparison;
 // span. Where steps follow each other in both traces, "[between steps]", or "[overlap]" for a trace where it is
 // negative, completes them to the period (step_periods.h).
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
+enum class LedgerKind { kOperation, kFusion, kComm, kCopy, kConcurrent, kIdle, kBetween, kOverlap, kTotal };
 struct LedgerItem {
+  LedgerKind kind = LedgerKind::kOperation;
   std::int32_t layer = 0;
   std::string op, kernel;  // as far as the rows are by them; else ""
+  std::string op_class;    // of rows of operations and fusions: the class alone
   LedgerChange change;
   double baseline_n = 0, candidate_n = 0;  // of all units
   bool of_step = false;                    // of the whole step, not of a layer

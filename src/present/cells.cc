@@ -68,10 +68,18 @@ const Fields<MeasuredChange>& measured_change_fields() {
   return kFields;
 }
 
+void drop_column(Report& report, std::string_view key) {
+  const std::optional<std::size_t> column = find_column(report.columns, key);
+  if (!column) return;
+  const auto place = static_cast<std::ptrdiff_t>(*column);
+  report.columns.erase(report.columns.begin() + place);
+  for (Row& row : report.rows) row.erase(row.begin() + place);
+  for (Row& row : report.footer) row.erase(row.begin() + place);
+}
+
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     const std::size_t column = find_column(report.columns, key).value();
-    const auto place = static_cast<std::ptrdiff_t>(column);
     const auto is_empty = [&](const Row& row) {
       const Cell& cell = row[column];
       const auto* text = std::get_if<std::string>(&cell);
@@ -79,10 +87,7 @@ void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {
     };
     const bool all_empty = std::all_of(report.rows.begin(), report.rows.end(), is_empty) &&
                            std::all_of(report.footer.begin(), report.footer.end(), is_empty);
-    if (!all_empty) continue;
-    report.columns.erase(report.columns.begin() + place);
-    for (Row& row : report.rows) row.erase(row.begin() + place);
-    for (Row& row : report.footer) row.erase(row.begin() + place);
+    if (all_empty) drop_column(report, key);
   }
 }
 

@@ -34,6 +34,8 @@ struct MeasuredChange {
 };
 const Fields<MeasuredChange>& measured_change_fields();
 
+void drop_column(Report& report, std::string_view key);  // where it has one
+
 // Removes those of the named columns in which no row has anything.
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys);
 

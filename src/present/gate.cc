@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "present/fields.h"
+
 namespace tracedb {
 namespace {
+
+constexpr std::array<std::string_view, 4> kOutcomes = {"pass", "fail", "inconclusive", "not judged"};
 
 // The changes of one kind of steps: by metric, null where it was not compared; and of transitions to other kinds.
 struct KindChanges {
@@ -21,82 +26,176 @@ bool is_known(const Change* change) {
   return change != nullptr && change->baseline.median > 0 && change->candidate_steps > 0;
 }
 
-bool exceeds(const Gate& gate, const std::string& phase, std::string_view measure, const Change& change,
-             const Note& note) {
-  const double percent = 100 * change.difference() / change.baseline.median;
-  if (percent <= gate.percent) return false;
-  const std::string what = fmt::format("{}, {}: {:+.2f} %", phase, measure, percent);
-  if (change.verdict == Verdict::kInconclusive) {
-    note(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, gate.percent, change.reason));
-    return false;
+// Judges the measures of one kind of steps.
+class Judge {
+ public:
+  Judge(const Gate& gate, const KindChanges& changes, const Note& note, std::vector<GateFinding>& findings)
+      : gate_(gate), changes_(changes), note_(note), findings_(findings) {}
+
+  void run() {
+    if (!gate_.metric || *gate_.metric == StepMetric::kPeriod) transitions();
+    if (gate_.metric) {
+      by_metric(*gate_.metric);
+    } else {
+      by_worse();
+    }
   }
-  if (change.interval.low <= 0) return false;
-  note(fmt::format("gate: {} exceeds {} %", what, gate.percent));
-  return true;
-}
 
-void tell_caveat(const std::string& phase, std::string_view measure, const Change& period, const Note& note) {
-  if (!period.caveat.empty()) note(fmt::format("gate: {}, {}: {}", phase, measure, period.caveat));
-}
-
-bool transitions_exceed(const Gate& gate, const KindChanges& changes, const Note& note) {
-  bool failed = false;
-  for (const auto& [measure, change] : changes.transitions) {
-    if (!is_known(change) || !change->recorded_alike) continue;
-    failed = exceeds(gate, changes.kind, measure, *change, note) || failed;
-    tell_caveat(changes.kind, measure, *change, note);
+ private:
+  void judge(std::string_view measure, const Change& change) {
+    const double percent = 100 * change.difference() / change.baseline.median;
+    GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
+    const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
+    if (change.verdict == Verdict::kInconclusive) {
+      out.outcome = GateOutcome::kInconclusive;
+      out.reason = change.reason;
+      if (percent <= gate_.percent) return;
+      note_(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, gate_.percent, change.reason));
+    } else if (percent > gate_.percent && change.interval.low > 0) {
+      out.outcome = GateOutcome::kFail;
+      note_(fmt::format("gate: {} exceeds {} %", what, gate_.percent));
+    } else if (percent > gate_.percent) {
+      out.reason = "the 95 % interval of the change includes 0";
+    }
   }
-  return failed;
-}
 
-// By one metric that was named.
-bool metric_exceeds(const Gate& gate, const KindChanges& changes, StepMetric metric, const Note& note) {
-  const Change* change = changes.by_metric(metric);
-  if (is_known(change)) {
-    tell_caveat(changes.kind, to_string(metric), *change, note);
-    return exceeds(gate, changes.kind, to_string(metric), *change, note);
+  GateFinding& add(std::string_view measure, std::optional<double> percent, GateOutcome outcome, std::string reason) {
+    findings_.push_back({changes_.kind, std::string(measure), percent, outcome, std::move(reason)});
+    return findings_.back();
   }
-  note(fmt::format("gate: {}, {}: not known for both traces", changes.kind, to_string(metric)));
-  return false;
-}
 
-// By the worse of period and span.
-bool worse_exceeds(const Gate& gate, const KindChanges& changes, const Note& note) {
-  const std::string& kind = changes.kind;
-  const Change* period = changes.by_metric(StepMetric::kPeriod);
-  const Change* span = changes.by_metric(StepMetric::kSpan);
-  bool by_period = false;
-  if (is_known(period) && !period->recorded_alike) {
-    note(fmt::format("gate: {}, period: {}: judged by span", kind, period->reason));
-  } else if (is_known(period)) {
-    by_period = exceeds(gate, kind, to_string(StepMetric::kPeriod), *period, note);
-    tell_caveat(kind, to_string(StepMetric::kPeriod), *period, note);
+  void tell_caveat(std::string_view measure, const Change& period) const {
+    if (!period.caveat.empty()) note_(fmt::format("gate: {}, {}: {}", changes_.kind, measure, period.caveat));
   }
-  const bool one_side = period != nullptr && (period->baseline_steps > 0) != (period->candidate_steps > 0);
-  if (one_side) note(fmt::format("gate: {}, period: known for one trace only: judged by span", kind));
-  if (is_known(span)) return exceeds(gate, kind, to_string(StepMetric::kSpan), *span, note) || by_period;
-  note(fmt::format("gate: {}, span: not known for both traces", kind));
-  return by_period;
-}
 
-bool beyond_gate(const Gate& gate, const KindChanges& changes, const Note& note) {
-  const bool of_periods = !gate.metric || *gate.metric == StepMetric::kPeriod;
-  const bool beyond = of_periods && transitions_exceed(gate, changes, note);
-  const bool own = gate.metric ? metric_exceeds(gate, changes, *gate.metric, note) : worse_exceeds(gate, changes, note);
-  return own || beyond;
+  void unknown(StepMetric metric) {
+    const std::string reason = "not known for both traces";
+    add(to_string(metric), std::nullopt, GateOutcome::kInconclusive, reason);
+    note_(fmt::format("gate: {}, {}: {}", changes_.kind, to_string(metric), reason));
+  }
+
+  void transitions() {
+    for (const auto& [measure, change] : changes_.transitions) {
+      if (!is_known(change) || !change->recorded_alike) continue;
+      judge(measure, *change);
+      tell_caveat(measure, *change);
+    }
+  }
+
+  // By one metric that was named.
+  void by_metric(StepMetric metric) {
+    const Change* change = changes_.by_metric(metric);
+    if (!is_known(change)) return unknown(metric);
+    tell_caveat(to_string(metric), *change);
+    judge(to_string(metric), *change);
+  }
+
+  // By the worse of period and span.
+  void by_worse() {
+    const Change* period = changes_.by_metric(StepMetric::kPeriod);
+    const Change* span = changes_.by_metric(StepMetric::kSpan);
+    const std::string_view measure = to_string(StepMetric::kPeriod);
+    if (is_known(period) && !period->recorded_alike) {
+      not_judged(period->reason);
+    } else if (is_known(period)) {
+      judge(measure, *period);
+      tell_caveat(measure, *period);
+    }
+    const bool one_side = period != nullptr && (period->baseline_steps > 0) != (period->candidate_steps > 0);
+    if (one_side) not_judged("known for one trace only");
+    if (!is_known(span)) return unknown(StepMetric::kSpan);
+    judge(to_string(StepMetric::kSpan), *span);
+  }
+
+  void not_judged(const std::string& reason) {
+    add(to_string(StepMetric::kPeriod), std::nullopt, GateOutcome::kNotJudged, reason + ": judged by span");
+    note_(fmt::format("gate: {}, period: {}: judged by span", changes_.kind, reason));
+  }
+
+  const Gate& gate_;
+  const KindChanges& changes_;
+  const Note& note_;
+  std::vector<GateFinding>& findings_;
+};
+
+struct GateLine {
+  std::string trace, phase, measure;
+  Cell limit, percent;
+  std::string outcome, reason;
+};
+
+const Fields<GateLine>& gate_fields() {
+  using Line = GateLine;
+  static const Fields<Line> kFields = {
+      {label_column("trace", "Trace", "the candidate"), [](const Line& line) { return line.trace; }},
+      {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"),
+       [](const Line& line) { return line.phase; }},
+      {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
+       [](const Line& line) { return line.measure.empty() ? Cell{} : Cell(line.measure); }},
+      {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
+       [](const Line& line) { return line.limit; }},
+      {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"),
+       [](const Line& line) { return line.percent; }},
+      {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept),
+       [](const Line& line) { return line.outcome; }},
+      {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
+       [](const Line& line) { return line.reason.empty() ? Cell{} : Cell(line.reason); }},
+  };
+  return kFields;
 }
 
 }  // namespace
 
-bool group_beyond_gate(const Gate& gate, const GroupComparison& group, const Note& note) {
-  KindChanges changes{group.group.label, [&](StepMetric metric) { return &group.metric(metric); }, {}};
-  for (const TransitionChange& transition : group.transitions) {
-    changes.transitions.emplace_back(period_measure(transition.to), &transition.change);
-  }
-  return beyond_gate(gate, changes, note);
+std::string_view to_string(GateOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
+
+GateOutcome GateResult::outcome() const {
+  const auto any = [&](GateOutcome outcome) {
+    return std::any_of(findings.begin(), findings.end(), [&](const GateFinding& f) { return f.outcome == outcome; });
+  };
+  if (any(GateOutcome::kFail)) return GateOutcome::kFail;
+  const bool known = !any(GateOutcome::kInconclusive) && any(GateOutcome::kPass);
+  return known ? GateOutcome::kPass : GateOutcome::kInconclusive;
 }
 
-bool samples_beyond_gate(const Gate& gate, const SampleComparison& comparison, const Note& note) {
+bool GateResult::failed() const {
+  return outcome() == GateOutcome::kFail || (gate.inconclusive_fails && outcome() == GateOutcome::kInconclusive);
+}
+
+std::string GateResult::because() const {
+  const GateFinding* worst = nullptr;
+  for (const GateFinding& finding : findings) {
+    if (finding.outcome != outcome()) continue;
+    if (worst == nullptr || finding.percent.value_or(0) > worst->percent.value_or(0)) worst = &finding;
+  }
+  if (worst == nullptr) return "nothing was compared";
+  std::string text = fmt::format("{}, {}", worst->phase, worst->measure);
+  if (worst->percent) text += fmt::format(": {:+.2f} %", *worst->percent);
+  if (outcome() == GateOutcome::kInconclusive) text += fmt::format(": {}", worst->reason);
+  return text;
+}
+
+std::string to_string(const GateResult& result) {
+  const GateOutcome outcome = result.outcome();
+  const std::string_view word = outcome == GateOutcome::kPass   ? "passed"
+                                : outcome == GateOutcome::kFail ? "FAILED"
+                                : result.failed()               ? "FAILED, since it is inconclusive"
+                                                                : "inconclusive";
+  return fmt::format("gate {:g} %: {}: {}", result.gate.percent, word, result.because());
+}
+
+GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const Note& note) {
+  GateResult out{gate, {}};
+  for (const GroupComparison& group : comparison.groups) {
+    KindChanges changes{group.group.label, [&](StepMetric metric) { return &group.metric(metric); }, {}};
+    for (const TransitionChange& transition : group.transitions) {
+      changes.transitions.emplace_back(period_measure(transition.to), &transition.change);
+    }
+    Judge(gate, changes, note, out.findings).run();
+  }
+  return out;
+}
+
+GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, const Note& note) {
   std::vector<KindChanges> kinds;  // in their order
   for (const SampleChange& item : comparison.changes) {
     if (kinds.empty() || kinds.back().kind != item.kind) {
@@ -110,9 +209,25 @@ bool samples_beyond_gate(const Gate& gate, const SampleComparison& comparison, c
     }
     if (is_transition(item.measure)) kinds.back().transitions.emplace_back(item.measure, &item.change);
   }
-  bool failed = false;
-  for (const KindChanges& changes : kinds) failed = beyond_gate(gate, changes, note) || failed;
-  return failed;
+  GateResult out{gate, {}};
+  for (const KindChanges& changes : kinds) Judge(gate, changes, note, out.findings).run();
+  return out;
+}
+
+std::vector<Column> gate_columns() { return columns_of(gate_fields()); }
+
+Report gate_report(const GateResult& result, const std::string& trace) {
+  Report out{gate_columns(), {}, {}, true};
+  const auto percent = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell{}; };
+  for (const GateFinding& finding : result.findings) {
+    out.rows.push_back(
+        row_of(gate_fields(), {trace, finding.phase, finding.measure, result.gate.percent, percent(finding.percent),
+                               std::string(to_string(finding.outcome)), finding.reason}));
+  }
+  const std::string_view whole = result.failed() ? "fail" : to_string(result.outcome());
+  out.rows.push_back(
+      row_of(gate_fields(), {trace, "[all]", "", result.gate.percent, Cell{}, std::string(whole), result.because()}));
+  return out;
 }
 
 }  // namespace tracedb

@@ -4,24 +4,57 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "compare/comparison.h"
 #include "compare/step_samples.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
 
 struct Gate {
   double percent = 0;                // most that a candidate may be slower
   std::optional<StepMetric> metric;  // nullopt: the worse of period and span
+  bool inconclusive_fails = false;
 };
+
+// kNotJudged: another measure of the same steps is judged instead.
+enum class GateOutcome { kPass, kFail, kInconclusive, kNotJudged };
+std::string_view to_string(GateOutcome outcome);  // pass, fail, inconclusive, not judged
+
+// Of one measure of a kind of steps.
+struct GateFinding {
+  std::string phase, measure;
+  std::optional<double> percent;  // by which the candidate is slower; nullopt: not known
+  GateOutcome outcome = GateOutcome::kPass;
+  std::string reason;  // why it is inconclusive or not judged; a caveat
+};
+
+// Of one candidate.
+struct GateResult {
+  Gate gate;
+  std::vector<GateFinding> findings;
+  [[nodiscard]] GateOutcome outcome() const;  // fail where one fails, else inconclusive where one is or none is judged
+  [[nodiscard]] bool failed() const;
+  // Of the findings that decided: "decode, period: +33.33 %"; of several the worst.
+  [[nodiscard]] std::string because() const;
+};
+
+// "gate 5 %: failed: decode, period: +33.33 %".
+std::string to_string(const GateResult& result);
 
 using Note = std::function<void(const std::string&)>;
 
-// Whether a kind of steps is significantly slower by more than `gate`. `note` gets that, and why a kind is not judged.
-// Periods count to the next step of whichever kind.
-bool group_beyond_gate(const Gate& gate, const GroupComparison& group, const Note& note);
+// Judges each kind of steps that is compared. `note` gets what exceeds, and why a kind is not judged. Periods count to
+// the next step of whichever kind.
+GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const Note& note);
 
 // The same of each kind that a baseline file and a trace have.
-bool samples_beyond_gate(const Gate& gate, const SampleComparison& comparison, const Note& note);
+GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, const Note& note);
+
+// The result as rows: one for each finding, and one of the whole. `trace`: the candidate.
+std::vector<Column> gate_columns();
+Report gate_report(const GateResult& result, const std::string& trace);
 
 }  // namespace tracedb

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "present/cells.h"
+#include "present/gate.h"
 
 namespace tracedb {
 namespace {
@@ -318,6 +319,10 @@ Report warnings(const SectionInput& in) {
   return out;
 }
 
+Report gate(const SectionInput& in) {
+  return in.gate != nullptr ? gate_report(*in.gate, in.candidate.description.label) : Report{gate_columns(), {}};
+}
+
 }  // namespace
 
 const std::string& kernel_text(NameId name, const SectionInput& input) {
@@ -326,23 +331,29 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 }
 
 std::span<const Section> compare_sections() {
-  static constexpr std::array<Section, 10> kSections = {{
+  using enum Section::Candidates;
+  static constexpr std::array<Section, 13> kSections = {{
+      {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
+       kStacked, true, true},
+      {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
+       true, true},
+      {"gate", "the outcome of --gate", gate_columns, gate, kStacked, true, true},
       {"summary", "devices, matched steps, coverage, verdict", summary_columns, summary_section},
       {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(warning_fields()); },
-       warnings},
+       warnings, kApart, true},
       {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows",
-       [] { return columns_of(ledger_fields()); }, ledger, true},
-      {"fusion", "work that one trace does in one kernel and the other in several", fusion_columns, fusion_section},
+       [] { return columns_of(ledger_fields()); }, ledger, kJoined},
+      {"fusion", "work that one trace does in one kernel and the other in several", fusion_columns, fusion_section,
+       kApart, true},
       {"operations", "time and count per step by operation class", [] { return columns_of(operation_fields()); },
-       operations, true},
-      {"layers", "the same by layer", [] { return columns_of(layer_fields()); }, layers, true},
-      {"kernels", "the same by kernel name", [] { return columns_of(kernel_fields()); }, kernels, true},
+       operations, kJoined},
+      {"layers", "the same by layer", [] { return columns_of(layer_fields()); }, layers, kJoined},
+      {"kernels", "the same by kernel name", [] { return columns_of(kernel_fields()); }, kernels, kJoined},
       {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
-       steps, true},
-      {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section,
-       false, false},
+       steps, kJoined},
+      {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section},
       {"same-kernels", "kernels with the same name and launch configuration", [] { return columns_of(same_fields()); },
-       same, true, false},
+       same, kJoined},
   }};
   return kSections;
 }

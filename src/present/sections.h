@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/reasons.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
+
+struct GateResult;
 
 // The input of a section: one candidate against the baseline.
 struct SectionInput {
@@ -19,15 +22,25 @@ struct SectionInput {
   const LaunchConfigTable& configs;
   LedgerBy ledger_by = LedgerBy::kOp;
   bool human_readable = true;  // texts for reading: marks beside verdicts, short names
+  const GateResult* gate = nullptr;
+  const HostFrames* baseline_hosts = nullptr;  // of reasons
+  const HostFrames* candidate_hosts = nullptr;
+  [[nodiscard]] ReasonSources sources() const {
+    return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts};
+  }
 };
+
+inline constexpr int kCompareVersion = 2;  // of the shape of its JSON
 
 struct Section {
   std::string_view name;     // --section
   std::string_view summary;  // for the help
   std::vector<Column> (*columns)();
   Report (*make)(const SectionInput& input);
-  bool joins = false;  // rows of several candidates can stand side by side (join.h)
-  bool always = true;  // printed unless sections are named
+  // Rows of several candidates: a table each, side by side (join.h), or one below the other, by a column `trace`.
+  enum class Candidates { kApart, kJoined, kStacked } candidates = Candidates::kApart;
+  bool of_page = false;  // also printed as data where no section is named, and people get a page
+  bool member = false;   // in JSON a member of the document, and not in the list of sections
 };
 
 std::span<const Section> compare_sections();
@@ -35,6 +48,10 @@ std::span<const Section> compare_sections();
 // Sections in files of their own.
 std::vector<Column> summary_columns();
 Report summary_section(const SectionInput& input);
+std::vector<Column> verdict_columns();
+Report verdict_section(const SectionInput& input);
+std::vector<Column> reason_columns();
+Report reason_section(const SectionInput& input);
 std::vector<Column> alignment_columns();
 Report alignment_section(const SectionInput& input);
 std::vector<Column> fusion_columns();

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "report/json_text.h"
 #include "report/renderers.h"
 
@@ -12,18 +14,16 @@ class RenderedJson final : public TableRenderer {
     columns_.assign(columns.begin(), columns.end());
     if (begun_ && !in_section_) return;
     if (begun_) {
-      close_rows();
-      out_ << "},\n";
+      close_table();
+      out_ << ",\n";
     } else {
-      out_ << "{\"schema\": " << json_string("tracedb." + head.name + "/1")
+      out_ << "{\"schema\": " << json_string(fmt::format("tracedb.{}/{}", head.name, head.version))
            << ",\n \"inputs\": " << json_list(head.inputs) << ",\n";
       in_section_ = !head.section.empty();
-      if (in_section_) out_ << " \"sections\": [\n";
     }
     begun_ = true;
     any_ = false;
-    if (in_section_) out_ << "{\"section\": " << json_string(head.section) << ",\n";
-    units();
+    open_table(head);
   }
 
   void row(std::span<const Cell> cells) override {
@@ -32,12 +32,25 @@ class RenderedJson final : public TableRenderer {
   }
 
   void end(std::span<const std::string> warnings) override {
-    close_rows();
-    if (in_section_) out_ << "}]";
+    close_table();
+    if (in_section_) out_ << (in_list_ ? "]" : ",\n \"sections\": []");
     out_ << ",\n \"warnings\": " << json_list(warnings) << "}\n";
   }
 
  private:
+  void open_table(const ReportHead& head) {
+    in_member_ = head.member;
+    if (head.member) {
+      out_ << ' ' << json_string(head.section) << ": [";
+      return;
+    }
+    if (in_section_) {
+      if (!in_list_) out_ << " \"sections\": [\n";
+      in_list_ = true;
+      out_ << "{\"section\": " << json_string(head.section) << ",\n";
+    }
+    units();
+  }
   void units() {
     out_ << " \"units\": {";
     const char* separator = "";
@@ -48,12 +61,17 @@ class RenderedJson final : public TableRenderer {
     }
     out_ << "},\n \"rows\": [";
   }
-  void close_rows() { out_ << (any_ ? "\n ]" : "]"); }
+  void close_table() {
+    out_ << (any_ ? "\n ]" : "]");
+    if (in_section_ && !in_member_) out_ << '}';
+  }
 
   std::ostream& out_;
   std::vector<Column> columns_;
   bool begun_ = false;
-  bool in_section_ = false;
+  bool in_section_ = false;  // the document has sections
+  bool in_list_ = false;     // the list of those is open
+  bool in_member_ = false;   // the table is a member of the document
   bool any_ = false;
 };
 

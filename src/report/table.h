@@ -70,6 +70,8 @@ struct ReportHead {
   std::string name;                 // "kernels": schema "tracedb.kernels/1"
   std::vector<std::string> inputs;  // files it was made from
   std::string section = {};         // of a report that is several tables
+  int version = 1;                  // of the shape: schema "tracedb.compare/2"
+  bool member = false;              // of a section: in JSON a member of the document, before `sections`
 };
 
 // Called begin, row for each row, end; once. Renderers of whole documents (Renderer::tables) take begin again before

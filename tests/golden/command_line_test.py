@@ -183,7 +183,8 @@ def check_json_schemas(index, other):
               (("ops", index, other), "ops"), (("timeline", "--per-stream", index), "timeline"),
               (("kernels", "--name", "none of these", index), "kernels"), (("rules", "show", index), "rules_show"),
               (("align", index, other), "compare"), (("fusion", index, other), "compare"),
-              (("compare", "--section", "all", index, other), "compare")]
+              (("compare", "--section", "all", index, other), "compare"), (("compare", index, other, "--gate", 1000), "compare"),
+              (("compare", index, other, other), "compare")]
     for command, name in cases:
         schema = json.loads(query("schema", "--json-schema", name))
         document = json.loads(query(command[0], "-q", "--json", *command[1:]))

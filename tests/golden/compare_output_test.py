@@ -1,4 +1,5 @@
-"""All sections of compare in all formats, on one pair of synthetic traces, against tests/golden/compare/*.
+"""The page of compare, and all its sections, in all formats, on one pair of synthetic traces, against
+tests/golden/compare/*.
 
 `compare_output_test.py --update` writes what is printed now; look at the differences before they are committed."""
 import sys
@@ -27,6 +28,9 @@ def answers(folder):
         phases = () if form == "table" else ("--phase", "decode")
         text = run("trace-query", "compare", "-q", "--section", "all", "--format", form, *phases, *inputs, cwd=folder)
         out[f"all.{form}"] = text.stdout
+    for form in FORMATS:
+        gated = run("trace-query", "compare", "-q", "--gate", "5%", "--format", form, *inputs, cwd=folder, check=False)
+        out[f"page.{form}"] = gated.stdout
     for by in ("layer", "layer,op", "kernel"):
         text = run("trace-query", "compare", "-q", "--section", "ledger", "--by", by, *inputs, cwd=folder).stdout
         out[f"ledger_by_{by.replace(',', '_')}.table"] = text

@@ -21,7 +21,7 @@ LAYERS = {
     "ascend": {"base", "sql", "trace", "index", "passes"},
     "aie": {"base", "sql", "trace", "index"},
     "report": {"base", "sql"},
-    "present": {"base", "sql", "compare", "ascend", "report"},
+    "present": {"base", "sql", "trace", "compare", "ascend", "report"},
 }
 # room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front, which
 # may use every room and is used by none; in base they are the ground that rooms stand on, written "".

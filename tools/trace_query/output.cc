@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kUsualWidth = 100;  // of a terminal that does not say
 constexpr std::size_t kPipeWidth = 160;   // of what is no terminal
+constexpr std::size_t kPageWidth = 80;    // most, of sentences
 constexpr std::size_t kUsualRows = 30;
 constexpr const char* kColumnsVariable = "TRACEDB_COLUMNS";
 
@@ -163,6 +165,12 @@ void Output::separate(const std::string& title) {
     stream() << (width_ > 0 ? shorten_middle(text, width_) : text) << "\n\n";
   }
   any_ = true;
+}
+
+std::size_t Output::page_width() const {
+  if (const auto width = line_.number("width"); width && *width > 0) return static_cast<std::size_t>(*width);
+  const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
+  return terminal ? std::min(line_width(STDOUT_FILENO).value_or(kPageWidth), kPageWidth) : kPageWidth;
 }
 
 void Output::finish() {

@@ -49,6 +49,9 @@ class Output {
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
+  // For sentences: that of a terminal, at most 80.
+  [[nodiscard]] std::size_t page_width() const;
+
   void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:

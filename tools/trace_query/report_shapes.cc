@@ -51,7 +51,8 @@ void add_sections(std::string_view command, std::vector<ReportShape>& shapes) {
   for (const Section& section : compare_sections()) {
     const std::string_view only = section.name == "alignment" ? "align" : section.name;
     if (command == "compare" || command == only) {
-      shapes.push_back({command, "compare", std::string(section.name), true, section.columns(), section.summary});
+      shapes.push_back(
+          {command, "compare", std::string(section.name), true, section.columns(), section.summary, section.member});
     }
   }
 }
@@ -123,16 +124,31 @@ std::string rows_schema(const JsonParts& parts) {
       parts.units, json_list(parts.required), parts.properties);
 }
 
+// Of the rows of a member, which have all its columns.
+std::string list_of_keys(const ReportShape& table) {
+  std::vector<std::string> keys;
+  for (const Column& column : table.columns) keys.push_back(column.key);
+  return json_list(keys);
+}
+
 std::string sections_schema(const std::vector<const ReportShape*>& tables) {
   std::string kinds;
+  std::string members;
   for (const ReportShape* table : tables) {
+    if (table->is_member) {
+      members += fmt::format(
+          "   {}: {{\"type\": \"array\", \"items\": {{\"type\": \"object\", \"required\": {}, \"properties\": {{\n    "
+          "{}}}}}}},\n",
+          json_string(table->variant), list_of_keys(*table), json_parts({table}).properties);
+      continue;
+    }
     kinds += fmt::format(
         "{}\n  {{\"type\": \"object\", \"required\": [\"section\", \"units\", \"rows\"], \"properties\": {{\n"
         "   \"section\": {{\"type\": \"string\", \"pattern\": {}}},\n{}}}}}",
         kinds.empty() ? "" : ",", json_string(fmt::format("^{}( |$)", table->variant)),
         rows_schema(json_parts({table})));
   }
-  return fmt::format("   \"sections\": {{\"type\": \"array\", \"items\": {{\"anyOf\": [{}]}}}}", kinds);
+  return members + fmt::format("   \"sections\": {{\"type\": \"array\", \"items\": {{\"anyOf\": [{}]}}}}", kinds);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct ReportShape {
   bool is_section = false;  // `variant` is one; JSON has all sections in one document
   std::vector<Column> columns;
   std::string_view summary = {};  // of a section
+  bool is_member = false;         // of a section: in JSON a member of the document, and not in `sections`
 };
 
 // In the order of the commands in the help.

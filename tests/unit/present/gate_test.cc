@@ -21,14 +21,15 @@ Change change_of(double baseline, double candidate, Verdict verdict) {
 struct Judged {
   bool failed = false;
   std::string notes;
+  GateResult result;
 };
 
 Judged judge_samples(const Gate& gate, const std::vector<SampleChange>& changes) {
-  Judged out;
   SampleComparison comparison;
   comparison.changes = changes;
-  out.failed = samples_beyond_gate(gate, comparison, [&](const std::string& note) { out.notes += note + "\n"; });
-  return out;
+  std::string notes;
+  GateResult result = judge_by_gate(gate, comparison, [&](const std::string& note) { notes += note + "\n"; });
+  return {result.failed(), std::move(notes), std::move(result)};
 }
 
 }  // namespace
@@ -49,6 +50,7 @@ TEST_CASE("gate: what is inconclusive passes, with a note; an interval that incl
       judge_samples({5, std::nullopt}, {{"decode", "span", change_of(100, 200, Verdict::kInconclusive)}});
   CHECK_FALSE(few.failed);
   CHECK(few.notes == "gate: decode, span: +100.00 % would exceed 5 %, but is inconclusive: 2/2 steps\n");
+  CHECK(to_string(few.result) == "gate 5 %: inconclusive: decode, span: +100.00 %: 2/2 steps");
   Change noise = change_of(100, 110, Verdict::kSame);
   noise.interval = {-5, 25};
   CHECK_FALSE(judge_samples({5, std::nullopt}, {{"decode", "span", noise}}).failed);
@@ -66,6 +68,28 @@ TEST_CASE("gate: periods recorded differently are judged by span, transitions co
   CHECK(judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period to prefill", slower}}).failed);
   CHECK_FALSE(judge_samples({5, StepMetric::kBusy}, {{"decode", "busy", same}, {"decode", "period to prefill", slower}})
                   .failed);
+}
+
+TEST_CASE("gate: what is inconclusive fails where that is wanted, even below the limit") {
+  const Change few = change_of(100, 101, Verdict::kInconclusive);
+  CHECK_FALSE(judge_samples({5, std::nullopt, false}, {{"decode", "span", few}}).failed);
+  CHECK(judge_samples({5, std::nullopt, true}, {{"decode", "span", few}}).failed);
+  CHECK(judge_samples({5, std::nullopt, true}, {}).failed);  // nothing was compared
+  const Change same = change_of(100, 101, Verdict::kSame);
+  CHECK_FALSE(judge_samples({5, std::nullopt, true}, {{"decode", "span", same}}).failed);
+}
+
+TEST_CASE("gate: the outcome as a sentence and as rows") {
+  const Change worse = change_of(100, 110, Verdict::kWorse), same = change_of(100, 101, Verdict::kSame);
+  const GateResult result =
+      judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period", worse}}).result;
+  CHECK(to_string(result) == "gate 5 %: FAILED: decode, period: +10.00 %");
+  const Report report = gate_report(result, "b.json");
+  REQUIRE(report.rows.size() == 3);
+  const std::size_t outcome = find_column(report.columns, "outcome").value();
+  CHECK(report.rows[0][outcome] == Cell(std::string("fail")));
+  CHECK(report.rows[1][outcome] == Cell(std::string("pass")));
+  CHECK(report.rows[2][outcome] == Cell(std::string("fail")));
 }
 
 TEST_CASE("gate: what is not known of both passes, with a note") {

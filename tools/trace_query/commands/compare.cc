@@ -27,8 +27,8 @@ int run_section(const Command& command, std::span<const std::string> args) {
 
 // Options of the other method: a gate that is ignored would let everything pass.
 void check_wafer_options(const CommandLine& line) {
-  for (const char* option :
-       {"normalise", "by", "gate", "gate-metric", "save-baseline", "baseline-file", "min-confidence"}) {
+  for (const char* option : {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline",
+                             "baseline-file", "min-confidence"}) {
     if (!line.has(option)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --method wafer", option));
   }
@@ -37,7 +37,7 @@ void check_wafer_options(const CommandLine& line) {
 int run(std::span<const std::string> args) {
   CommandLine line(kCompareCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
                                      OptionGroup::kInput});
-  std::string sections = "only these sections, separated by commas, or all:";
+  std::string sections = "instead of one page, these sections, separated by commas, or all:";
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
   line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
@@ -46,7 +46,9 @@ int run(std::span<const std::string> args) {
            "classes,\n"
            "also where the two traces name one operation differently");
   line.add("gate", OptionKind::kValue,
-           "exit 1 if the candidate is significantly slower by more than this many percent");
+           "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
+  line.add("gate-inconclusive", OptionKind::kValue,
+           "what --gate does where there is too little to judge by: pass (default) or fail");
   line.add(
       "gate-metric", OptionKind::kValue,
       "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "

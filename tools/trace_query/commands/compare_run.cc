@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/text/closest_name.h"
-#include "base/text/decimal.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"
 #include "present/join.h"
+#include "present/page.h"
 #include "present/sections.h"
+#include "trace_query/commands/compare_request.h"
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
@@ -21,98 +21,6 @@
 
 namespace tracedb {
 namespace {
-
-struct Request {
-  CompareOptions options;
-  LedgerBy ledger_by = LedgerBy::kOp;
-  std::vector<const Section*> sections;
-  std::optional<Gate> gate;
-};
-
-std::vector<std::string> section_names() {
-  std::vector<std::string> names;
-  for (const Section& section : compare_sections()) names.emplace_back(section.name);
-  return names;
-}
-
-std::vector<const Section*> requested_sections(const CommandLine& line) {
-  const auto all = compare_sections();
-  const std::vector<std::string> names = line.names("section");
-  const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
-  std::vector<const Section*> sections;
-  for (const Section& section : all) {
-    if (everything || (names.empty() && section.always)) sections.push_back(&section);
-  }
-  for (const std::string& name : everything ? std::vector<std::string>() : names) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
-    if (found == all.end()) {
-      throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
-                                                 did_you_mean(name, section_names())));
-    }
-    sections.push_back(&*found);
-  }
-  return sections;
-}
-
-template <class Value>
-Value chosen(const CommandLine& line, const char* option, Value otherwise,
-             std::optional<Value> (*from)(std::string_view), const char* choices) {
-  const auto text = line.text(option);
-  if (!text) return otherwise;
-  if (const auto value = from(*text)) return *value;
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, choices));
-}
-
-std::optional<LedgerBy> ledger_by_from(std::string_view text) {
-  if (text == "op" || text == "class") return LedgerBy::kOp;
-  if (text == "layer") return LedgerBy::kLayer;
-  if (text == "layer,op") return LedgerBy::kLayerOp;
-  if (text == "kernel") return LedgerBy::kKernel;
-  return std::nullopt;
-}
-
-// nullopt: the worse of period and span.
-std::optional<StepMetric> gate_metric(const CommandLine& line) {
-  const auto text = line.text("gate-metric");
-  if (!text || *text == "worse") return std::nullopt;
-  if (const auto metric = step_metric_from(*text)) return metric;
-  throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
-}
-
-Request parse_request(const CommandLine& line) {
-  Request out;
-  if (line.knows("section")) {
-    out.sections = requested_sections(line);
-  } else {
-    const auto all = compare_sections();
-    const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
-    out.sections = {&*std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == only; })};
-  }
-  out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
-  out.options.phase = line.text("phase");
-  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, layer, 'layer,op' and kernel");
-  out.options.plain_classes = line.text("by") == "class";
-  if (const auto text = line.text("min-confidence")) {
-    const std::optional<double> percent = parse_double(*text);
-    if (!percent || *percent < 0 || *percent > 100) {
-      throw Error(ErrorCode::kUsage, fmt::format("--min-confidence {}: give percent, 0 to 100", *text));
-    }
-    out.options.least_confidence = *percent / 100;
-  }
-  if (const auto text = line.text("gate")) {
-    const auto percent = parse_double(*text);
-    if (!percent || *percent < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", *text));
-    out.gate = {*percent, gate_metric(line)};
-    out.options.rule.least_change = *percent / 100;
-  } else if (line.knows("gate-metric") && line.has("gate-metric")) {
-    throw Error(ErrorCode::kUsage, "--gate-metric needs --gate");
-  }
-  const bool arranged = line.has("sort") || line.has("columns");
-  if (arranged && out.sections.size() != 1) {
-    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
-  }
-  return out;
-}
 
 // Labels that tell the inputs apart: file names, or as much of the paths as differs.
 std::vector<std::string> labels_of(std::span<const std::string> inputs) {
@@ -199,33 +107,74 @@ class Printer {
   std::unique_ptr<TableRenderer> document_;
 };
 
-void print_sections(const Request& request, const ComparedTraces& loaded, const std::vector<Comparison>& comparisons,
-                    std::span<const std::string> inputs, Printer& printer) {
-  std::vector<std::string> names(inputs.begin(), inputs.end());
+// Candidates against the baseline, and what --gate says of each.
+struct Results {
+  const ComparedTraces& loaded;
+  std::vector<Comparison> comparisons;
+  std::vector<GateResult> gates;  // as many, or none
+  std::vector<std::string> inputs;
+  std::vector<HostFrames> hosts;  // of each input
+
+  [[nodiscard]] SectionInput input(std::size_t i, LedgerBy by, bool human_readable) const {
+    return {comparisons[i],
+            loaded.traces[0],
+            loaded.traces[i + 1],
+            loaded.kernel_names,
+            loaded.configs,
+            by,
+            human_readable,
+            gates.empty() ? nullptr : &gates[i],
+            &hosts[0],
+            &hosts[i + 1]};
+  }
+};
+
+Report stacked(std::vector<Report> reports) {
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    std::move(reports[i].rows.begin(), reports[i].rows.end(), std::back_inserter(reports[0].rows));
+  }
+  return std::move(reports[0]);
+}
+
+void print_section(const Section& section, std::vector<Report> reports, const Results& results, Printer& printer) {
+  const std::string name(section.name);
+  const ReportHead head{"compare", results.inputs, name, kCompareVersion, section.member};
+  if (reports.size() == 1) return printer.print(std::move(reports[0]), head);
+  if (section.candidates == Section::Candidates::kStacked) return printer.print(stacked(std::move(reports)), head);
+  if (section.candidates == Section::Candidates::kJoined) return printer.print(join_candidates(reports), head);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    ReportHead own = head;
+    own.section = fmt::format("{} {} ({})", name, i + 1, results.loaded.traces[i + 1].description.label);
+    printer.print(std::move(reports[i]), own);
+  }
+}
+
+void print_sections(const CompareRequest& request, const Results& results, Printer& printer) {
   for (const Section* section : request.sections) {
+    if (section->name == "gate" && printer.human_readable()) continue;  // said in a line
     std::vector<Report> reports;
-    for (std::size_t i = 0; i < comparisons.size(); ++i) {
-      const SectionInput input{comparisons[i], loaded.traces[0],  loaded.traces[i + 1],    loaded.kernel_names,
-                               loaded.configs, request.ledger_by, printer.human_readable()};
-      reports.push_back(section->make(input));
+    for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
+      reports.push_back(section->make(results.input(i, request.ledger_by, printer.human_readable())));
+      if (printer.human_readable() && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
     }
-    const std::string name(section->name);
-    if (reports.size() == 1) {
-      printer.print(std::move(reports[0]), {"compare", names, name});
-    } else if (section->joins) {
-      printer.print(join_candidates(reports), {"compare", names, name});
-    } else {
-      for (std::size_t i = 0; i < reports.size(); ++i) {
-        printer.print(
-            std::move(reports[i]),
-            {"compare", names, fmt::format("{} {} ({})", name, i + 1, loaded.traces[i + 1].description.label)});
-      }
-    }
+    print_section(*section, std::move(reports), results, printer);
+  }
+}
+
+void print_pages(const Results& results, const CommandLine& line, Output& output) {
+  const bool markdown = line.renderer().name == "markdown";
+  for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
+    const SectionInput in = results.input(i, LedgerBy::kOp, true);
+    const auto reasons = find_reasons(in.comparison, in.sources());
+    const Page page = compare_page({in, reasons, results.inputs[0], results.inputs[i + 1]}, output.page_width());
+    output.separate("");
+    output.stream() << (markdown ? page_markdown(page) : page_text(page, output.page_width()));
   }
 }
 
 // Findings that a table leaves out are not left out in silence.
-void note_uncertain_fusions(const Request& request, const std::vector<Comparison>& comparisons, const Output& output) {
+void note_uncertain_fusions(const CompareRequest& request, const std::vector<Comparison>& comparisons,
+                            const Output& output) {
   const bool shown = std::any_of(request.sections.begin(), request.sections.end(),
                                  [](const Section* section) { return section->name == "fusion"; });
   for (const Comparison& comparison : comparisons) {
@@ -234,6 +183,17 @@ void note_uncertain_fusions(const Request& request, const std::vector<Comparison
       output.note(fmt::format("fusion: {}: findings of less than {:g} % confidence: {} (--min-confidence 0 shows them)",
                               group.group.label, 100 * request.options.least_confidence, group.uncertain_fusions));
     }
+  }
+}
+
+bool any_failed(const std::vector<GateResult>& gates) {
+  return std::any_of(gates.begin(), gates.end(), [](const GateResult& gate) { return gate.failed(); });
+}
+
+// For people, in a line before the tables.
+void print_gates(const std::vector<GateResult>& gates, bool human_readable, Output& output) {
+  for (const GateResult& gate : gates) {
+    if (human_readable) output.separate(to_string(gate));
   }
 }
 
@@ -267,7 +227,7 @@ void check_file_options(const CommandLine& line) {
 // One trace against the figures of --baseline-file, or into those of --save-baseline.
 int compare_with_file(const CommandLine& line) {
   check_file_options(line);
-  const Request request = parse_request(line);
+  const CompareRequest request = parse_compare_request(line);
   const ActiveRules rules = requested_rules(line);
   if (line.inputs().size() != 1) {
     throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
@@ -288,13 +248,39 @@ int compare_with_file(const CommandLine& line) {
       compare_samples(of_phase(baseline, request.options), of_phase(own, request.options), request.options.rule);
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
-  const auto tell = [&](const std::string& text) { output.note(text); };
-  const bool failed = request.gate && samples_beyond_gate(*request.gate, comparison, tell);
+  std::vector<GateResult> gates;
+  if (request.gate) {
+    gates.push_back(judge_by_gate(*request.gate, comparison, [&](const std::string& text) { output.note(text); }));
+  }
   Printer printer(line, output);
-  printer.print(samples_report(comparison, printer.human_readable()), {"compare", {path, line.inputs()[0]}, "steps"});
+  print_gates(gates, printer.human_readable(), output);
+  ReportHead head{"compare", {path, line.inputs()[0]}, "gate", kCompareVersion, true};
+  if (!gates.empty() && !printer.human_readable()) printer.print(gate_report(gates[0], own.trace), head);
+  head.section = "steps";
+  head.member = false;
+  printer.print(samples_report(comparison, printer.human_readable()), head);
   for (const std::string& note : comparison.notes) output.note(note);
   printer.finish(comparison.notes);
-  return failed ? 1 : 0;
+  return any_failed(gates) ? 1 : 0;
+}
+
+// Fills in what each candidate is to the baseline; returns warnings for the end of a document.
+std::vector<std::string> compare_all(const CompareRequest& request, Results& results, const Output& output) {
+  std::vector<std::string> notes;
+  const ComparedTraces& loaded = results.loaded;
+  for (std::size_t i = 1; i < loaded.traces.size(); ++i) {
+    const Comparison& own = results.comparisons.emplace_back(
+        compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, request.options));
+    for (const CompareWarning& warning : own.warnings) {
+      notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
+      // Sections without a row do not say why.
+      if (own.groups.empty() && warning.severity == "warning") output.note(warning.text);
+    }
+    if (!request.gate) continue;
+    if (own.groups.empty()) output.note(fmt::format("gate: {}: nothing was compared", results.inputs[i]));
+    results.gates.push_back(judge_by_gate(*request.gate, own, [&](const std::string& text) { output.note(text); }));
+  }
+  return notes;
 }
 
 struct OpenedInputs {
@@ -324,7 +310,7 @@ int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
     return compare_with_file(line);
   }
-  const Request request = parse_request(line);
+  const CompareRequest request = parse_compare_request(line);
   const ActiveRules rules = requested_rules(line);
   if (line.inputs().size() < 2) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
@@ -335,30 +321,19 @@ int run_comparison(const CommandLine& line) {
   const auto [traces, inputs] = open_inputs(line, loop, output);
   if (inputs.size() < 2) return loop.exit_code();
   const ComparedTraces loaded = load(traces, inputs, line, rules);
-  std::vector<Comparison> comparisons;
-  std::vector<std::string> notes;
-  bool gate_failed = false;
-  for (std::size_t i = 1; i < loaded.traces.size(); ++i) {
-    comparisons.push_back(compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, request.options));
-    for (const CompareWarning& warning : comparisons.back().warnings) {
-      notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
-      // Sections without a row do not say why.
-      if (comparisons.back().groups.empty() && warning.severity == "warning") output.note(warning.text);
-    }
-    if (request.gate && comparisons.back().groups.empty()) {
-      output.note(fmt::format("gate: {}: nothing was compared", inputs[i]));
-    }
-    for (const GroupComparison& group : comparisons.back().groups) {
-      if (!request.gate) continue;
-      const auto note = [&](const std::string& text) { output.note(text); };
-      gate_failed = group_beyond_gate(*request.gate, group, note) || gate_failed;
-    }
-  }
-  note_uncertain_fusions(request, comparisons, output);
+  Results results{loaded, {}, {}, inputs, {}};
+  for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
+  const std::vector<std::string> notes = compare_all(request, results, output);
+  note_uncertain_fusions(request, results.comparisons, output);
   Printer printer(line, output);
-  print_sections(request, loaded, comparisons, inputs, printer);
+  if (request.page) {
+    print_pages(results, line, output);
+  } else {
+    print_gates(results.gates, printer.human_readable(), output);
+    print_sections(request, results, printer);
+  }
   printer.finish(notes);
-  return gate_failed ? 1 : loop.exit_code();
+  return any_failed(results.gates) ? 1 : loop.exit_code();
 }
 
 }  // namespace tracedb

@@ -1,0 +1,45 @@
+// Where the host of a trace is while the device waits, between the steps of a group and within them: the place that
+// says most (passes/host/host_activity.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/steps/step_groups.h"
+#include "compare/trace/compared_trace.h"
+#include "passes/host/host_activity.h"
+
+namespace tracedb {
+
+struct HostFrame {
+  std::string frame;       // of python, "llama.py(374): forward"; else an operator or a call, as the trace has it
+  double share = 0;        // of the waiting time
+  std::int64_t calls = 0;  // of python that it makes meanwhile
+};
+
+// In which time the host is looked for: from each step of the group to the next on its device, or in the gaps of 2 us
+// and more within the steps.
+struct HostQuestion {
+  const GroupSide* group = nullptr;
+  bool between = false;
+};
+
+// The index and the trace must outlive the object.
+class HostFrames {
+ public:
+  HostFrames(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
+
+  // All at once, since each call reads all that the host did. nullopt: there is no such time, or nothing recorded in
+  // it.
+  [[nodiscard]] std::vector<std::optional<HostFrame>> find(std::span<const HostQuestion> questions) const;
+
+ private:
+  std::reference_wrapper<const Index> index_;
+  std::reference_wrapper<const ComparedTrace> trace_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,153 @@
+#include "compare/reason_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/layers/layers.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kFewLayers = 0.25;  // of all: most that can be named
+constexpr double kVeryFew = 0.1;     // most that can be named beside a change of all
+constexpr double kMuch = 0.5;        // of the time of such a layer: least that it is beyond the others
+constexpr double kBeyond = 6;        // median absolute deviations that a layer is away from the others
+constexpr double kMostly = 0.5;      // of the change in layers: least that is beyond the others in those named
+constexpr double kAlone = 10;        // times the change of the other of two layers
+constexpr double kOtherwise = 0.25;  // by which the ratio of head or tail differs from that of the layers
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double size(const LayerPart& part) { return static_cast<double>(part.change.change); }
+
+void add(LedgerChange& to, const LedgerChange& change, int sign = 1) {
+  to.baseline += sign * change.baseline;
+  to.candidate += sign * change.candidate;
+  to.change += sign * change.change;
+  to.count_effect += sign * change.count_effect;
+  to.duration_effect += sign * change.duration_effect;
+}
+
+// Takes parts out of `rest` into a reason of their own.
+Reason take(Reason& rest, PlaceKind kind, const std::vector<LayerPart>& parts) {
+  Reason own = rest;
+  own.place = {kind, {}, 0, 0};
+  own.change = {};
+  own.baseline_n = own.candidate_n = 0;
+  own.whole_row = rest.whole_row = false;
+  own.interval.reset();
+  for (const LayerPart& part : parts) {
+    add(own.change, part.change);
+    add(rest.change, part.change, -1);
+    own.baseline_n += part.baseline_n;
+    own.candidate_n += part.candidate_n;
+    if (kind == PlaceKind::kLayers) own.place.layers.push_back(part.layer);
+  }
+  rest.baseline_n -= own.baseline_n;
+  rest.candidate_n -= own.candidate_n;
+  rest.interval.reset();
+  std::sort(own.place.layers.begin(), own.place.layers.end());
+  return own;
+}
+
+// Of two layers, the one that has nearly all of the change.
+std::vector<LayerPart> one_of_two(const std::vector<LayerPart>& layers) {
+  const double a = std::abs(size(layers[0])), b = std::abs(size(layers[1]));
+  if (std::max(a, b) < kAlone * std::min(a, b) || a == b) return {};
+  return {layers[a > b ? 0 : 1]};
+}
+
+// Layers that changed much otherwise than most, in one direction; none where they are many.
+std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
+  if (layers.size() == 2) return one_of_two(layers);
+  std::vector<double> changes, distances;
+  for (const LayerPart& layer : layers) changes.push_back(size(layer));
+  const double middle = median(changes);
+  for (const double change : changes) distances.push_back(std::abs(change - middle));
+  const double spread = median(distances);
+  std::vector<LayerPart> slower, faster;
+  double more = 0, less = 0;
+  for (const LayerPart& layer : layers) {
+    const double beyond = size(layer) - middle;
+    const double least = std::max(kBeyond * spread, 0.1 * std::max(layer.change.baseline, layer.change.candidate));
+    if (std::abs(beyond) <= least) continue;
+    (beyond > 0 ? slower : faster).push_back(layer);
+    (beyond > 0 ? more : less) += std::abs(beyond);
+  }
+  std::vector<LayerPart>& most = more >= less ? slower : faster;
+  double all = 0;
+  for (const double change : changes) all += change;
+  // A change of all layers, of some more: these are named only where they are very few and differ much.
+  const bool alone =
+      static_cast<double>(most.size()) <= std::max(1.0, kVeryFew * static_cast<double>(layers.size())) &&
+      std::all_of(most.begin(), most.end(), [&](const LayerPart& layer) {
+        return std::abs(size(layer) - middle) > kMuch * std::max(layer.change.baseline, layer.change.candidate);
+      });
+  if (std::max(more, less) < kMostly * std::abs(all) && !alone) most.clear();
+  const double few = std::max(1.0, kFewLayers * static_cast<double>(layers.size()));
+  if (static_cast<double>(most.size()) > few || layers.size() < 3) most.clear();
+  return most;
+}
+
+double total(const std::vector<LayerPart>& parts) {
+  double sum = 0;
+  for (const LayerPart& part : parts) sum += size(part);
+  return sum;
+}
+
+// Of head or tail: in the other direction than the layers, or by another factor.
+bool otherwise(const LedgerChange& own, const LedgerChange& layers) {
+  if (own.baseline <= 0 || own.candidate <= 0 || layers.baseline <= 0 || layers.candidate <= 0) return true;
+  const double ratio = (own.candidate / own.baseline) / (layers.candidate / layers.baseline);
+  return std::abs(std::log(ratio)) > std::log1p(kOtherwise);
+}
+
+// How many layers of a row changed as it does.
+void count_layers(Reason& reason, const std::vector<LayerPart>& layers) {
+  for (const LayerPart& layer : layers) {
+    if (layer.change.baseline <= 0 && layer.change.candidate <= 0) continue;
+    ++reason.place.compared;
+    if ((layer.change.change > 0) == (reason.change.change > 0) && layer.change.change != 0) ++reason.place.moved;
+  }
+  if (reason.place.compared > 0) reason.place.kind = PlaceKind::kLayers;
+}
+
+// Of a row that only one place around the layers has.
+void name_only_place(Reason& reason, const std::vector<LayerPart>& around) {
+  if (around.size() != 1 || around[0].layer == kNoLayer) return;
+  reason.place.kind = around[0].layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail;
+}
+
+}  // namespace
+
+std::vector<Reason> split_by_place(const Reason& whole, std::vector<LayerPart> parts, double least) {
+  std::vector<Reason> out;
+  Reason rest = whole;
+  std::vector<LayerPart> layers, around;
+  for (LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
+  LedgerChange of_layers;
+  for (const LayerPart& layer : layers) add(of_layers, layer.change);
+  for (const LayerPart& part : around) {
+    if (part.layer == kNoLayer || layers.empty() || std::abs(size(part)) < least) continue;
+    if (!otherwise(part.change, of_layers)) continue;
+    out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));
+  }
+  std::vector<LayerPart> few = standing_out(layers);
+  if (!few.empty() && std::abs(total(few)) >= least) {
+    out.push_back(take(rest, PlaceKind::kLayers, few));
+    std::erase_if(layers, [&](const LayerPart& layer) {
+      return std::any_of(few.begin(), few.end(), [&](const LayerPart& own) { return own.layer == layer.layer; });
+    });
+  }
+  count_layers(rest, layers);
+  if (layers.empty()) name_only_place(rest, around);
+  out.push_back(std::move(rest));
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,24 @@
+// The rows of a group's ledger as parts that one cause may explain: where in the layers an operation changed. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compare/reasons.h"
+
+namespace tracedb {
+
+// The part of a ledger row in one layer, in the head, in the tail or in no layer.
+struct LayerPart {
+  std::int32_t layer = 0;
+  LedgerChange change;
+  double baseline_n = 0, candidate_n = 0;  // of all units
+};
+
+// One reason for each part of a row: for layers that changed otherwise than most, for head or tail where they changed
+// otherwise than the layers, and for the rest. They add up to `whole`. `least`: ns; smaller parts are none of their
+// own.
+std::vector<Reason> split_by_place(const Reason& whole, std::vector<LayerPart> parts, double least);
+
+}  // namespace tracedb

@@ -1,0 +1,337 @@
+#include "compare/reasons.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "compare/reason_parts.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kLeastOfStep = 0.005;  // of the time of a step
+constexpr double kLeastOfFew = 0.01;    // where steps are too few for an interval, or did not change as a whole
+constexpr double kLeastOfMoved = 0.02;  // of all that changed
+constexpr double kExplained = 0.9;      // of all that changed
+constexpr double kMostly = 0.5;         // of the waiting time: least that the host must be at one place
+constexpr double kSameLoad = 0.1;       // most that the mean batch may differ
+
+constexpr std::array<std::string_view, 10> kCauses = {"between_steps", "recording", "idle",   "communication",
+                                                      "copies",        "operation", "fusion", "concurrency",
+                                                      "clocks",        "load"};
+
+double size(const Reason& reason) { return std::abs(static_cast<double>(reason.change.change)); }
+
+Cause cause_of(LedgerKind kind, bool recorded_alike) {
+  switch (kind) {
+    case LedgerKind::kFusion:
+      return Cause::kFusion;
+    case LedgerKind::kComm:
+      return Cause::kCommunication;
+    case LedgerKind::kCopy:
+      return Cause::kCopies;
+    case LedgerKind::kConcurrent:
+      return Cause::kConcurrency;
+    case LedgerKind::kIdle:
+      return Cause::kIdle;
+    case LedgerKind::kBetween:
+    case LedgerKind::kOverlap:
+      return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
+    default:
+      return Cause::kOperation;
+  }
+}
+
+// Steps and devices, as DeviceStep has it.
+std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSide& side,
+                                      std::int64_t DeviceStep::*figure) {
+  std::vector<std::int64_t> values;
+  values.reserve(side.device_steps.size());
+  for (const std::uint32_t i : side.device_steps) values.push_back(trace.work.steps[i].*figure);
+  return values;
+}
+
+std::vector<std::int64_t> between_values(const ComparedTrace& trace, const GroupSide& side) {
+  std::vector<std::int64_t> values;
+  for (const std::uint32_t i : side.device_steps) {
+    const std::int64_t period = trace.periods.within_kind[i];
+    if (period != kUnknownValue) values.push_back(period - trace.work.steps[i].span);
+  }
+  return values;
+}
+
+// The number of requests (decode) or tokens of a step; 0: not known.
+double load_of(const GroupSide& side) {
+  const std::int64_t sum = side.kind == StepKind::kDecode ? side.requests : side.tokens;
+  return side.device_steps.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
+}
+
+class Finder {
+ public:
+  Finder(const Comparison& comparison, const GroupComparison& group, const ReasonSources& sources)
+      : comparison_(comparison),
+        group_(group),
+        a_(sources.baseline),
+        b_(sources.candidate),
+        kernel_names_(sources.kernel_names) {}
+
+  GroupReasons run() {
+    out_.group = &group_;
+    out_.by_period = group_.by_period();
+    collect();
+    fold_clocks();
+    fold_load();
+    pick();
+    const double steps = static_cast<double>(group_.baseline.device_steps + group_.candidate.device_steps) / 2;
+    out_.weight = std::abs(static_cast<double>(out_.total.change)) * steps;
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] bool enough_steps() const {
+    const auto steps = static_cast<std::size_t>(std::min(group_.baseline.device_steps, group_.candidate.device_steps));
+    return steps >= VerdictRule{}.least_steps && comparison_.normalise == Normalise::kStep;
+  }
+
+  [[nodiscard]] double least() const {
+    const double step = std::max(0.0, std::min(out_.total.baseline, out_.total.candidate));
+    const Verdict verdict = group_.metric(out_.by_period ? StepMetric::kPeriod : StepMetric::kSpan).verdict;
+    const bool certain = enough_steps() && verdict != Verdict::kSame;
+    return std::max((certain ? kLeastOfStep : kLeastOfFew) * step, kLeastOfMoved * moved_);
+  }
+
+  // The rows of the ledger, divided by place.
+  void collect() {
+    const LedgerAccount account = ledger_of(group_, kernel_names_, LedgerBy::kOp);
+    out_.total = account.totals[out_.by_period ? 1 : 0].change;
+    for (const LedgerItem& item : account.items) {
+      if (is_explained(item)) moved_ += std::abs(static_cast<double>(item.change.change));
+    }
+    const auto places = parts_by_row();
+    for (const LedgerItem& item : account.items) {
+      if (item.change.change == 0) continue;
+      Reason whole;
+      whole.cause = cause_of(item.kind, out_.by_period);
+      whole.op = item.op_class;
+      whole.change = item.change;
+      whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
+      whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
+      if (whole.cause == Cause::kOperation) whole.interval = interval_of(whole);
+      const auto found = places.find({item.kind, item.kind == LedgerKind::kOperation ? item.op : item.op_class});
+      if (item.of_step || found == places.end()) {
+        all_.push_back(std::move(whole));
+        continue;
+      }
+      for (Reason& part : split_by_place(whole, found->second, least())) all_.push_back(std::move(part));
+    }
+  }
+
+  // What lies between steps is no part of a span, and of a period that is not compared.
+  [[nodiscard]] bool is_explained(const LedgerItem& item) const {
+    return out_.by_period || (item.kind != LedgerKind::kBetween && item.kind != LedgerKind::kOverlap);
+  }
+
+  [[nodiscard]] std::map<std::pair<LedgerKind, std::string>, std::vector<LayerPart>> parts_by_row() const {
+    std::map<std::pair<LedgerKind, std::string>, std::vector<LayerPart>> parts;
+    if (!group_.alignment.by_layer) return parts;
+    for (const LedgerItem& item : ledger_of(group_, kernel_names_, LedgerBy::kLayerOp).items) {
+      if (item.of_step) continue;
+      parts[{item.kind, item.op_class}].push_back({item.layer, item.change,
+                                                   item.baseline_n / static_cast<double>(group_.baseline_units),
+                                                   item.candidate_n / static_cast<double>(group_.candidate_units)});
+    }
+    return parts;
+  }
+
+  [[nodiscard]] std::optional<Interval> interval_of(const Reason& reason) const {
+    if (!enough_steps()) return std::nullopt;
+    if (reason.cause == Cause::kOperation) {
+      const auto found = std::find_if(group_.ops.begin(), group_.ops.end(),
+                                      [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
+      return found == group_.ops.end() ? std::nullopt : std::optional(found->change.interval);
+    }
+    const GroupSide& a = group_.group.baseline;
+    const GroupSide& b = group_.group.candidate;
+    const auto of = [&](std::int64_t DeviceStep::*figure) {
+      return interval(step_values(a_, a, figure), step_values(b_, b, figure));
+    };
+    switch (reason.cause) {
+      case Cause::kIdle:
+        return of(&DeviceStep::idle);
+      case Cause::kCommunication:
+        return of(&DeviceStep::exposed_comm);
+      case Cause::kCopies:
+        return of(&DeviceStep::exposed_copy);
+      case Cause::kBetweenSteps:
+        return interval(between_values(a_, a), between_values(b_, b));
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static std::optional<Interval> interval(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+    if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
+    return difference_interval(draw_medians(a), draw_medians(b));
+  }
+
+  // Moves the part of a reason's change that another one explains, of which effects of counts stay.
+  static void move(Reason& from, Reason& to, std::int64_t part) {
+    from.change.change -= part;
+    from.change.duration_effect -= part;
+    to.change.change += part;
+    to.change.duration_effect += part;
+    to.change.baseline += from.change.baseline;
+    to.change.candidate += from.change.candidate;
+    to.baseline_n += from.baseline_n;
+    to.candidate_n += from.candidate_n;
+  }
+
+  // All kernels slower by one factor: what it explains of each row. Swapping the traces negates it.
+  void fold_clocks() {
+    const auto clock = std::find_if(comparison_.same.clocks.begin(), comparison_.same.clocks.end(),
+                                    [&](const ClockChange& one) { return one.group == group_.group.label; });
+    if (clock == comparison_.same.clocks.end()) return;
+    Reason reason;
+    reason.cause = Cause::kClocks;
+    const double factor = (clock->ratio - 1) / (clock->ratio + 1);
+    for (Reason& row : all_) {
+      const bool computes = row.cause == Cause::kOperation || row.cause == Cause::kFusion;
+      if (!computes && row.cause != Cause::kCommunication) continue;
+      const double part = factor * (row.change.baseline + row.change.candidate);
+      const double left = static_cast<double>(row.change.change) - part;
+      // How long collectives wait says nothing about clocks, unless it changed just so.
+      if (!computes && std::abs(left) > 0.25 * std::abs(part)) continue;
+      move(row, reason, std::llround(part));
+      row.interval.reset();
+      row.whole_row = false;
+    }
+    all_.push_back(std::move(reason));
+  }
+
+  // Another load changes all kernels: what changed as it did cannot be told from it.
+  void fold_load() {
+    const double a = load_of(group_.group.baseline);
+    const double b = load_of(group_.group.candidate);
+    if (a <= 0 || b <= 0 || std::abs(a - b) <= kSameLoad * std::max(a, b)) return;
+    Reason reason;
+    reason.cause = Cause::kLoad;
+    for (Reason& row : all_) {
+      const bool everywhere =
+          row.place.layers.empty() && (row.cause == Cause::kOperation || row.cause == Cause::kFusion);
+      const bool comm =
+          row.cause == Cause::kCommunication && row.place.kind == PlaceKind::kLayers && row.place.layers.empty();
+      if ((!everywhere && !comm) || (row.change.change > 0) != (b > a)) continue;
+      reason.change.count_effect += row.change.count_effect;
+      reason.change.duration_effect -= row.change.count_effect;
+      move(row, reason, row.change.change);
+    }
+    all_.push_back(std::move(reason));
+  }
+
+  void pick() {
+    std::stable_sort(all_.begin(), all_.end(), [](const Reason& x, const Reason& y) { return size(x) > size(y); });
+    moved_ = 0;
+    for (const Reason& reason : all_) {
+      if (reason.cause == Cause::kRecording) continue;
+      moved_ += size(reason);
+      (reason.change.change > 0 ? out_.slower : out_.faster) += static_cast<double>(reason.change.change);
+    }
+    const double least_change = least();
+    double explained = 0;
+    out_.rest = out_.total.change;
+    for (Reason& reason : all_) {
+      if (size(reason) < least_change) continue;
+      finish(reason);
+      if (reason.cause == Cause::kRecording) {
+        out_.reasons.push_back(std::move(reason));
+        continue;
+      }
+      if (explained >= kExplained * moved_) continue;
+      const bool noise = reason.interval && reason.interval->low <= 0 && reason.interval->high >= 0;
+      if (!noise) {
+        explained += size(reason);
+        out_.rest -= reason.change.change;
+      }
+      (noise ? out_.unsteady : out_.reasons).push_back(std::move(reason));
+    }
+  }
+
+  void finish(Reason& reason) const {
+    const auto total = static_cast<double>(out_.total.change);
+    if (reason.cause != Cause::kRecording && total != 0)
+      reason.share = static_cast<double>(reason.change.change) / total;
+    reason.opposing = reason.share && *reason.share < 0;
+    if (reason.cause == Cause::kOperation) {
+      reason.pair = pair_of(reason);
+    } else if (reason.whole_row) {
+      reason.interval = interval_of(reason);
+    }
+  }
+
+  [[nodiscard]] std::optional<ChangedPair> pair_of(const Reason& reason) const {
+    std::map<std::pair<NameId, NameId>, double> pairs;
+    const auto is_of = [&](const PairSide& side) {
+      return kernel_names_.op_name(group_.levels.op_of(side.name, kernel_names_)) == reason.op;
+    };
+    for (const AlignedSegment& segment : group_.alignment.segments) {
+      for (const KernelPair& pair : segment.pairs) {
+        if (!pair.has_both() || !is_of(pair.baseline) || !is_of(pair.candidate)) continue;
+        pairs[{pair.baseline.name, pair.candidate.name}] +=
+            group_.candidate_per_unit(pair.candidate.time) - group_.baseline_per_unit(pair.baseline.time);
+      }
+    }
+    std::optional<ChangedPair> most;
+    for (const auto& [names, change] : pairs) {
+      if ((change > 0) != (reason.change.change > 0)) continue;
+      if (!most || std::abs(change) > std::abs(most->change)) most = {names.first, names.second, change};
+    }
+    return most;
+  }
+
+  const Comparison& comparison_;
+  const GroupComparison& group_;
+  const ComparedTrace& a_;
+  const ComparedTrace& b_;
+  const KernelNameTable& kernel_names_;
+  std::vector<Reason> all_;  // parts of rows, which add up to the account
+  double moved_ = 0;         // sum of the sizes of what is explained, ns
+  GroupReasons out_;
+};
+
+// Where the hosts are while devices wait: of each trace all at once.
+void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool of_candidate) {
+  if (hosts == nullptr) return;
+  std::vector<HostQuestion> questions;
+  std::vector<Reason*> asking;
+  for (GroupReasons& group : groups) {
+    for (Reason& reason : group.reasons) {
+      const bool between = reason.cause == Cause::kBetweenSteps || reason.cause == Cause::kRecording;
+      if ((!between && reason.cause != Cause::kIdle) || (reason.change.change > 0) != of_candidate) continue;
+      questions.push_back({of_candidate ? &group.group->group.candidate : &group.group->group.baseline, between});
+      asking.push_back(&reason);
+    }
+  }
+  const std::vector<std::optional<HostFrame>> found = hosts->find(questions);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] && found[i]->share >= kMostly) asking[i]->host = found[i];
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
+
+std::vector<GroupReasons> find_reasons(const Comparison& comparison, const ReasonSources& sources) {
+  std::vector<GroupReasons> out;
+  for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
+  find_hosts(out, sources.baseline_hosts, false);
+  find_hosts(out, sources.candidate_hosts, true);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const GroupReasons& x, const GroupReasons& y) { return x.weight > y.weight; });
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,94 @@
+// Why a kind of steps takes longer or shorter: the rows of its ledger, each as a cause that a person can act on. Pure.
+//
+// Every change is a sum of rows of ledger_of(), by operation or by layer and operation, so that the reasons and what is
+// left of the change add up to it to the nanosecond. An operation that changed in few of many layers, or otherwise in
+// the head or tail of a step than in its layers, is a reason for these places and one for the others. What one common
+// cause explains is one reason: clocks that make all kernels of computation slower (same_kernels.h), and another load.
+//
+// A row is a reason if it is more than noise: at least 0.5 % of the time of the step (1 % where steps are too few for
+// an interval, or did not change as a whole) and 2 % of all that changed, and if the 95 % interval of its change over
+// the steps excludes 0. Reasons are in order of the size of their change; those of the last tenth of all that changed
+// are left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/host_frames.h"
+
+namespace tracedb {
+
+enum class Cause {
+  kBetweenSteps,   // time between steps, or steps that overlap
+  kRecording,      // the same where the traces record differently: no change of the program
+  kIdle,           // the device runs nothing within a step
+  kCommunication,  // exposed
+  kCopies,         // exposed
+  kOperation,      // kernels of a class
+  kFusion,
+  kConcurrency,  // kernels that run at once
+  kClocks,       // kernels of computation, all by one factor
+  kLoad,         // kernels under another load
+};
+std::string_view to_string(Cause cause);  // between_steps, recording, idle, communication ...
+
+enum class PlaceKind { kStep, kLayers, kStepHead, kStepTail };
+
+// Where in a step a reason is.
+struct Place {
+  PlaceKind kind = PlaceKind::kStep;
+  std::vector<std::int32_t> layers;     // the few that it is about; empty: all
+  std::size_t compared = 0, moved = 0;  // layers that both traces have it in; of those: changed as the reason does
+};
+
+// Kernels at the same positions of both traces, of a reason: the pair that changed most.
+struct ChangedPair {
+  NameId baseline = 0, candidate = 0;
+  double change = 0;  // ns per unit
+};
+
+struct Reason {
+  Cause cause = Cause::kOperation;
+  std::string op;    // class of the kernels; "" where they are of many, or none
+  std::string role;  // of the kernels in a layer; "" where they have no common one
+  Place place;
+  LedgerChange change;                     // ns per unit
+  double baseline_n = 0, candidate_n = 0;  // kernels per unit
+  std::optional<double> share;             // of the change that is explained; nullopt: not part of it
+  std::optional<Interval> interval;        // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
+  std::optional<ChangedPair> pair;
+  std::optional<HostFrame> host;  // of the trace that waits longer, while its device waits
+  bool whole_row = true;          // all that the ledger has of it in one row
+  bool opposing = false;          // against the direction of the whole change
+};
+
+// Of one group of steps.
+struct GroupReasons {
+  const GroupComparison* group = nullptr;
+  bool by_period = false;         // what is explained: the change of the period; else of the span
+  LedgerChange total;             // that change
+  std::vector<Reason> reasons;    // in order of size
+  double slower = 0, faster = 0;  // ns: sums of the parts that got longer, that got shorter (negative)
+  std::int64_t rest = 0;          // total - what reasons that are part of it explain
+  std::vector<Reason> unsteady;   // large, but not beyond the difference from step to step: no reasons
+  double weight = 0;              // ns that the group adds to the change of the run: |change| x mean number of steps
+};
+
+// Both traces, and where their hosts were (null: not looked at).
+struct ReasonSources {
+  const ComparedTrace& baseline;
+  const ComparedTrace& candidate;
+  const KernelNameTable& kernel_names;
+  const HostFrames* baseline_hosts = nullptr;
+  const HostFrames* candidate_hosts = nullptr;
+};
+
+// Of each group, those that change the run most first.
+std::vector<GroupReasons> find_reasons(const Comparison& comparison, const ReasonSources& sources);
+
+}  // namespace tracedb

@@ -1,0 +1,121 @@
+#include "present/page_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kNarrowest = 40;
+constexpr std::string_view kIndent = "  ";
+
+void append(std::string& out, const std::string& line) {
+  out += line;
+  out += '\n';
+}
+
+// Between words where that is enough, else anywhere: a backslash joins the lines for a shell.
+void append_command(std::string& out, const Block& block, std::size_t width) {
+  std::string text = escape_text(block.text);
+  std::string indent = std::string(kIndent) + block.mark;
+  const bool quoted = text.find('\'') != std::string::npos;  // there, a backslash joins no lines
+  while (!quoted && indent.size() + display_width(text) > width) {
+    const std::size_t room = width - indent.size() - 1;
+    const std::size_t space = text.rfind(' ', room - 1);
+    const bool between = space != std::string::npos && space > room / 2;
+    // Within a word, a line must go on where the next one begins, and characters of several bytes stay whole.
+    std::size_t end = between ? space + 1 : room;
+    while (!between && end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    append(out, indent + text.substr(0, end) + '\\');
+    text.erase(0, end);
+    indent = between ? std::string(kIndent) + block.mark + "  " : "";
+  }
+  append(out, indent + text);
+}
+
+void append_item(std::string& out, const Block& block, std::size_t width) {
+  const std::string mark = std::string(kIndent) + block.mark + (block.mark.empty() ? "" : " ");
+  const std::string below(display_width(mark), ' ');
+  bool first = true;
+  for (const std::string& line : wrap_text(escape_text(block.text), width - below.size())) {
+    append(out, (first ? mark : below) + line);
+    first = false;
+  }
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./-=+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string page_text(const Page& page, std::size_t width) {
+  width = std::max(width, kNarrowest);
+  std::string out;
+  for (const Block& block : page) {
+    switch (block.kind) {
+      case BlockKind::kHeadline:
+        for (const std::string& line : wrap_text(escape_text(block.text), width)) append(out, line);
+        break;
+      case BlockKind::kHeading:
+        out += '\n';
+        for (const std::string& line : wrap_text(escape_text(block.text), width)) append(out, line);
+        break;
+      case BlockKind::kItem:
+        append_item(out, block, width);
+        break;
+      case BlockKind::kCommand:
+        append_command(out, block, width);
+        break;
+    }
+  }
+  return out;
+}
+
+std::string page_markdown(const Page& page) {
+  std::string out;
+  bool in_commands = false, in_list = false;
+  for (const Block& block : page) {
+    const bool command = block.kind == BlockKind::kCommand;
+    if (in_commands && !command) out += "```\n";
+    if (command && !in_commands) out += in_list ? "\n```\n" : "```\n";
+    in_commands = command;
+    in_list = block.kind == BlockKind::kItem;
+    switch (block.kind) {
+      case BlockKind::kHeadline:
+        append(out, fmt::format("## {}\n", escape_markdown(block.text)));
+        break;
+      case BlockKind::kHeading:
+        append(out, fmt::format("\n### {}\n", escape_markdown(block.text)));
+        break;
+      case BlockKind::kItem:
+        append(out, fmt::format("* {}{}{}", escape_markdown(block.mark), block.mark.empty() ? "" : " ",
+                                escape_markdown(block.text)));
+        break;
+      case BlockKind::kCommand:
+        append(out, escape_text(block.text));
+        break;
+    }
+  }
+  if (in_commands) out += "```\n";
+  return out;
+}
+
+}  // namespace tracedb

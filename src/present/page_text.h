@@ -1,0 +1,31 @@
+// A page of sentences, as plain text of a given width or as Markdown. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+enum class BlockKind {
+  kHeadline,  // a paragraph at the top
+  kHeading,   // of the blocks that follow
+  kItem,      // of a list: `mark` before the first line, the other lines below its text
+  kCommand,   // of a shell, to be copied: broken with backslashes; indented by `mark`
+};
+
+struct Block {
+  BlockKind kind = BlockKind::kItem;
+  std::string mark, text;
+};
+
+using Page = std::vector<Block>;
+
+std::string page_text(const Page& page, std::size_t width);
+std::string page_markdown(const Page& page);
+
+// A word of a shell's command: quoted where it holds more than letters, digits and _ . / - = + , : @ %.
+std::string shell_word(std::string_view text);
+
+}  // namespace tracedb

@@ -1,0 +1,185 @@
+// The sections `verdict` and `reasons` of a comparison: what its page says, as data.
+#include <fmt/format.h>
+
+#include "compare/reasons.h"
+#include "present/cells.h"
+#include "present/page_text.h"
+#include "present/reason_words.h"
+#include "present/sections.h"
+
+namespace tracedb {
+namespace {
+
+Cell known_text(std::string_view text) { return text.empty() ? Cell{} : Cell(std::string(text)); }
+
+struct VerdictLine {
+  const SectionInput& in;
+  std::string phase, measure;
+  const Change& change;
+
+  [[nodiscard]] bool has_interval() const {
+    return std::min(change.baseline_steps, change.candidate_steps) >= VerdictRule{}.least_steps;
+  }
+};
+
+Field<VerdictLine> trace_of_verdict() {
+  return {label_column("trace", "Trace", "the candidate"),
+          [](const VerdictLine& line) { return line.in.candidate.description.label; }};
+}
+
+const Fields<VerdictLine>& verdict_fields() {
+  using Line = VerdictLine;
+  static const Fields<Line> kFields = {
+      trace_of_verdict(),
+      {text_column("phase", "Phase", "group of steps; [all] in the rows of all kinds of steps together"),
+       [](const Line& line) { return line.phase; }},
+      {text_column("metric", "Metric", "period or span of a step, or period to a step of another kind"),
+       [](const Line& line) { return line.measure; }},
+      {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
+       [](const Line& line) { return static_cast<std::int64_t>(line.change.baseline_steps); }},
+      {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),
+       [](const Line& line) { return static_cast<std::int64_t>(line.change.candidate_steps); }},
+      {figure_column("baseline", "Baseline Med", Unit::kTime, "median over the steps of the baseline", Fit::kKept),
+       [](const Line& line) { return line.change.baseline_steps > 0 ? Cell(line.change.baseline.median) : Cell{}; }},
+      {figure_column("candidate", "Candidate Med", Unit::kTime, "median over the steps of the candidate", Fit::kKept),
+       [](const Line& line) { return line.change.candidate_steps > 0 ? Cell(line.change.candidate.median) : Cell{}; }},
+      {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline", Fit{9}),
+       [](const Line& line) { return share_cell(line.change.difference(), line.change.baseline.median); }},
+      {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change", Fit{6}),
+       [](const Line& line) { return line.has_interval() ? Cell(line.change.interval.low) : Cell{}; }},
+      {figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit{6}),
+       [](const Line& line) { return line.has_interval() ? Cell(line.change.interval.high) : Cell{}; }},
+      {text_column("verdict", "Verdict", "better, worse, same or inconclusive", Fit{9}),
+       [](const Line& line) { return std::string(to_string(line.change.verdict)); }},
+      {text_column("reason", "Reason", "why it is inconclusive; what to keep in mind", Fit{7, true}),
+       [](const Line& line) {
+         return known_text(line.change.reason.empty() ? line.change.caveat : line.change.reason);
+       }},
+  };
+  return kFields;
+}
+
+struct ReasonLine {
+  const SectionInput& in;
+  const GroupReasons& group;
+  const Reason& reason;
+  std::int64_t rank = 0;
+
+  [[nodiscard]] Cell layers(std::size_t number) const {
+    return reason.place.compared > 0 ? Cell(static_cast<std::int64_t>(number)) : Cell{};
+  }
+  [[nodiscard]] Cell kernel(NameId ChangedPair::*side) const {
+    return reason.pair ? Cell(in.kernel_names.entries()[(*reason.pair).*side].name) : Cell{};
+  }
+  [[nodiscard]] Cell place() const {
+    switch (reason.place.kind) {
+      case PlaceKind::kStepHead:
+        return std::string("[head]");
+      case PlaceKind::kStepTail:
+        return std::string("[tail]");
+      default:
+        return known_text(layers_label(reason.place.layers, in.baseline.layers.stacks));
+    }
+  }
+};
+
+const Fields<ReasonLine>& reason_fields() {
+  using Line = ReasonLine;
+  static const Fields<Line> kFields = {
+      {label_column("trace", "Trace", "the candidate"),
+       [](const Line& line) { return line.in.candidate.description.label; }},
+      {text_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
+       [](const Line& line) { return line.group.group->group.label; }},
+      {figure_column("rank", "#", Unit::kCount, "1: the largest change of the phase"),
+       [](const Line& line) { return line.rank; }},
+      {text_column("cause", "Cause",
+                   "between_steps, recording (the traces record differently: no change of the program), idle, "
+                   "communication, copies, operation, fusion, concurrency, clocks or load",
+                   Fit{9}),
+       [](const Line& line) { return std::string(to_string(line.reason.cause)); }},
+      {text_column("op", "Operation", "operation class; unknown where it is of several, or none", Fit{9}),
+       [](const Line& line) { return known_text(line.reason.op); }},
+      {text_column("role", "Role", "role of the kernels in a layer, where they have one in common", Fit{7}),
+       [](const Line& line) { return known_text(line.reason.role); }},
+      {text_column("place", "Place", "the few layers that it is about, [head] or [tail]; unknown: all", Fit{8}),
+       [](const Line& line) { return line.place(); }},
+      {figure_column("layers_moved", "Moved", Unit::kCount, "layers that changed as the reason does"),
+       [](const Line& line) { return line.layers(line.reason.place.moved); }},
+      {figure_column("layers", "Layers", Unit::kCount, "of so many that it is about"),
+       [](const Line& line) { return line.layers(line.reason.place.compared); }},
+      {figure_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit::kKept),
+       [](const Line& line) { return line.reason.change.baseline; }},
+      {figure_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+       [](const Line& line) { return line.reason.change.candidate; }},
+      {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{9}),
+       [](const Line& line) { return line.reason.change.change; }},
+      {figure_column("share_pct", "Share (%)", Unit::kPercent,
+                     "change as a share of that of the step's period, or of its span where periods are not compared",
+                     Fit{8}),
+       [](const Line& line) { return line.reason.share ? Cell(100 * *line.reason.share) : Cell{}; }},
+      {figure_column("count_effect", "by Count", Unit::kTime,
+                     "part of the change that is due to more or fewer kernels"),
+       [](const Line& line) { return line.reason.change.count_effect; }},
+      {figure_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
+       [](const Line& line) { return line.reason.change.duration_effect; }},
+      {figure_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
+       [](const Line& line) { return count_cell(line.reason.baseline_n, 1, line.in.human_readable); }},
+      {figure_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
+       [](const Line& line) { return count_cell(line.reason.candidate_n, 1, line.in.human_readable); }},
+      {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change of a step"),
+       [](const Line& line) { return line.reason.interval ? Cell(line.reason.interval->low) : Cell{}; }},
+      {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
+       [](const Line& line) { return line.reason.interval ? Cell(line.reason.interval->high) : Cell{}; }},
+      {text_column("baseline_kernel", "Baseline Kernel", "of the pair of kernels that changed most",
+                   Fit{4, false, true}),
+       [](const Line& line) { return line.kernel(&ChangedPair::baseline); }},
+      {text_column("candidate_kernel", "Candidate Kernel", "its partner in the candidate", Fit{4, false, true}),
+       [](const Line& line) { return line.kernel(&ChangedPair::candidate); }},
+      {text_column("host", "Host",
+                   "frame, operator or call at which the host is mostly, in the trace that waits longer", Fit{5}),
+       [](const Line& line) { return line.reason.host ? Cell(line.reason.host->frame) : Cell{}; }},
+      {figure_column("host_pct", "of it (%)", Unit::kPercent, "share of the waiting time in which it is there"),
+       [](const Line& line) { return line.reason.host ? Cell(100 * line.reason.host->share) : Cell{}; }},
+      {figure_column("host_calls", "Calls", Unit::kCount, "python calls that it makes there meanwhile"),
+       [](const Line& line) { return line.reason.host ? Cell(line.reason.host->calls) : Cell{}; }},
+      {text_column("next", "Next", "a command that shows more; $A is the baseline, $B the candidate", Fit{3, true}),
+       [](const Line& line) { return next_command(line.group, line.reason, line.in, "$A", "$B"); }},
+  };
+  return kFields;
+}
+
+}  // namespace
+
+std::vector<Column> verdict_columns() { return columns_of(verdict_fields()); }
+std::vector<Column> reason_columns() { return columns_of(reason_fields()); }
+
+Report verdict_section(const SectionInput& in) {
+  Report out{verdict_columns(), {}, {}, true};
+  const auto add = [&](const std::string& phase, const std::string& measure, const Change& change) {
+    out.rows.push_back(row_of(verdict_fields(), {in, phase, measure, change}));
+  };
+  for (const GroupComparison& group : in.comparison.groups) {
+    const std::string& label = group.group.label;
+    if (group.has_period()) add(label, "period", group.metric(StepMetric::kPeriod));
+    for (const TransitionChange& transition : group.transitions) {
+      add(label, period_measure(transition.to), transition.change);
+    }
+    add(label, "span", group.metric(StepMetric::kSpan));
+  }
+  add("[all]", "period or span", in.comparison.overall);
+  add("[all]", "span", in.comparison.overall_span);
+  return out;
+}
+
+Report reason_section(const SectionInput& in) {
+  Report out{reason_columns(), {}, {}, true};
+  for (const GroupReasons& group : find_reasons(in.comparison, in.sources())) {
+    std::int64_t rank = 0;
+    for (const Reason& reason : group.reasons) {
+      out.rows.push_back(row_of(reason_fields(), {in, group, reason, ++rank}));
+    }
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,328 @@
+#include "present/reason_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/cell_text.h"
+#include "report/escape.h"
+#include "trace/display_name.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kLongestName = 40;
+constexpr double kManyCalls = 100;  // from here on, fractions of a count say nothing
+constexpr double kMostly = 0.95;    // of a change: all but a rest that needs no words
+
+std::string count_text(double n) {
+  const double nearest = std::round(n);
+  if (std::abs(n - nearest) < 0.05 || n >= kManyCalls)
+    return human_text(Cell(static_cast<std::int64_t>(nearest)), Unit::kCount, TimeUnit::kAuto);
+  return fmt::format("{:.1f}", n);
+}
+
+std::string many(std::int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", human_text(Cell(n), Unit::kCount, TimeUnit::kAuto), what, n == 1 ? "" : "s");
+}
+
+double ns(std::int64_t value) { return static_cast<double>(value); }
+
+std::string from_to(const Reason& reason) {
+  return fmt::format("{} -> {}", brief_time(reason.change.baseline), brief_time(reason.change.candidate));
+}
+
+std::string at_place(const std::string& place) { return place.empty() ? "" : " in " + place; }
+
+// " --phase decode"; "" where a trace has no steps.
+std::string phase_option(const GroupComparison& group, bool of_candidate) {
+  if (group.group.whole_trace) return "";
+  return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
+}
+
+// `llama.py(374): forward`; the end of a path says where it is.
+std::string quoted(const HostFrame& host) {
+  const std::size_t slash = host.frame.rfind('/', host.frame.find('('));
+  return fmt::format(
+      "`{}`", shorten_middle(slash == std::string::npos ? host.frame : host.frame.substr(slash + 1), kLongestName));
+}
+
+std::string interval_text(const Reason& reason) {
+  if (!reason.interval) return "";
+  return fmt::format("; 95 %: {} .. {}", signed_time(reason.interval->low), signed_time(reason.interval->high));
+}
+
+// One sentence about each kind of reason.
+class Sentence {
+ public:
+  Sentence(const WordsInput& words, const GroupReasons& group, const Reason& reason)
+      : words_(words), group_(*group.group), reason_(reason), change_(reason.change) {}
+
+  std::string take() {
+    switch (reason_.cause) {
+      case Cause::kBetweenSteps:
+        return between();
+      case Cause::kRecording:
+        return fmt::format("between steps: {}; no change of the program, since {}", from_to(reason_),
+                           words_.in.comparison.recording_difference);
+      case Cause::kIdle:
+        return fmt::format("idle within the step: {}{}{}", from_to(reason_), interval_text(reason_), hosts());
+      case Cause::kCommunication:
+        return fmt::format("exposed communication{}: {}{}{}", at(), from_to(reason_),
+                           kernels("collective", "collectives"), interval_text(reason_));
+      case Cause::kCopies:
+        return fmt::format("exposed copies{}: {}{}{}", at(), from_to(reason_), kernels("copy", "copies"),
+                           interval_text(reason_));
+      case Cause::kOperation:
+        return operation();
+      case Cause::kFusion:
+        return fusion();
+      case Cause::kConcurrency:
+        return fmt::format("kernels that run at once: they save {} in {}, {} in {}", brief_time(-change_.baseline),
+                           words_.names.baseline, brief_time(-change_.candidate), words_.names.candidate);
+      case Cause::kClocks:
+        return clocks();
+      case Cause::kLoad:
+        return load();
+    }
+    return "";
+  }
+
+ private:
+  [[nodiscard]] std::string at() const { return at_place(place_text(words_, reason_)); }
+
+  // Where nothing was recorded, nothing is said.
+  [[nodiscard]] std::string hosts() const {
+    if (!reason_.host) return "";
+    return fmt::format("; host of {} in {} for {:.0f} % of it",
+                       change_.change > 0 ? words_.names.candidate : words_.names.baseline, quoted(*reason_.host),
+                       100 * reason_.host->share);
+  }
+
+  [[nodiscard]] static std::string waits(const HostWaits& waits, const std::string& name) {
+    if (!waits.bound()) return "";
+    return fmt::format(
+        "; {} waits for its host in {}: {}", name, many(waits.gaps, "gap"),
+        waits.calls > 0 ? many(waits.calls, "recorded call") + " slow it there" : "no call is recorded there");
+  }
+
+  [[nodiscard]] std::string between() const {
+    return fmt::format("between steps: {}{}{}{}{}", from_to(reason_), interval_text(reason_), hosts(),
+                       waits(group_.baseline.waits, words_.names.baseline),
+                       waits(group_.candidate.waits, words_.names.candidate));
+  }
+
+  // " (48 -> 96 kernels, +0.43 ms of it by count)".
+  [[nodiscard]] std::string kernels(std::string_view one, std::string_view several) const {
+    const std::string a = count_text(reason_.baseline_n), b = count_text(reason_.candidate_n);
+    const std::string_view what = b == "1" ? one : several;
+    return a == b ? fmt::format(" ({} {})", a, what) : fmt::format(" ({} -> {} {}{})", a, b, what, by_count());
+  }
+
+  [[nodiscard]] std::string by_count() const {
+    const double count = ns(change_.count_effect), all = ns(change_.change);
+    if (count == 0 || count / all < 1 - kMostly) return "";
+    return count / all > kMostly ? ", by count alone" : fmt::format(", {} of it by count", signed_time(count));
+  }
+
+  [[nodiscard]] std::string operation() const {
+    std::string text = reason_.role.empty() ? reason_.op : fmt::format("{} ({})", reason_.role, reason_.op);
+    if (change_.baseline <= 0 || change_.candidate <= 0) {
+      const bool gone = change_.candidate <= 0;
+      return fmt::format("{}{} {}: {}{}", text, at(), gone ? "is gone" : "is new", from_to(reason_),
+                         kernels("kernel", "kernels"));
+    }
+    const Place& place = reason_.place;
+    text += fmt::format("{} {}", at(), change_.change > 0 ? "slower" : "faster");
+    if (place.kind == PlaceKind::kLayers && place.layers.empty()) {
+      text += fmt::format(" in {} of {} layers", place.moved, place.compared);
+    }
+    text += fmt::format(": {}{}{}", from_to(reason_), kernels("kernel", "kernels"), interval_text(reason_));
+    return text + pair();
+  }
+
+  [[nodiscard]] std::string pair() const {
+    if (!reason_.pair) return "";
+    const ChangedPair& own = *reason_.pair;
+    if (own.baseline == own.candidate) return fmt::format("; same kernel: {}", brief_name(own.baseline, words_.in));
+    const std::vector<KernelNameEntry>& entries = words_.in.kernel_names.entries();
+    const std::vector<std::string> names =
+        display_names(std::vector{entries[own.baseline].name, entries[own.candidate].name});
+    return fmt::format("; {} -> {}", shorten_middle(names[0], kLongestName), shorten_middle(names[1], kLongestName));
+  }
+
+  [[nodiscard]] std::string fusion() const {
+    const bool by_candidate = reason_.candidate_n < reason_.baseline_n;
+    const std::string& fuses = by_candidate ? words_.names.candidate : words_.names.baseline;
+    const std::string fused = count_text(std::min(reason_.baseline_n, reason_.candidate_n));
+    const std::string parts = count_text(std::max(reason_.baseline_n, reason_.candidate_n));
+    return fmt::format("fusion: {} does {} in {} instead of {} kernels{}: {}", fuses, reason_.op, fused, parts, at(),
+                       from_to(reason_));
+  }
+
+  [[nodiscard]] std::string clocks() const {
+    for (const ClockChange& clock : words_.in.comparison.same.clocks) {
+      if (clock.group != group_.group.label) continue;
+      return fmt::format(
+          "clocks or power: {} of {} identical kernels take {:.3f} times as long (quartiles {:.3f} and "
+          "{:.3f}); all kernels: {}",
+          clock.holding, clock.kernels, clock.ratio, clock.low_quartile, clock.high_quartile, from_to(reason_));
+    }
+    return "";
+  }
+
+  [[nodiscard]] std::string load() const {
+    return fmt::format(
+        "other load: {}: what kernels take that changed as it did, {}; other causes cannot be told from it",
+        load_change(), from_to(reason_));
+  }
+
+ public:
+  [[nodiscard]] std::string load_change() const {
+    const GroupSide& a = group_.group.baseline;
+    const GroupSide& b = group_.group.candidate;
+    const bool requests = a.kind == StepKind::kDecode;
+    const auto mean = [](std::int64_t sum, const GroupSide& side) {
+      return ns(sum) / static_cast<double>(side.device_steps.size());
+    };
+    return fmt::format("{} -> {} {} a step", count_text(mean(requests ? a.requests : a.tokens, a)),
+                       count_text(mean(requests ? b.requests : b.tokens, b)), requests ? "requests" : "tokens");
+  }
+
+ private:
+  const WordsInput& words_;
+  const GroupComparison& group_;
+  const Reason& reason_;
+  const LedgerChange& change_;
+};
+
+}  // namespace
+
+std::string brief_time(double time) {
+  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
+      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+  const double size = std::abs(time);
+  for (const auto& [factor, unit] : kUnits) {
+    const double value = size / factor;
+    if (value < 0.9995 && factor > 1) continue;
+    const int decimals = factor == 1 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{}{:.{}f} {}", time < 0 && value > 0 ? "-" : "", value, decimals, unit);
+  }
+  return "0 ns";
+}
+
+std::string brief_name(NameId name, const SectionInput& in) {
+  return shorten_middle(display_name(in.kernel_names.entries()[name].name), kLongestName);
+}
+
+std::string signed_time(double time) { return (time > 0 ? "+" : "") + brief_time(time); }
+
+std::string place_text(const WordsInput& words, const Reason& reason) {
+  if (reason.place.kind == PlaceKind::kStepHead) return "the head of the step";
+  if (reason.place.kind == PlaceKind::kStepTail) return "the tail of the step";
+  if (reason.place.layers.empty()) return "";
+  return fmt::format("layer{} {}", reason.place.layers.size() > 1 ? "s" : "",
+                     layers_label(reason.place.layers, words.in.baseline.layers.stacks));
+}
+
+std::string reason_text(const WordsInput& words, const GroupReasons& group, const Reason& reason) {
+  return Sentence(words, group, reason).take();
+}
+
+// Why the device waits: " (host in `llama.py(374): forward`; 1,357 calls a gap are recorded there, which slows it)".
+std::string host_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
+  const HostWaits& waits = of_candidate ? group.group->candidate.waits : group.group->baseline.waits;
+  const std::optional<HostFrame>& host = reason.host;
+  const Recording& recording = (of_candidate ? words.in.candidate : words.in.baseline).recorded.recording;
+  std::string text;
+  if (host) text = fmt::format("host in {}", quoted(*host));
+  if (waits.bound() && waits.calls > 0) {
+    text += fmt::format("{}, which the recording of {} slows: {} calls a gap", host ? "" : "its host",
+                        to_string(recording), count_text(waits.calls_per_gap()));
+  }
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
+  const double own = of_candidate ? reason.change.candidate : reason.change.baseline;
+  const double other = of_candidate ? reason.change.baseline : reason.change.candidate;
+  const bool longer = (reason.change.change > 0) == of_candidate;
+  const std::string size = brief_time(std::abs(ns(reason.change.change)));
+  const std::string_view more = longer ? "more" : "less";
+  const std::string at = at_place(place_text(words, reason));
+  switch (reason.cause) {
+    case Cause::kBetweenSteps:
+      // What is next to nothing in the other trace is said as it is.
+      if (longer && other >= 0 && other < 0.05 * own) {
+        return fmt::format("idles {} between steps{}", brief_time(own),
+                           host_clause(words, group, reason, of_candidate));
+      }
+      return fmt::format("takes {} {} between steps{}", size, more,
+                         longer ? host_clause(words, group, reason, of_candidate) : "");
+    case Cause::kRecording:
+      return "";
+    case Cause::kIdle:
+      return fmt::format("idles {} {} within the step{}", size, longer ? "longer" : "less",
+                         longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
+    case Cause::kCommunication:
+      return fmt::format("waits {} {} for communication{}", size, longer ? "longer" : "less", at);
+    case Cause::kCopies:
+      return fmt::format("waits {} {} for copies{}", size, longer ? "longer" : "less", at);
+    case Cause::kOperation:
+      return fmt::format("its {} kernels{} are {} {}", reason.role.empty() ? reason.op : reason.role, at, size,
+                         longer ? "slower" : "faster");
+    case Cause::kFusion: {
+      const double n = of_candidate ? reason.candidate_n : reason.baseline_n;
+      const double others = of_candidate ? reason.baseline_n : reason.candidate_n;
+      return fmt::format("its {} in {} instead of {} kernels is {} {}", reason.op, count_text(n), count_text(others),
+                         size, longer ? "slower" : "faster");
+    }
+    case Cause::kConcurrency:
+      return fmt::format("runs {} kernels at once ({})", longer ? "fewer" : "more", size);
+    case Cause::kClocks:
+      return fmt::format("all its kernels take {} {}: clocks or power", size, more);
+    case Cause::kLoad:
+      return fmt::format("has another load ({}), under which its kernels take {} {}",
+                         Sentence(words, group, reason).load_change(), size, more);
+  }
+  return "";
+}
+
+std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
+                         const std::string& baseline, const std::string& candidate) {
+  const bool of_candidate = reason.change.change > 0;  // the side that takes longer
+  const std::string& side = of_candidate ? candidate : baseline;
+  const std::string phase = phase_option(*group.group, of_candidate);
+  const std::string both = phase_option(*group.group, group.group->group.baseline.kind == StepKind::kUnknown);
+  const auto one = [&](std::string_view report) { return fmt::format("trace-query {} {}{}", report, side, phase); };
+  const auto pair = [&](std::string_view section) {
+    return fmt::format("trace-query compare {} {} --section {}{}", baseline, candidate, section, both);
+  };
+  switch (reason.cause) {
+    case Cause::kBetweenSteps:
+    case Cause::kRecording:
+    case Cause::kIdle:
+      return one("gaps");
+    case Cause::kCommunication:
+      return one("comms");
+    case Cause::kCopies:
+      return one("memcpys");
+    case Cause::kOperation:
+      return pair(reason.place.kind == PlaceKind::kLayers && !reason.place.layers.empty() ? "ledger --by layer,op"
+                                                                                          : "kernels");
+    case Cause::kFusion:
+      return pair("fusion");
+    case Cause::kConcurrency:
+      return one("timeline");
+    case Cause::kClocks:
+      return pair("same-kernels");
+    case Cause::kLoad:
+      return pair(
+          fmt::format("ledger --normalise {}", in.comparison.normalise == Normalise::kToken ? "step" : "token"));
+  }
+  return "";
+}
+
+}  // namespace tracedb

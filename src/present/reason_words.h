@@ -1,0 +1,39 @@
+// Reasons (compare/reasons.h) in words. Pure.
+#pragma once
+
+#include <string>
+
+#include "compare/reasons.h"
+#include "present/sections.h"
+#include "present/side_names.h"
+
+namespace tracedb {
+
+// "25.6 ms", "787 us": three digits.
+std::string brief_time(double ns);
+std::string signed_time(double ns);  // "+25.6 ms"
+
+// A kernel's name in a sentence: at most 40 places.
+std::string brief_name(NameId name, const SectionInput& in);
+
+// What sentences about one candidate need.
+struct WordsInput {
+  const SectionInput& in;
+  const SideNames& names;
+};
+
+// What changed, where, how much and by what evidence; without the change itself, which is said before.
+std::string reason_text(const WordsInput& words, const GroupReasons& group, const Reason& reason);
+
+// In a sentence about the side that takes longer, or in one about the other: "idles 25.6 ms between steps",
+// "its dense_gemm takes 2.33 ms less".
+std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate);
+
+// "layers 12..14", "the head"; "" where it is about a whole step or all layers.
+std::string place_text(const WordsInput& words, const Reason& reason);
+
+// What to look at next: a command of trace-query, in which `baseline` and `candidate` stand for the traces.
+std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
+                         const std::string& baseline, const std::string& candidate);
+
+}  // namespace tracedb

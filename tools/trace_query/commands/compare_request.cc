@@ -1,0 +1,136 @@
+#include "trace_query/commands/compare_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
+
+namespace tracedb {
+namespace {
+
+std::vector<std::string> section_names() {
+  std::vector<std::string> names;
+  for (const Section& section : compare_sections()) names.emplace_back(section.name);
+  return names;
+}
+
+// The outcome of a gate is in all data, whichever sections are named; members of the document come first.
+void add_gate(const CommandLine& line, std::vector<const Section*>& sections) {
+  const auto is_gate = [](const Section* section) { return section->name == "gate"; };
+  if (line.has("gate") && std::none_of(sections.begin(), sections.end(), is_gate)) {
+    const auto all = compare_sections();
+    sections.push_back(&*std::find_if(all.begin(), all.end(), [](const Section& s) { return s.name == "gate"; }));
+  }
+  std::stable_partition(sections.begin(), sections.end(), [](const Section* section) { return section->member; });
+}
+
+std::vector<const Section*> requested_sections(const CommandLine& line) {
+  const auto all = compare_sections();
+  std::vector<std::string> names = line.names("section");
+  if (names.empty() && line.has("by")) names.emplace_back("ledger");
+  const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
+  std::vector<const Section*> sections;
+  for (const Section& section : all) {
+    const bool wanted = everything || (names.empty() && section.of_page);
+    if (wanted && (section.name != "gate" || line.has("gate"))) sections.push_back(&section);
+  }
+  for (const std::string& name : everything ? std::vector<std::string>() : names) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
+    if (found == all.end()) {
+      throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
+                                                 did_you_mean(name, section_names())));
+    }
+    if (found->name == "gate" && !line.has("gate")) throw Error(ErrorCode::kUsage, "--section gate needs --gate");
+    sections.push_back(&*found);
+  }
+  add_gate(line, sections);
+  return sections;
+}
+
+// nullopt: the worse of period and span.
+std::optional<StepMetric> gate_metric(const CommandLine& line) {
+  const auto text = line.text("gate-metric");
+  if (!text || *text == "worse") return std::nullopt;
+  if (const auto metric = step_metric_from(*text)) return metric;
+  throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
+}
+
+bool inconclusive_fails(const CommandLine& line) {
+  const std::string text = line.text("gate-inconclusive").value_or("pass");
+  if (text == "pass" || text == "fail") return text == "fail";
+  throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
+}
+
+// "5", "5%", "5 %".
+Gate requested_gate(const CommandLine& line, const std::string& text) {
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  while (number.ends_with(' ')) number.remove_suffix(1);
+  const auto percent = parse_double(number);
+  if (!percent || *percent < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", text));
+  return {*percent, gate_metric(line), inconclusive_fails(line)};
+}
+
+template <class Value>
+Value chosen(const CommandLine& line, const char* option, Value otherwise,
+             std::optional<Value> (*from)(std::string_view), const char* choices) {
+  const auto text = line.text(option);
+  if (!text) return otherwise;
+  if (const auto value = from(*text)) return *value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, choices));
+}
+
+std::optional<LedgerBy> ledger_by_from(std::string_view text) {
+  if (text == "op" || text == "class") return LedgerBy::kOp;
+  if (text == "layer") return LedgerBy::kLayer;
+  if (text == "layer,op") return LedgerBy::kLayerOp;
+  if (text == "kernel") return LedgerBy::kKernel;
+  return std::nullopt;
+}
+
+}  // namespace
+
+CompareRequest parse_compare_request(const CommandLine& line) {
+  CompareRequest out;
+  if (line.knows("section")) {
+    out.sections = requested_sections(line);
+    const bool human = line.renderer().audience == Audience::kHuman;
+    out.page = human && !line.has("section") && !line.has("by") && !line.has("sort") && !line.has("columns");
+  } else {
+    const auto all = compare_sections();
+    const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
+    out.sections = {&*std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == only; })};
+  }
+  out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
+  out.options.phase = line.text("phase");
+  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, layer, 'layer,op' and kernel");
+  out.options.plain_classes = line.text("by") == "class";
+  if (const auto text = line.text("min-confidence")) {
+    const std::optional<double> percent = parse_double(*text);
+    if (!percent || *percent < 0 || *percent > 100) {
+      throw Error(ErrorCode::kUsage, fmt::format("--min-confidence {}: give percent, 0 to 100", *text));
+    }
+    out.options.least_confidence = *percent / 100;
+  }
+  if (line.knows("gate")) {
+    if (const auto text = line.text("gate")) {
+      out.gate = requested_gate(line, *text);
+      out.options.rule.least_change = out.gate->percent / 100;
+    }
+    for (const char* option : {"gate-metric", "gate-inconclusive"}) {
+      if (line.has(option) && !out.gate) throw Error(ErrorCode::kUsage, fmt::format("--{} needs --gate", option));
+    }
+  }
+  const bool arranged = line.has("sort") || line.has("columns");
+  const auto tables = std::count_if(out.sections.begin(), out.sections.end(),
+                                    [](const Section* section) { return section->name != "gate"; });
+  if (arranged && tables > 1) {
+    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
+  }
+  return out;
+}
+
+}  // namespace tracedb

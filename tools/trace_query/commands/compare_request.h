@@ -1,0 +1,23 @@
+// What the command line asks of a comparison.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "present/gate.h"
+#include "present/sections.h"
+#include "trace_query/options.h"
+
+namespace tracedb {
+
+struct CompareRequest {
+  CompareOptions options;
+  LedgerBy ledger_by = LedgerBy::kOp;
+  bool page = false;                     // one page for people; else `sections`
+  std::vector<const Section*> sections;  // without the gate's where there is no gate
+  std::optional<Gate> gate;
+};
+
+CompareRequest parse_compare_request(const CommandLine& line);
+
+}  // namespace tracedb
