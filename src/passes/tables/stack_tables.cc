@@ -40,6 +40,7 @@ void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& r
   };
   add_rest(times.times[0], kNoStack);
   add_rest(times.passed_over, passed_over_text(options.frames.which));
+  if (options.view == CallTreeView::kFlat) most = 0;  // no tree: the rows of the largest self time stay first
   for (const std::uint32_t id : largest_first(nodes, most)) add(nodes[id], times.frames[nodes[id].frame]);
 }
 
