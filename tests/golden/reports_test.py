@@ -14,7 +14,7 @@ from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
 LEAST = {"unclassified": 3, "no_launch": 1, "clock_order": 1, "graph_collapsed": 1, "no_operator": 5, "no_stack": 5,
-         "no_step": 5, "no_layer": 20}  # percent, from which a warning speaks
+         "no_step": 5, "no_layer": 20, "host_bound": 30}  # percent, from which a warning speaks
 SYNTHETIC = {
     "amd": ("--vendor", "amd", "--tensor-parallel", 4, "--layers", 4, "--steps", 5, "--python-stacks", "on"),
     "nvidia": ("--vendor", "nvidia", "--tensor-parallel", 2, "--moe", "on", "--layers", 3, "--steps", 5, "--streams", 3),
@@ -167,6 +167,10 @@ def shares(index, oracle):
 def check_warnings(index, oracle):
     found = {row["code"]: row for row in rows("warnings", index)}
     expected = shares(index, oracle)
+    gaps = list(oracle.gaps())
+    spans = sum(lane["span"] for lane in oracle.timelines().values())
+    waits = sum(dur for _, _, dur, cause in gaps if cause == "host_wait")
+    expected["host_bound"] = 100 * waits / spans if spans else None, len(gaps)
     for code, (share, count) in expected.items():
         if share is None or share < LEAST[code]:
             require(code not in found, f"{code} speaks at {share} %")
@@ -205,6 +209,10 @@ def check_info(index, oracle, expected):
         return
     equal(facts["content", "kernel time"], sum(kernel.dur for kernel in kernels), "kernel time")
     equal(facts["coverage", "kernels without a launch"], expected["no_launch"][1], "kernels without a launch")
+    lanes = oracle.timelines().values()
+    near(facts["time", "idle share of the devices"],
+         100 * sum(lane["idle"] for lane in lanes) / max(sum(lane["span"] for lane in lanes), 1), "idle share")
+    equal(("time", "host bound") in facts, (expected["host_bound"][0] or 0) >= LEAST["host_bound"], "host bound")
     for item, code in (("a launch", "no_launch"), ("an operator", "no_operator"), ("a python stack", "no_stack"),
                        ("a class", "unclassified"), ("a layer", "no_layer")):
         name = f"kernel time in {item}" if code == "no_layer" else f"kernel time with {item}"
