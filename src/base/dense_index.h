@@ -2,6 +2,7 @@
 // One thread.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -57,9 +58,10 @@ class DenseIndex {
     std::uint32_t index = kNone;
   };
 
+  // The upper bits of the product: they depend on every bit of the key, such as a pair of ids.
   [[nodiscard]] std::size_t home(std::uint64_t hash) const {
     constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;
-    return ((hash * kSpread) >> 20) & (slots_.size() - 1);
+    return hash * kSpread >> shift_;
   }
   [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
   [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const {
@@ -69,6 +71,7 @@ class DenseIndex {
   void grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
+    --shift_;
     for (const Slot& slot : old) {
       if (slot.index == kNone) continue;
       std::size_t at = home(slot.hash);
@@ -78,6 +81,7 @@ class DenseIndex {
   }
 
   std::vector<Slot> slots_;  // a power of two
+  int shift_ = std::countl_zero(slots_.size()) + 1;
   std::uint32_t size_ = 0;
 };
 
