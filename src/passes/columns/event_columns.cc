@@ -34,11 +34,9 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
 EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together)
     : database_(&index.database()), table_(table), together_(std::move(together)) {}
 
-std::size_t EventColumns::size() const {
-  if (!rows_) {
-    Statement largest(*database_, "SELECT max(rowid) FROM \"" + std::string(table_) + "\"");
-    rows_ = largest.step() ? largest.id(0) : 0;
-  }
+std::size_t EventColumns::count_rows() const {
+  Statement largest(*database_, "SELECT max(rowid) FROM \"" + std::string(table_) + "\"");
+  rows_ = largest.step() ? largest.id(0) : 0;
   return *rows_;
 }
 

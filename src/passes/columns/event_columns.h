@@ -25,7 +25,7 @@ class EventColumns {
   // the first of them, for tables without packed copies.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together = {});
 
-  [[nodiscard]] std::size_t size() const;  // rows
+  [[nodiscard]] std::size_t size() const { return rows_ ? *rows_ : count_rows(); }  // rows
   // ts and dur, in ns, bytes, external_id and correlation, and the bits of bandwidth_gb_s, a double; an unknown one is
   // kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
@@ -37,6 +37,7 @@ class EventColumns {
  private:
   using Columns = std::map<std::string, ColumnValues, std::less<>>;
 
+  std::size_t count_rows() const;
   [[nodiscard]] const ColumnValues& find(std::string_view column) const;
 
   Database* database_;
