@@ -68,7 +68,6 @@ std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) 
   const auto dur = columns.int64s("dur");
   const auto correlation = columns.int64s("correlation");
   const auto name = columns.ids("name_id");
-  static_assert(kUnknownValue == kUnknownValue);
   std::vector<Kernel> kernels(columns.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     kernels[i] = {ts[i], std::max<std::int64_t>(dur[i], 0), correlation[i], position_of(name[i], names)};
