@@ -16,6 +16,12 @@ SELECT
     AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
   (SELECT s.dims FROM kernel k JOIN cpu_op c ON c.id = k.cpu_op_id JOIN op_shape s ON s.id = c.shape_id WHERE k.id = v.id)
     AS input_dims,                   -- trace-query sql: shapes of the operator's inputs: JSON text as in the trace
+  kernel_role(v.id)
+    AS role,                         -- trace-query sql: at its place in the model: qkv_proj, gate_up ...; NULL: not known
+  kernel_role_source(v.id)
+    AS role_source,                  -- trace-query sql: how that is known: modules, class, order; NULL: it is not
+  kernel_role_confidence(v.id)
+    AS role_confidence_pct,          -- trace-query sql: of the role, percent
   capture_op(v.id)
     AS capture_op,                   -- trace-query sql --capture: of a graph replay, the operator that launched it there
   capture_module(v.id)
@@ -37,7 +43,9 @@ SELECT
   kernel_stack(v.kernel_id)
     AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
-    AS layer                         -- trace-query sql: layer of the kernel in its stack; NULL: in none
+    AS layer,                        -- trace-query sql: layer of the kernel in its stack; NULL: in none
+  kernel_role(v.kernel_id)
+    AS role                          -- trace-query sql: role of the kernel; NULL: not known
 FROM main.launches v;
 
 CREATE TEMP VIEW collectives AS      -- communication kernels with what the trace says about them
@@ -48,7 +56,9 @@ SELECT
   kernel_stack(v.kernel_id)
     AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
   kernel_layer(v.kernel_id)
-    AS layer                         -- trace-query sql: layer of the kernel in its stack; NULL: in none
+    AS layer,                        -- trace-query sql: layer of the kernel in its stack; NULL: in none
+  kernel_role(v.kernel_id)
+    AS role                          -- trace-query sql: role of the kernel: attention_comm, mlp_comm ...; NULL: not known
 FROM main.collectives v;
 
 CREATE TEMP VIEW memcpys AS          -- copies and fills by the device's own engines

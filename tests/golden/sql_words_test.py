@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
 OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
-WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "capture_op", "capture_module"]
+WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "role", "role_source", "role_confidence_pct", "capture_op",
+         "capture_module"]
 PARTS = {"-1": (None, "head"), "-2": (None, "tail")}
 
 

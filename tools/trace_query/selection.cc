@@ -113,7 +113,9 @@ void add_by_pass(CommandLine& line) {
 
 bool by_pass(const CommandLine& line) {
   const auto text = line.text("by");
-  if (text && *text != "pass") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there is pass", *text));
+  if (text && *text != "pass")
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {}", *text,
+                                               line.command().name == "ops" ? "are pass and role" : "is pass"));
   return text.has_value();
 }
 

@@ -50,6 +50,11 @@ const LayerSet& Workload::layers() {
   return *layers_;
 }
 
+const KernelRoles& Workload::roles() {
+  if (!roles_) roles_ = find_roles(index_, events(), steps(), layers(), classes(), rules_.get());
+  return *roles_;
+}
+
 EventFilter Workload::filter(Times times) {
   const Selection& selection = options_.selection;
   const FilterInputs inputs{events(), !selection.ops.empty() ? &classes() : nullptr,

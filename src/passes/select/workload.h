@@ -1,5 +1,5 @@
-// A trace under the options of a command line: its device events with their classes, steps and layers, and which of
-// them a selection leaves. Each part is computed when it is first asked for, and once.
+// A trace under the options of a command line: its device events with their classes, steps, layers and roles, and
+// which of them a selection leaves. Each part is computed when it is first asked for, and once.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include "passes/capture/capture.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/layers/layer_set.h"
+#include "passes/roles/kernel_roles.h"
 #include "passes/select/selection.h"
 #include "passes/steps/step_set.h"
 
@@ -38,6 +39,7 @@ class Workload {
   const StepSet& steps();
   const ReplayOrigins& origins();  // nothing without a capture
   const LayerSet& layers();
+  const KernelRoles& roles();
 
   // What the selection leaves. Valid as long as this object.
   EventFilter filter(Times times = Times::kOfStart);
@@ -60,6 +62,7 @@ class Workload {
   std::optional<StepSet> steps_;
   std::optional<ReplayOrigins> origins_;
   std::optional<LayerSet> layers_;
+  std::optional<KernelRoles> roles_;
   bool steps_told_ = false, layers_told_ = false;
 };
 

@@ -44,6 +44,10 @@ std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
   return row ? layers[*row] : kNoLayer;
 }
 
+KernelRole KernelSqlFunctions::role(std::int64_t kernel_id) {
+  return kernel_id > 0 ? workload_.roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
+}
+
 const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
   return stack_of(layer(kernel_id), workload_.layers().stacks);
 }
@@ -115,6 +119,27 @@ void kernel_layer_part(SqlCall& call) {
     const std::int32_t layer = functions.layer(id);
     if (layer != kNoLayer) call.give(std::string_view(layer == kHead ? "head" : layer == kTail ? "tail" : "layer"));
   });
+}
+
+// What `part_of` makes of the kernel's role, if it has one.
+template <class PartOf>
+void answer_role(SqlCall& call, PartOf part_of) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    const KernelRole role = functions.role(id);
+    if (role.role != Role::kNone) call.give(part_of(role));
+  });
+}
+
+void kernel_role(SqlCall& call) {
+  answer_role(call, [](const KernelRole& role) { return to_string(role.role); });
+}
+
+void kernel_role_source(SqlCall& call) {
+  answer_role(call, [](const KernelRole& role) { return to_string(role.source); });
+}
+
+void kernel_role_confidence(SqlCall& call) {
+  answer_role(call, [](const KernelRole& role) { return std::int64_t{role.confidence}; });
 }
 
 // The number of the step, from 0, that an event is in, given the steps of all; nullopt: in none.
@@ -214,6 +239,12 @@ constexpr KernelFunction kFunctions[] = {
     {{"kernel_layer_part", "kernel_layer_part(id)",
       "layer; head or tail: before the first or after the last layer of a step; NULL: unknown"},
      add_function<kernel_layer_part>},
+    {{"kernel_role", "kernel_role(id)", "role of a kernel at its place: qkv_proj, gate_up ...; NULL: not known"},
+     add_function<kernel_role>},
+    {{"kernel_role_source", "kernel_role_source(id)", "how its role is known: modules, class, order; NULL: it is not"},
+     add_function<kernel_role_source>},
+    {{"kernel_role_confidence", "kernel_role_confidence(id)", "how sure its role is, in percent; NULL: it has none"},
+     add_function<kernel_role_confidence>},
     {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"}, add_function<kernel_step>},
     {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<kernel_phase>},
     {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},

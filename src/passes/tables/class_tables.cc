@@ -26,4 +26,16 @@ PassTable kernel_classes_table() {
           fill};
 }
 
+PassTable roles_table() {
+  using enum ColumnType;
+  return {"roles",
+          "the roles that kernels have in a model",
+          {{"role", kText, "", "its name"},
+           {"family", kText, "", "the coarser role that it is part of; itself where there is none"},
+           {"meaning", kText, "", "what kernels of the role do"}},
+          [](Workload&, const PassOptions&, TableRows& rows) {
+            for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
+          }};
+}
+
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-// Kernel time by name or operation class, and by pass of training.
+// Kernel time by name, operation class or role, and by pass of training.
 #include <map>
 
 #include "passes/columns/group_stats.h"
@@ -11,12 +11,18 @@ namespace {
 constexpr std::string_view kNoPass = "[no pass]";
 constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
 
-enum class GroupBy { kName, kOp };
+enum class GroupBy { kName, kOp, kRole };
 
-// Groups by the id of a kernel's name; names that are alike are one.
+// Groups by the id of a kernel's name, where names that are alike are one, or by its role.
 class Labels {
  public:
   Labels(Workload& workload, GroupBy by) {
+    names_ = workload.events().kernels.ids("name_id");
+    if (by == GroupBy::kRole) {
+      roles_ = &workload.roles();
+      for (const RoleInfo& info : roles()) labels_.emplace_back(info.name);
+      return;
+    }
     groups_.push_back(group(kNameless));
     if (by == GroupBy::kOp) {
       const KernelClasses& classes = workload.classes();
@@ -28,7 +34,10 @@ class Labels {
     Statement rows(workload.index().database(), "SELECT id, name FROM kernel_name ORDER BY id");
     while (rows.step()) enter(rows.id(0), rows.text(1));
   }
-  [[nodiscard]] GroupId of(std::uint32_t id) const { return id < groups_.size() ? groups_[id] : groups_[0]; }
+  [[nodiscard]] GroupId of(std::size_t row) const {
+    if (roles_ != nullptr) return static_cast<GroupId>(roles_->of(row).role);
+    return names_[row] < groups_.size() ? groups_[names_[row]] : groups_[0];
+  }
   [[nodiscard]] std::size_t count() const { return labels_.size(); }
   [[nodiscard]] std::string_view label(std::size_t group) const { return labels_[group]; }
 
@@ -43,7 +52,9 @@ class Labels {
     return entry->second;
   }
 
-  std::vector<GroupId> groups_;  // by id
+  const KernelRoles* roles_ = nullptr;    // null: not by role
+  std::span<const std::uint32_t> names_;  // by row
+  std::vector<GroupId> groups_;           // by id
   std::vector<std::string> labels_;
   std::map<std::string, GroupId> ids_;
 };
@@ -97,12 +108,13 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
   ColumnArray<GroupId> memory(name.size());
   const std::span<GroupId> groups = memory.values();
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups[i] = filter.keeps_kernel(i) ? split.of(labels.of(name[i]), i) : kNoGroup;
+    groups[i] = filter.keeps_kernel(i) ? split.of(labels.of(i), i) : kNoGroup;
   }
   const GroupedEvents events{kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("stream_id"),
                              tables.device_of_stream, groups};
   const std::vector<GroupStats> stats = group_stats(events, labels.count() * split.parts());
-  const std::vector<std::int64_t> names = distinct_names(groups, name, stats.size(), by_pass && by == GroupBy::kOp);
+  const std::vector<std::int64_t> names =
+      distinct_names(groups, name, stats.size(), (by_pass && by == GroupBy::kOp) || by == GroupBy::kRole);
   const std::int64_t busy = busy_time(events);
   for (std::size_t g = 0; g < stats.size(); ++g) {
     const GroupStats& own = stats[g];
@@ -118,8 +130,10 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
 
 std::vector<TableColumn> columns(GroupBy by, bool by_pass) {
   using enum ColumnType;
-  const TableColumn label = by == GroupBy::kOp ? TableColumn{"op", kText, "", "operation class under the active rules"}
-                                               : TableColumn{"name", kText, "", "name of the kernels"};
+  const TableColumn label =
+      by == GroupBy::kRole ? TableColumn{"role", kText, "", "role at its place in the model, [no role] where unknown"}
+      : by == GroupBy::kOp ? TableColumn{"op", kText, "", "operation class under the active rules"}
+                           : TableColumn{"name", kText, "", "name of the kernels"};
   std::vector<TableColumn> out = {
       label,
       {"names", kInteger, "count", "distinct kernel names"},
@@ -140,33 +154,21 @@ std::vector<TableColumn> columns(GroupBy by, bool by_pass) {
   return out;
 }
 
+template <GroupBy by, bool by_pass>
+PassTable table(std::string_view name, std::string_view meaning) {
+  return {name, meaning, columns(by, by_pass),
+          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, by, by_pass); }};
+}
+
 }  // namespace
 
-PassTable kernels_by_name_table() {
-  return {"kernels_by_name", "kernel time by name", columns(GroupBy::kName, false),
-          [](Workload& workload, const PassOptions&, TableRows& rows) {
-            fill_groups(workload, rows, GroupBy::kName, false);
-          }};
-}
-
-PassTable kernels_by_pass_table() {
-  return {"kernels_by_pass", "kernel time by name and pass of training", columns(GroupBy::kName, true),
-          [](Workload& workload, const PassOptions&, TableRows& rows) {
-            fill_groups(workload, rows, GroupBy::kName, true);
-          }};
-}
-
-PassTable ops_table() {
-  return {"ops", "kernel time by operation class", columns(GroupBy::kOp, false),
-          [](Workload& workload, const PassOptions&, TableRows& rows) {
-            fill_groups(workload, rows, GroupBy::kOp, false);
-          }};
-}
-
-PassTable ops_by_pass_table() {
-  return {
-      "ops_by_pass", "kernel time by operation class and pass of training", columns(GroupBy::kOp, true),
-      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, GroupBy::kOp, true); }};
+std::vector<PassTable> kernel_group_tables() {
+  using enum GroupBy;
+  return {table<kName, false>("kernels_by_name", "kernel time by name"),
+          table<kName, true>("kernels_by_pass", "kernel time by name and pass of training"),
+          table<kOp, false>("ops", "kernel time by operation class"),
+          table<kOp, true>("ops_by_pass", "kernel time by operation class and pass of training"),
+          table<kRole, false>("ops_by_role", "kernel time by role in the model")};
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-// Kernel time by layer, and by operation class or pass of training in each.
+// Kernel time by layer, and by operation class, role or pass of training in each.
 #include <algorithm>
 #include <utility>
 
@@ -11,10 +11,10 @@
 namespace tracedb {
 namespace {
 
-enum class LayerSplit { kNone, kByOp, kByPass };
+enum class LayerSplit { kNone, kByOp, kByRole, kByPass };
 
-// What layers are split by, numbered: operation classes of kernel names or passes of training, where 0 stands for none;
-// for all where neither is asked for.
+// What layers are split by, numbered: operation classes of kernel names, roles or passes of training, where 0 stands
+// for none; for all where neither is asked for.
 class Parts {
  public:
   Parts(Workload& workload, LayerSplit split) {
@@ -23,6 +23,10 @@ class Parts {
       classes_ = &workload.classes();
       names = classes_->names();
       part_of_row_ = kernels.ids("name_id");
+    } else if (split == LayerSplit::kByRole) {
+      roles_ = &workload.roles();
+      names.clear();
+      for (const RoleInfo& info : roles()) names.emplace_back(info.name);
     } else if (split == LayerSplit::kByPass) {
       names = {"[no pass]"};
       for (const std::string_view pass : kPassNames) names.emplace_back(pass);
@@ -31,6 +35,7 @@ class Parts {
   }
   [[nodiscard]] std::uint32_t of(std::uint32_t row) const {
     if (classes_ != nullptr) return classes_->of(part_of_row_[row]).class_id;
+    if (roles_ != nullptr) return static_cast<std::uint32_t>(roles_->of(row).role);
     return part_of_row_.empty() ? 0 : part_of_row_[row];
   }
 
@@ -38,6 +43,7 @@ class Parts {
 
  private:
   const KernelClasses* classes_ = nullptr;
+  const KernelRoles* roles_ = nullptr;
   std::span<const std::uint32_t> part_of_row_;
 };
 
@@ -206,31 +212,28 @@ std::vector<TableColumn> columns(LayerSplit split) {
       {"step_busy", kReal, "ns", "median over the steps of the time during which any ran, on the busiest device"}};
   if (split == LayerSplit::kByOp) {
     out.insert(out.begin() + 3, {"op", kText, "", "operation class under the active rules"});
+  } else if (split == LayerSplit::kByRole) {
+    out.insert(out.begin() + 3, {"role", kText, "", "role at its place in the layer, [no role] where unknown"});
   } else if (split == LayerSplit::kByPass) {
     out.insert(out.begin() + 3, {"pass", kText, "", "forward, backward, optimizer or [no pass]"});
   }
   return out;
 }
 
+template <LayerSplit split>
+PassTable table(std::string_view name, std::string_view meaning) {
+  return {name, meaning, columns(split),
+          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, split); }};
+}
+
 }  // namespace
 
-PassTable layers_table() {
-  return {
-      "layers", "kernel time by layer of the model", columns(LayerSplit::kNone),
-      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, LayerSplit::kNone); }};
-}
-
-PassTable layer_ops_table() {
-  return {
-      "layer_ops", "kernel time by layer and operation class", columns(LayerSplit::kByOp),
-      [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, LayerSplit::kByOp); }};
-}
-
-PassTable layers_by_pass_table() {
-  return {"layers_by_pass", "kernel time by layer and pass of training", columns(LayerSplit::kByPass),
-          [](Workload& workload, const PassOptions&, TableRows& rows) {
-            fill_layers(workload, rows, LayerSplit::kByPass);
-          }};
+std::vector<PassTable> layer_tables() {
+  using enum LayerSplit;
+  return {table<kNone>("layers", "kernel time by layer of the model"),
+          table<kByOp>("layer_ops", "kernel time by layer and operation class"),
+          table<kByRole>("layer_roles", "kernel time by layer and role"),
+          table<kByPass>("layers_by_pass", "kernel time by layer and pass of training")};
 }
 
 }  // namespace tracedb

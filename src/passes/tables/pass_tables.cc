@@ -4,27 +4,23 @@
 
 namespace tracedb {
 
+namespace {
+
+std::vector<PassTable> all_tables() {
+  std::vector<PassTable> out = {timeline_table(), idle_gaps_table(), gaps_by_cause_table(), gap_groups_table()};
+  for (const auto& tables : {kernel_group_tables(), layer_tables()})
+    out.insert(out.end(), tables.begin(), tables.end());
+  const auto others = {step_figures_table(), phases_table(),    launch_calls_table(), comms_table(),
+                       copies_table(),       call_tree_table(), sequences_table(),    kernel_classes_table(),
+                       roles_table(),        coverage_table()};
+  out.insert(out.end(), others.begin(), others.end());
+  return out;
+}
+
+}  // namespace
+
 std::span<const PassTable> pass_tables() {
-  static const std::vector<PassTable> kTables = {timeline_table(),
-                                                 idle_gaps_table(),
-                                                 gaps_by_cause_table(),
-                                                 gap_groups_table(),
-                                                 kernels_by_name_table(),
-                                                 kernels_by_pass_table(),
-                                                 ops_table(),
-                                                 ops_by_pass_table(),
-                                                 layers_table(),
-                                                 layer_ops_table(),
-                                                 layers_by_pass_table(),
-                                                 step_figures_table(),
-                                                 phases_table(),
-                                                 launch_calls_table(),
-                                                 comms_table(),
-                                                 copies_table(),
-                                                 call_tree_table(),
-                                                 sequences_table(),
-                                                 kernel_classes_table(),
-                                                 coverage_table()};
+  static const std::vector<PassTable> kTables = all_tables();
   return kTables;
 }
 

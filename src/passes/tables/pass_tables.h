@@ -60,18 +60,13 @@ void add_pass_tables(Workload& workload, const PassOptions& options);
 // The same without rows, where only their columns matter.
 void declare_pass_tables(Database& database);
 
-// One each, by the file that declares it.
+// By the file that declares them.
+std::vector<PassTable> kernel_group_tables();
+std::vector<PassTable> layer_tables();
 PassTable timeline_table();
 PassTable idle_gaps_table();
 PassTable gaps_by_cause_table();
 PassTable gap_groups_table();
-PassTable kernels_by_name_table();
-PassTable kernels_by_pass_table();
-PassTable ops_table();
-PassTable ops_by_pass_table();
-PassTable layers_table();
-PassTable layer_ops_table();
-PassTable layers_by_pass_table();
 PassTable step_figures_table();
 PassTable phases_table();
 PassTable launch_calls_table();
@@ -80,6 +75,7 @@ PassTable copies_table();
 PassTable call_tree_table();
 PassTable sequences_table();
 PassTable kernel_classes_table();
+PassTable roles_table();
 PassTable coverage_table();
 
 }  // namespace tracedb

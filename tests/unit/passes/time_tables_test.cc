@@ -140,7 +140,7 @@ TEST_CASE("an empty index has no rows in any table") {
   const Index index = open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty);
   for (const PassTable& table : pass_tables()) {
     CAPTURE(table.name);
-    if (table.name == "coverage") continue;  // a row for each code
+    if (table.name == "coverage" || table.name == "roles") continue;  // a row for each code, for each role
     CHECK(ask_passes(index, "SELECT * FROM " + std::string(table.name)).empty());
   }
 }

@@ -42,13 +42,17 @@ int run(std::span<const std::string> args) {
                                     OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
+  line.add("per-role", OptionKind::kFlag, "a row for each role of each layer: qkv_proj, o_proj, gate_up, down ...");
   add_by_pass(line);
   if (!line.parse(args)) return 0;
   const bool per_op = line.has("per-op");
   const bool passes = by_pass(line);
-  if (per_op && passes) throw Error(ErrorCode::kUsage, "layers: give --per-op or --by pass");
+  const bool per_role = line.has("per-role");
+  if (int{per_op} + int{per_role} + int{passes} > 1) {
+    throw Error(ErrorCode::kUsage, "layers: give one of --per-op, --per-role and --by pass");
+  }
   const bool human = line.renderer().audience == Audience::kHuman;
-  const std::string script = per_op ? "layer_ops" : passes ? "layers_by_pass" : "layers";
+  const std::string script = per_op ? "layer_ops" : per_role ? "layer_roles" : passes ? "layers_by_pass" : "layers";
   return run_pass_reports(line, {"layers", script, {}, {}, [&](Workload& workload, TraceReport& result) {
                                    result.warnings = notes_of(workload, result.report);
                                    if (passes) add_pass_note(workload.index(), result.warnings);
@@ -62,6 +66,7 @@ const Command kLayersCommand = {"layers", "kernel time by layer of the model, he
                                 "layers [options] TRACE|INDEX...",
                                 "  trace-query layers trace.json.gz --phase decode\n"
                                 "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
+                                "  trace-query layers trace.json.gz --phase decode --per-role\n"
                                 "  trace-query kernels trace.json.gz --layer 7\n"
                                 "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
                                 run};

@@ -1,0 +1,244 @@
+#include "passes/roles/kernel_roles.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "passes/layers/module_calls.h"
+#include "passes/roles/layer_roles.h"
+#include "passes/roles/module_roles.h"
+#include "passes/steps/step_stats.h"
+
+namespace tracedb {
+namespace {
+
+Mark mark_of_class(std::string_view name, Traits traits) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if ((traits & kAttentionTrait) != 0) return Mark::kMixer;
+  if ((traits & kSsmTrait) != 0) return Mark::kSsm;
+  if ((traits & kMoeTrait) != 0) {
+    return has("moe_gemm") ? Mark::kExperts : has("moe_finalize") ? Mark::kCombine : Mark::kRouting;
+  }
+  const std::pair<Traits, Mark> by_trait[] = {{kGemmTrait, Mark::kProduct},
+                                              {kCommunicationTrait, Mark::kComm},
+                                              {traits_of_class("rotary"), Mark::kRope},
+                                              {traits_of_class("kv_cache"), Mark::kKvCache},
+                                              {kNormTrait, Mark::kNorm},
+                                              {kActivationTrait, Mark::kActivation},
+                                              {kEmbeddingTrait, Mark::kEmbedding},
+                                              {kSamplingTrait, Mark::kSampling},
+                                              {kSoftmaxTrait, Mark::kSoftmax},
+                                              {traits_of_class("reduce"), Mark::kReduce},
+                                              {traits_of_class("sort"), Mark::kReduce},
+                                              {kElementwiseTrait, Mark::kElementwise}};
+  for (const auto& [bit, mark] : by_trait) {
+    if ((traits & bit) != 0) return mark;
+  }
+  return Mark::kOther;
+}
+
+// By name id.
+std::vector<MarkedKernel> marks_of_names(const KernelClasses& classes, const RuleSet& rules) {
+  std::set<std::string_view> companions;
+  for (const ClassRelation& relation : rules.companions) companions.insert(relation.first);
+  std::vector<MarkedKernel> out(std::size_t{classes.end()} + 1);
+  for (std::uint32_t id = 1; id < classes.end(); ++id) {
+    const Traits traits = traits_of(classes.traits(), id);
+    MarkedKernel& own = out[id];
+    own.name = id;
+    own.mark = mark_of_class(classes.class_of(id), traits);
+    own.normalises = own.mark == Mark::kComm && (traits & kNormTrait) != 0;
+    if (own.mark != Mark::kMixer && companions.contains(classes.of(id).rule)) own.mark = Mark::kCompanion;
+  }
+  return out;
+}
+
+// By stack id. Empty where the layers do not come from modules.
+class ModuleMarks {
+ public:
+  ModuleMarks(const Index& index, const LayerSet& layers) {
+    const bool named = std::any_of(layers.phases.begin(), layers.phases.end(), [](const PhaseLayers& phase) {
+      return std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kModules) != phase.sources.end();
+    });
+    if (!named) return;
+    const Modules modules = read_modules(index);
+    const ModuleTrie trie(index, modules);
+    of_stack_.resize(trie.size());
+    for (std::uint32_t stack = 1; stack < trie.size(); ++stack) {
+      const std::uint32_t module = trie.module_at(stack);
+      if (module != 0) of_stack_[stack] = module == stack ? mark(trie, modules, module) : of_stack_[module];
+    }
+  }
+  [[nodiscard]] bool empty() const { return of_stack_.empty(); }
+  [[nodiscard]] const ModuleMark& of(std::uint32_t stack) const {
+    return stack < of_stack_.size() ? of_stack_[stack] : unknown_;
+  }
+
+ private:
+  static ModuleMark mark(const ModuleTrie& trie, const Modules& modules, std::uint32_t module) {
+    std::vector<std::string_view> path;
+    for (std::uint32_t at = module; at != 0; at = trie.around(at)) {
+      path.push_back(modules.kinds[modules.by_frame.at(trie.frame(at)).kind]);
+    }
+    std::reverse(path.begin(), path.end());
+    return mark_of_modules(path);
+  }
+
+  std::vector<ModuleMark> of_stack_;
+  ModuleMark unknown_;
+};
+
+// The kernels of a step on one device, cut into layers.
+class Finder {
+ public:
+  Finder(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
+         const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence)
+      : steps_(steps),
+        layers_(layers),
+        names_(events.kernels.ids("name_id")),
+        streams_(events.kernels.ids("stream_id")),
+        devices_(events.device_of_stream),
+        marks_(marks_of_names(classes, rules)),
+        modules_(index, evidence == RoleEvidence::kAll ? layers : LayerSet()) {
+    if (!modules_.empty()) stacks_ = events.kernels.ids("stack_id");
+    out_.of_kernel.resize(names_.size());
+  }
+
+  KernelRoles run() {
+    const std::span<const std::uint32_t> rows = layers_.by_step;
+    for (std::size_t begin = 0; begin < rows.size();) {
+      std::size_t end = begin + 1;
+      while (end < rows.size() && is_same_part(rows[begin], rows[end])) ++end;
+      find(rows.subspan(begin, end - begin));
+      begin = end;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Rows = std::vector<std::uint32_t>;
+  struct Layer {
+    std::int32_t number = 0;
+    Rows rows;
+  };
+
+  [[nodiscard]] bool is_same_part(std::uint32_t a, std::uint32_t b) const {
+    return steps_.of_kernel[a] == steps_.of_kernel[b] && devices_.of(streams_[a]) == devices_.of(streams_[b]);
+  }
+
+  [[nodiscard]] MarkedKernel marked_row(std::uint32_t row) const {
+    const std::uint32_t name = names_[row];
+    const MarkedKernel& own = marks_[name < marks_.size() ? name : 0];
+    if (stacks_.empty()) return own;
+    const ModuleMark& module = modules_.of(stacks_[row]);
+    return marked(own, module);
+  }
+
+  [[nodiscard]] bool has_order(std::uint32_t row) const {
+    const std::uint32_t step = steps_.of_kernel[row];
+    if (step == 0) return steps_.steps.empty();
+    return steps_.steps[step - 1].info.kind != StepKind::kTrain;
+  }
+
+  void find(std::span<const std::uint32_t> rows) {
+    for (const std::uint32_t row : rows) out_.of_kernel[row] = role_of_mark(marked_row(row));
+    if (layers_.layers == 0 || !has_order(rows.front())) return;
+    cut(rows);
+    if (used_ == 0) return;
+    std::int32_t first = layers_at(0).number;
+    bool is_language = false;
+    for (const std::uint32_t row : rows) {
+      const Role role = out_.of_kernel[row].role;
+      is_language = is_language || role == Role::kEmbedding || role == Role::kKvCache || role == Role::kSampling;
+    }
+    for (std::size_t at = 0; at < used_; ++at) {
+      mark(layers_at(at).rows);
+      write(layers_at(at).rows, roles_.of_layer(marked_, layers_at(at).number == first));
+    }
+    mark(head_);
+    write(head_, roles_.of_head(marked_));
+    mark(tail_);
+    write(tail_, roles_.of_tail(marked_, is_language));
+  }
+
+  // The stream with most mixers, else with most kernels.
+  [[nodiscard]] std::uint32_t main_stream(std::span<const std::uint32_t> rows) {
+    counts_.assign(counts_.size(), 0);
+    constexpr std::uint64_t kMixer = std::uint64_t{1} << 32;
+    for (const std::uint32_t row : rows) {
+      const std::uint32_t stream = streams_[row];
+      if (stream >= counts_.size()) counts_.resize(std::size_t{stream} + 1, 0);
+      const Mark mark = marks_[names_[row] < marks_.size() ? names_[row] : 0].mark;
+      counts_[stream] += mark == Mark::kMixer || mark == Mark::kSsm ? kMixer : 1;
+    }
+    return static_cast<std::uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+  }
+
+  // A layer may be run several times: the main stream tells when the next run begins.
+  void cut(std::span<const std::uint32_t> rows) {
+    const std::uint32_t stream = main_stream(rows);
+    used_ = 0;
+    head_.clear();
+    tail_.clear();
+    latest_.clear();
+    std::int32_t open = kNoLayer;
+    for (const std::uint32_t row : rows) {
+      const std::int32_t layer = layers_.of_kernel[row];
+      const bool is_main = streams_[row] == stream;
+      if (!is_main && marked_row(row).mark != Mark::kComm) continue;
+      if (layer == kHead) head_.push_back(row);
+      if (layer == kTail) tail_.push_back(row);
+      if (layer < 0) continue;
+      const auto number = static_cast<std::size_t>(layer);
+      if (number >= latest_.size()) latest_.resize(number + 1, SIZE_MAX);
+      if (is_main && layer != open) {
+        open_layer(layer);
+        latest_[number] = used_ - 1;
+        open = layer;
+      }
+      if (latest_[number] != SIZE_MAX) layers_at(latest_[number]).rows.push_back(row);
+    }
+  }
+
+  void open_layer(std::int32_t layer) {
+    if (used_ == pieces_.size()) pieces_.emplace_back();
+    pieces_[used_].number = layer;
+    pieces_[used_].rows.clear();
+    ++used_;
+  }
+  Layer& layers_at(std::size_t at) { return pieces_[at]; }
+
+  void mark(const Rows& rows) {
+    marked_.clear();
+    for (const std::uint32_t row : rows) marked_.push_back(marked_row(row));
+  }
+  void write(const Rows& rows, std::span<const KernelRole> roles) {
+    for (std::size_t i = 0; i < rows.size(); ++i) out_.of_kernel[rows[i]] = roles[i];
+  }
+
+  const StepSet& steps_;
+  const LayerSet& layers_;
+  std::span<const std::uint32_t> names_, streams_, stacks_;
+  const DenseDevices devices_;
+  const std::vector<MarkedKernel> marks_;
+  const ModuleMarks modules_;
+  std::vector<Layer> pieces_;  // of the part at hand, in order; the first `used_`
+  std::size_t used_ = 0;
+  Rows head_, tail_;
+  std::vector<std::size_t> latest_;    // by layer: its latest piece
+  std::vector<std::uint64_t> counts_;  // by stream
+  std::vector<MarkedKernel> marked_;
+  LayerRoles roles_;
+  KernelRoles out_;
+};
+
+}  // namespace
+
+KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
+                       const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence) {
+  return Finder(index, events, steps, layers, classes, rules, evidence).run();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,88 @@
+"""Roles of kernels of generated language models against the generator's labels, with and without modules."""
+import csv
+import itertools
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+# The label of a kernel -> its role; both norms of a layer have one label, and are told apart by their order.
+ROLES = {"embedding": "embedding", "qkv_gemm": "qkv_proj", "q_norm": "qk_norm", "rope": "rope", "kv_cache": "kv_cache",
+         "prefill_attention": "attention", "decode_attention": "attention", "decode_attention_reduce": "attention",
+         "o_gemm": "o_proj", "attention_all_reduce": "attention_comm", "residual_add": "residual",
+         "gate_up_gemm": "gate_up", "silu_mul": "activation", "down_gemm": "down", "mlp_all_reduce": "mlp_comm",
+         "router_gemm": "router", "topk_softmax": "routing", "moe_sort": "routing", "moe_gemm_1": "experts",
+         "moe_gemm_2": "experts", "moe_silu_mul": "activation", "moe_sum": "combine", "final_norm": "final_norm",
+         "lm_head_gemm": "lm_head", "logits_all_gather": "lm_head_comm", "sample": "sampling", "temperature": "sampling", "softmax": "sampling"}
+NONE = ("quant", "copy_block_table")
+
+
+def labels_of(path):
+    with open(path, encoding="utf-8") as file:
+        labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: (int(row["step"]), int(row["stream"])))
+    return labels
+
+
+def expected(labels):
+    """The role of each kernel; None: it must have none."""
+    norms = Counter()
+    for label in labels:
+        place = (label["step"], label["layer"])
+        if label["role"] == "rms_norm":
+            norms[place] += 1
+            yield "input_norm" if norms[place] == 1 else "post_attention_norm"
+        else:
+            require(label["role"] in ROLES or label["role"] in NONE, f"label {label['role']}")
+            yield ROLES.get(label["role"])
+
+
+def check(folder, options):
+    path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", "--steps", 6, "--layers", 4, "--mix", "P,D*2",
+                      *options)
+    labels = labels_of(folder / "labels.tsv")
+    text = run("trace-query", "sql", "-q", "--json", ingest(path, folder / "index.tracedb"),
+               "SELECT role, role_source, role_confidence_pct AS sure FROM kernels ORDER BY step, stream, ts, id").stdout
+    rows = json.loads(text)["rows"]
+    pairs = [(row, role, label) for row, role, label in zip(rows, expected(labels), labels, strict=True)]
+    for row, _, _ in pairs:
+        equal((row["role"] is None, row["role"] is None), (row["role_source"] is None, row["sure"] is None), "unknown")
+    found = sum(row["role"] is not None for row, _, _ in pairs)
+    planted = sum(role is not None for _, role, _ in pairs)
+    # Only the module around it says that scaling by the temperature is part of sampling.
+    planted -= sum(label["role"] == "temperature" and row["role"] is None for row, _, label in pairs)
+    wrong = Counter((label["role"], row["role"]) for row, role, label in pairs if row["role"] != role)
+    right = sum(row["role"] is not None and row["role"] == role for row, role, _ in pairs)
+    require(right >= 0.98 * found and right >= 0.95 * planted,
+            f"{right} of {found} right, {planted} planted; (label, role): {wrong.most_common(6)}")
+
+
+def check_sums(folder, options):
+    """The rows by role add up to all kernel time, in ops, in layers and in compare."""
+    path = make_trace(folder / "trace.json", "--steps", 3, "--layers", 3, "--mix", "P,D", *options)
+    index = ingest(path, folder / "index.tracedb")
+
+    def total(*arguments):
+        rows = json.loads(run("trace-query", *arguments, "-q", "--limit", 0, "--json", index).stdout)["rows"]
+        return sum(row["total_time"] for row in rows), sum(row["instances"] for row in rows)
+
+    equal(total("ops", "--by", "role"), total("ops"), "ops --by role")
+    equal(total("layers", "--per-role"), total("layers"), "layers --per-role")
+
+
+def main():
+    cases = Cases()
+    for vendor, moe, parallel, stacks in itertools.product(("amd", "nvidia"), ("off", "on"), ("1", "4"), ("on", "off")):
+        options = ["--vendor", vendor, "--moe", moe, "--tensor-parallel", parallel, "--python-stacks", stacks]
+        with scratch_folder() as folder:
+            cases.run(f"{vendor} moe {moe} tp {parallel} stacks {stacks}", check, folder, options)
+    for vendor in ("amd", "nvidia"):
+        with scratch_folder() as folder:
+            cases.run(f"sums {vendor}", check_sums, folder, ["--vendor", vendor])
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
