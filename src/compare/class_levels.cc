@@ -80,4 +80,14 @@ ClassLevels ClassLevels::coarsest(const KernelNameTable& kernel_names) {
   return levels;
 }
 
+RoleLevels::RoleLevels(const std::set<Role>& baseline, const std::set<Role>& candidate) {
+  const auto add = [&](const std::set<Role>& own, const std::set<Role>& other) {
+    for (const Role role : own) {
+      if (!other.contains(role)) coarse_.insert(info_of(role).family);
+    }
+  };
+  add(baseline, candidate);
+  add(candidate, baseline);
+}
+
 }  // namespace tracedb

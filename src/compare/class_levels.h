@@ -1,4 +1,5 @@
-// Chooses how finely operation classes are shown in a comparison: at the finest level that both traces have. Pure.
+// Chooses how finely operation classes and roles are shown in a comparison: at the finest level that both traces have.
+// Pure.
 //
 // A class that only one trace has, or whose kernels are aligned with kernels of another class of its family, is shown
 // as that family (class_families.h) for both traces, so that rows pair up. A companion counts as the class of its host.
@@ -31,6 +32,21 @@ class ClassLevels {
 
  private:
   std::vector<OpId> of_name_;
+};
+
+// Roles: where one trace has queries, keys and values apart and the other together, all are `qkv_proj`.
+class RoleLevels {
+ public:
+  RoleLevels() = default;  // all roles as they are
+  // From the roles that each side has.
+  RoleLevels(const std::set<Role>& baseline, const std::set<Role>& candidate);
+
+  [[nodiscard]] Role of(Role role) const {
+    return coarse_.contains(info_of(role).family) ? info_of(role).family : role;
+  }
+
+ private:
+  std::set<Role> coarse_;  // families
 };
 
 // The classes of the kernels of a group's side; classes that only companions have are left out.

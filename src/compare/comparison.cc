@@ -102,6 +102,12 @@ class Comparer {
     });
   }
 
+  static std::set<Role> roles_of(const GroupWork& work) {
+    std::set<Role> roles;
+    for (const WorkCell& cell : work.cells) roles.insert(cell.role);
+    return roles;
+  }
+
   GroupComparison compare(StepGroup group) const {
     GroupComparison out;
     FusedAlignment fused =
@@ -115,6 +121,7 @@ class Comparer {
     }
     run_both([&] { out.baseline = sum_work(a_, group.baseline, kernel_names_, out.levels); },
              [&] { out.candidate = sum_work(b_, group.candidate, kernel_names_, out.levels); });
+    out.role_levels = RoleLevels(roles_of(out.baseline), roles_of(out.candidate));
     out.baseline_units = units_of(group.baseline, out_.normalise);
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);

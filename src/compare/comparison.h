@@ -85,6 +85,7 @@ struct GroupComparison {
   std::vector<LayerChange> layers;  // head, layers, tail, none
   GroupAlignment alignment;
   ClassLevels levels;
+  RoleLevels role_levels;
   std::vector<Fusion> fusions;
   std::size_t uncertain_fusions = 0;  // of less confidence than requested, and left out
   std::vector<Tally> tallies;         // where the steps are too few for a verdict

@@ -73,11 +73,14 @@ struct LedgerKey {
   auto operator<=>(const LedgerKey&) const = default;
 };
 
+bool is_by_role(LedgerBy by) { return by == LedgerBy::kRole || by == LedgerBy::kLayerRole; }
+
 std::string label_of(const LedgerKey& key, LedgerBy by) {
   if (key.fusion) return fmt::format("[fusion: {}]", key.op);
   if (key.work == Work::kCompute) return by == LedgerBy::kLayer ? "[computation]" : key.op;
-  const std::string what = key.work == Work::kComm ? "exposed communication" : "exposed copies";
-  return fmt::format("[{}]", what);
+  if (key.work != Work::kComm) return "[exposed copies]";
+  const bool has_role = is_by_role(by) && !key.op.empty();
+  return has_role ? fmt::format("[exposed {}]", key.op) : "[exposed communication]";
 }
 
 LedgerKind kind_of(const LedgerKey& key) {
@@ -91,9 +94,10 @@ double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<doubl
 // A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
 struct RowSums {
   LedgerAmount baseline, candidate;
-  LedgerAmount aligned_baseline, aligned_candidate;  // of those, at aligned positions
-  double count_effect = 0;                           // of the placed ones, per unit
-  bool longer = false;                               // some position has kernels on both sides
+  LedgerAmount aligned_baseline, aligned_candidate;      // of those, at aligned positions
+  double count_effect = 0;                               // of the placed ones, per unit
+  bool longer = false;                                   // some position has kernels on both sides
+  std::int64_t baseline_hosts = 0, candidate_hosts = 0;  // by role: kernels that do not end another's work
 };
 
 class Account {
@@ -107,11 +111,12 @@ class Account {
 
   std::map<LedgerKey, RowSums> run() {
     for (const WorkCell& cell : group_.baseline.cells) {
-      add(rows_[key_of(cell.name, cell.layer, cell.work)].baseline, cell.sum.n, cell.sum.accounted(cell.work));
+      add(cell, &RowSums::baseline, &RowSums::baseline_hosts);
     }
     for (const WorkCell& cell : group_.candidate.cells) {
-      add(rows_[key_of(cell.name, cell.layer, cell.work)].candidate, cell.sum.n, cell.sum.accounted(cell.work));
+      add(cell, &RowSums::candidate, &RowSums::candidate_hosts);
     }
+    if (is_by_role(by_)) return by_roles();
     // Sequences of whole steps do not say in which layer a position is.
     if (group_.alignment.by_layer || by_ == LedgerBy::kOp) {
       for (const AlignedSegment& segment : group_.alignment.segments) {
@@ -123,11 +128,34 @@ class Account {
   }
 
  private:
+  // Counts and times of whole rows, without positions.
+  std::map<LedgerKey, RowSums> by_roles() {
+    for (auto& [key, row] : rows_) {
+      row.longer = row.baseline.n > 0 && row.candidate.n > 0;
+      add_effect(row, row.baseline_hosts, row.baseline.time, row.candidate_hosts, row.candidate.time);
+    }
+    return std::move(rows_);
+  }
+
+  void add(const WorkCell& cell, LedgerAmount RowSums::*amount, std::int64_t RowSums::*hosts) {
+    RowSums& row = rows_[is_by_role(by_) ? key_of_role(cell) : key_of(cell.name, cell.layer, cell.work)];
+    add(row.*amount, cell.sum.n, cell.sum.accounted(cell.work));
+    if (!kernel_names_.entries()[cell.name].host) row.*hosts += cell.sum.n;
+  }
   static void add(LedgerAmount& to, std::int64_t n, std::int64_t time) {
     to.n += n;
     to.time = saturating_add(to.time, time);
   }
 
+  [[nodiscard]] LedgerKey key_of_role(const WorkCell& cell) const {
+    LedgerKey key;
+    key.work = cell.work;
+    if (is_by_layer(by_)) key.layer = cell.layer;
+    const Role role = group_.role_levels.of(cell.role);
+    const bool is_named = cell.work == Work::kCompute || (cell.work == Work::kComm && role != Role::kNone);
+    if (is_named) key.op = to_string(role);
+    return key;
+  }
   [[nodiscard]] LedgerKey key_of(NameId name, std::int32_t layer, Work work) const {
     LedgerKey key;
     key.work = work;

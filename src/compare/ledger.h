@@ -8,8 +8,9 @@
 //
 // A row of kernels divides its change into effects of count and duration by aligned positions: where both traces have a
 // kernel equally often, the whole change is of duration; where only one has it, of count; class means are used for
-// kernels without a position. A fusion is a row of its own: the fused kernel against its parts, which the rows of their
-// classes leave out.
+// kernels without a position. Rows by role are one work on both sides: means of the row are used, and a kernel that
+// ends the work of another, such as the sum of a split product, counts with it. A fusion is a row of its own but among
+// roles: the fused kernel against its parts, which the rows of their classes leave out.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +57,13 @@ struct GroupComparison;
 // kernels count twice ("[concurrent kernels]", negative, only where there are some) and idle time. They add up to the
 // span. Where steps follow each other in both traces, "[between steps]", or "[overlap]" for a trace where it is
 // negative, completes them to the period (step_periods.h).
-enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel };
+enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel, kRole, kLayerRole };
+inline bool is_by_layer(LedgerBy by) { return by != LedgerBy::kOp && by != LedgerBy::kRole; }
 enum class LedgerKind { kOperation, kFusion, kComm, kCopy, kConcurrent, kIdle, kBetween, kOverlap, kTotal };
 struct LedgerItem {
   LedgerKind kind = LedgerKind::kOperation;
   std::int32_t layer = 0;
-  std::string op, kernel;  // as far as the rows are by them; else ""
+  std::string op, kernel;  // as far as the rows are by them; else ""; by role, `op` is the role
   std::string op_class;    // of rows of operations and fusions: the class alone
   LedgerChange change;
   double baseline_n = 0, candidate_n = 0;  // of all units

@@ -56,7 +56,7 @@ class Summer {
       const NameId name = trace_.name(names_[row]);
       const std::int32_t layer = trace_.layers.of_kernel[row];
       const std::int64_t time = duration_or_zero(dur_[row]);
-      count(layer, name, work_of_kernel(kind_[row]), time, trace_.work.kernel_own[i]);
+      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[i]}, trace_.roles.of(row).role);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(layer), time);
     }
@@ -65,7 +65,7 @@ class Summer {
       const Work work = work_of_memory(memory_kind_[row]);
       const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
       const std::int64_t time = duration_or_zero(memory_dur_[row]);
-      count(kNoLayer, name, work, time, trace_.work.memory_own[i]);
+      count(kNoLayer, name, work, {1, time, trace_.work.memory_own[i]}, Role::kNone);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(kNoLayer), time);
     }
@@ -78,12 +78,12 @@ class Summer {
   GroupWork take() { return std::move(out_); }
 
  private:
-  void count(std::int32_t layer, NameId name, Work work, std::int64_t time, std::int64_t own) {
-    const std::uint64_t key = (std::uint64_t{name} << 34) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 2) ^
-                              static_cast<std::uint64_t>(work);
+  void count(std::int32_t layer, NameId name, Work work, const WorkSum& sum, Role role) {
+    const std::uint64_t key = (std::uint64_t{name} << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 8) ^
+                              (static_cast<std::uint64_t>(role) << 2) ^ static_cast<std::uint64_t>(work);
     const auto [position, is_new] = numbers_.index_of(key);
-    if (is_new) out_.cells.push_back({layer, name, work, {}});
-    out_.cells[position].sum.add({1, time, own});
+    if (is_new) out_.cells.push_back({layer, name, work, {}, role});
+    out_.cells[position].sum.add(sum);
   }
 
   const ComparedTrace& trace_;

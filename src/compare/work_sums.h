@@ -22,12 +22,14 @@ struct WorkSum {
   [[nodiscard]] std::int64_t accounted(Work work) const { return accounted_time(work, time, own); }
 };
 
-// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) that count as one kind of work.
+// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) with one role that count as one
+// kind of work.
 struct WorkCell {
   std::int32_t layer = 0;
   NameId name = 0;
   Work work = Work::kCompute;
   WorkSum sum;
+  Role role = Role::kNone;
 };
 
 struct GroupWork {

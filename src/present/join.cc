@@ -13,7 +13,7 @@ namespace {
 enum class Part { kKey, kBaseline, kCandidate };
 
 Part part_of(const Column& column) {
-  constexpr std::array<std::string_view, 8> kKeys = {"phase", "layer", "item",   "kernel",
+  constexpr std::array<std::string_view, 9> kKeys = {"phase", "layer", "item",   "kernel", "role",
                                                      "op",    "name",  "metric", "launch"};
   if (std::find(kKeys.begin(), kKeys.end(), column.key) != kKeys.end()) return Part::kKey;
   return column.key.starts_with("baseline") ? Part::kBaseline : Part::kCandidate;

@@ -22,6 +22,9 @@ struct PairLine {
   [[nodiscard]] Cell op(const PairSide& side) const {
     return side.n > 0 ? Cell(in.kernel_names.op_name(in.kernel_names.op_of(side.name))) : Cell{};
   }
+  [[nodiscard]] Cell role(const PairSide& side) const {
+    return side.role == Role::kNone ? Cell{} : Cell(std::string(to_string(group.role_levels.of(side.role))));
+  }
   [[nodiscard]] Cell kernel(const PairSide& side) const {
     return side.n > 0 ? Cell(in.kernel_names.entries()[side.name].name) : Cell{};
   }
@@ -68,6 +71,10 @@ const Fields<PairLine>& pair_fields() {
       {figure_column("support_pct", "Support (%)", Unit::kPercent,
                      "share of the steps and layers that follow the usual sequence exactly"),
        [](const Line& line) { return line.support(); }},
+      {text_column("baseline_role", "Role", "role in the model, in the baseline; unknown where none is"),
+       [](const Line& line) { return line.role(line.pair.baseline); }},
+      {text_column("candidate_role", "Role'", "role in the candidate"),
+       [](const Line& line) { return line.role(line.pair.candidate); }},
       {text_column("op", "Operation", "operation class in the baseline"),
        [](const Line& line) { return line.op(line.pair.baseline); }},
       {text_column("candidate_op", "Operation'", "operation class in the candidate"),

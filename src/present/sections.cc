@@ -29,10 +29,11 @@ const Fields<LedgerLine>& ledger_fields() {
       phase_field<Line>(),
       {text_column("layer", "Layer", "layer; unknown for rows of the whole step"),
        [](const Line& line) {
-         const bool layered = line.in.ledger_by != LedgerBy::kOp && !line.item.of_step;
+         const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
          return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
        }},
-      {text_column("item", "Item", "operation class, a fusion, a row of the whole step such as [idle], or a total"),
+      {text_column("item", "Item",
+                   "operation class or role, a fusion, a row of the whole step such as [idle], or a total"),
        [](const Line& line) { return line.item.op; }},
       {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
        [](const Line& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
@@ -82,7 +83,6 @@ struct SumLine {
   const WorkSum& baseline_sum;
   const WorkSum& candidate_sum;
   std::string name = {};
-  std::string op = {};
   const Change* change_of_step = nullptr;
 
   [[nodiscard]] double baseline() const { return group.baseline_per_unit(baseline_sum.time); }
@@ -161,29 +161,12 @@ const Fields<SumLine>& layer_fields() {
   return kFields;
 }
 
-const Fields<SumLine>& kernel_fields() {
-  static const Fields<SumLine> kFields = {
-      phase_field<SumLine>(),
-      of_sums::baseline(),
-      of_sums::candidate(),
-      of_sums::change(),
-      of_sums::baseline_n(),
-      of_sums::candidate_n(),
-      of_sums::ratio(),
-      {text_column("status", "Status", "both, new or gone"), [](const SumLine& line) { return line.status("both"); }},
-      {text_column("op", "Operation", "operation class"), [](const SumLine& line) { return line.op; }},
-      {text_column("name", "Name", "kernel name, normalised", Fit::kNames),
-       [](const SumLine& line) { return line.name; }},
-  };
-  return kFields;
-}
-
 Report operations(const SectionInput& in) {
   Report out{columns_of(operation_fields()), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
-      out.rows.push_back(row_of(
-          operation_fields(), {in, group, op.baseline, op.candidate, in.kernel_names.op_name(op.op), {}, &op.change}));
+      out.rows.push_back(row_of(operation_fields(),
+                                {in, group, op.baseline, op.candidate, in.kernel_names.op_name(op.op), &op.change}));
     }
   }
   return out;
@@ -196,47 +179,8 @@ Report layers(const SectionInput& in) {
                                   [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      out.rows.push_back(row_of(layer_fields(), {in,
-                                                 group,
-                                                 layer.baseline,
-                                                 layer.candidate,
-                                                 layer_label(layer.layer, in.baseline.layers.stacks),
-                                                 {},
-                                                 &layer.change}));
-    }
-  }
-  return out;
-}
-
-struct NamedSums {
-  NameId name = 0;
-  WorkSum baseline, candidate;
-};
-
-// In order of the time per unit of both sides, longest first.
-std::vector<NamedSums> sums_by_name(const GroupComparison& group, const KernelNameTable& kernel_names) {
-  std::map<NameId, NamedSums> sums;
-  for (const WorkCell& cell : group.baseline.cells) sums[cell.name].baseline.add(cell.sum);
-  for (const WorkCell& cell : group.candidate.cells) sums[cell.name].candidate.add(cell.sum);
-  std::vector<NamedSums> out;
-  for (const auto& [name, own] : sums) out.push_back({name, own.baseline, own.candidate});
-  std::sort(out.begin(), out.end(), [&](const NamedSums& x, const NamedSums& y) {
-    const auto rank = [&](const NamedSums& s) {
-      return std::pair(-group.baseline_per_unit(s.baseline.time) - group.candidate_per_unit(s.candidate.time),
-                       std::string_view(kernel_names.entries()[s.name].name));
-    };
-    return rank(x) < rank(y);
-  });
-  return out;
-}
-
-Report kernels(const SectionInput& in) {
-  Report out{columns_of(kernel_fields()), {}};
-  for (const GroupComparison& group : in.comparison.groups) {
-    for (const NamedSums& sums : sums_by_name(group, in.kernel_names)) {
-      out.rows.push_back(
-          row_of(kernel_fields(), {in, group, sums.baseline, sums.candidate, in.kernel_names.entries()[sums.name].name,
-                                   in.kernel_names.op_name(in.kernel_names.op_of(sums.name))}));
+      out.rows.push_back(row_of(layer_fields(), {in, group, layer.baseline, layer.candidate,
+                                                 layer_label(layer.layer, in.baseline.layers.stacks), &layer.change}));
     }
   }
   return out;
@@ -332,7 +276,7 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static constexpr std::array<Section, 13> kSections = {{
+  static constexpr std::array<Section, 14> kSections = {{
       {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
        kStacked, true, true},
       {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
@@ -348,7 +292,10 @@ std::span<const Section> compare_sections() {
       {"operations", "time and count per step by operation class", [] { return columns_of(operation_fields()); },
        operations, kJoined},
       {"layers", "the same by layer", [] { return columns_of(layer_fields()); }, layers, kJoined},
-      {"kernels", "the same by kernel name", [] { return columns_of(kernel_fields()); }, kernels, kJoined},
+      {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", roles_columns,
+       roles_section, kJoined},
+      {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kernels_columns,
+       kernels_section},
       {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
        steps, kJoined},
       {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section},

@@ -103,7 +103,7 @@ def ledger_rows(pair, by):
 
 
 def named_rows(pair):
-    for by in ("layer", "layer,op", "kernel"):
+    for by in ("layer", "layer,op", "layer,role", "kernel"):
         ledger_rows(pair, by)
 
 
@@ -122,7 +122,7 @@ def one_table_a_phase(pair):
     """A third trace has kernels in every phase that the first candidate has not: they are rows of the same tables."""
     third = ingest(make_trace(pair.folder / "third.json", "--layers", 2, "--steps", 8, "--mix", "P,D*3", "--insert", "sort",
                               "--python-stacks", "off"), pair.folder / "third.tracedb")
-    for section in ("ledger", "operations", "layers", "kernels", "steps"):
+    for section in ("ledger", "operations", "layers", "roles", "steps"):
         text = run("trace-query", "compare", "-q", "--section", section, "--limit", 0, pair.a, pair.b, third).stdout
         titles = [line for line in text.splitlines() if line.startswith(f"{section}: ")]
         equal(sorted(titles), [f"{section}: decode", f"{section}: prefill"], "titles of tables")

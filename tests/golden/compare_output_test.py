@@ -25,13 +25,13 @@ def answers(folder):
     inputs = ("baseline.tracedb", "candidate.tracedb")
     out = {}
     for form in FORMATS:
-        phases = () if form == "table" else ("--phase", "decode")
-        text = run("trace-query", "compare", "-q", "--section", "all", "--format", form, *phases, *inputs, cwd=folder)
+        text = run("trace-query", "compare", "-q", "--section", "all", "--format", form, "--phase", "decode", *inputs,
+                   cwd=folder)
         out[f"all.{form}"] = text.stdout
     for form in FORMATS:
         gated = run("trace-query", "compare", "-q", "--gate", "5%", "--format", form, *inputs, cwd=folder, check=False)
         out[f"page.{form}"] = gated.stdout
-    for by in ("layer", "layer,op", "kernel"):
+    for by in ("role", "layer", "layer,op", "kernel"):
         text = run("trace-query", "compare", "-q", "--section", "ledger", "--by", by, *inputs, cwd=folder).stdout
         out[f"ledger_by_{by.replace(',', '_')}.table"] = text
     return out

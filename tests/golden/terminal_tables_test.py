@@ -152,7 +152,7 @@ def check_names(folder):
 
 def check_notes(folder):
     """What is cut off is said once, also for several tables."""
-    notes = run("trace-query", "compare", "--section", "operations,kernels,ledger", "server.tracedb", "other.tracedb",
+    notes = run("trace-query", "compare", "--section", "alignment,ledger", "--by", "kernel", "server.tracedb", "other.tracedb",
                 cwd=folder).stderr.splitlines()
     cut = [note for note in notes if "[others]" in note]
     require(len(cut) == 1 and "tables" in cut[0], f"notes: {notes}")

@@ -4,7 +4,7 @@ import json
 
 from trace_cases import equal, require, run
 
-LEDGERS = ("op", "layer", "layer,op", "kernel")
+LEDGERS = ("op", "role", "layer", "layer,op", "layer,role", "kernel")
 # What one side calls so, the other side calls so in a comparison the other way round.
 MIRRORED = {"baseline": "candidate", "candidate": "baseline", "only baseline": "only candidate",
             "only candidate": "only baseline", "better": "worse", "worse": "better", "new": "gone", "gone": "new"}
@@ -92,7 +92,7 @@ def check_closure(ledger):
 
 
 def check_mirror(there, back):
-    for section in ("ledger", "operations", "layers", "kernels", "alignment", "fusion", "same-kernels", "steps",
+    for section in ("ledger", "operations", "layers", "roles", "kernels", "alignment", "fusion", "same-kernels", "steps",
                     "warnings"):
         here, mirror = comparable(section, plain(there[section])), comparable(section, mirrored(back[section]))
         equal(len(mirror), len(here), f"{section} the other way round: rows")
@@ -109,7 +109,7 @@ def comparable(section, rows):
 def check_unchanged(found):
     """What all sections say of a trace compared with itself."""
     equal(found["fusion"], [], "fusions in a trace against itself")
-    for section in ("ledger", "operations", "layers", "kernels", "alignment", "steps"):
+    for section in ("ledger", "operations", "layers", "roles", "kernels", "alignment", "steps"):
         require({row["change"] for row in found[section]} <= {0}, f"{section} of a trace against itself")
     for section in ("operations", "layers", "steps"):
         require({(row["low"], row["high"]) for row in found[section]} <= {(0, 0)}, f"{section}: intervals")

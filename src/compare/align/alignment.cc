@@ -39,9 +39,14 @@ std::vector<NameId> names_of(const LayerTemplate& of) {
   return names;
 }
 
-void add(PairSide& to, PositionSum& sum, std::span<const TemplateKernel> kernels, std::uint32_t position) {
+void add(PairSide& to, PositionSum& sum, std::span<const TemplateKernel> kernels, std::uint32_t position,
+         const KernelRoles& roles) {
   const TemplateKernel& kernel = kernels[position];
-  if (to.n == 0) to = {kernel.name, 0, 0, kernel.example, -1, kernel.lane, position};
+  if (to.n == 0) {
+    to = {kernel.name, 0, 0, kernel.example, -1, kernel.lane, position, roles.of(kernel.example).role, 0, 0};
+  }
+  to.named_n += kernel.named_n;
+  to.named_time = saturating_add(to.named_time, kernel.named_time);
   to.n += kernel.n;
   to.time = saturating_add(to.time, kernel.time);
   sum = {kernel.n, kernel.accounted, kernel.work};
@@ -152,8 +157,8 @@ class Aligner {
     for (std::size_t i = 0; i < path.size(); ++i) {
       KernelPair& pair = segment.pairs[i];
       PositionSums& sums = segment.positions.emplace_back();
-      if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels, path[i].a);
-      if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels, path[i].b);
+      if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels, path[i].a, baseline_.roles);
+      if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels, path[i].b, candidate_.roles);
     }
   }
 

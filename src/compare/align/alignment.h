@@ -15,11 +15,13 @@ namespace tracedb {
 struct PairSide {
   NameId name = 0;
   std::int64_t n = 0;
-  std::int64_t time = 0;       // ns
-  std::uint32_t example = 0;   // row of table kernel
-  std::int32_t fusion = -1;    // the finding that accounts for it (find_fusions()); -1: none
-  std::uint32_t lane = 0;      // its stream, counted within the layer
-  std::uint32_t position = 0;  // in its own trace's usual sequence
+  std::int64_t time = 0;                     // ns
+  std::uint32_t example = 0;                 // row of table kernel
+  std::int32_t fusion = -1;                  // the finding that accounts for it (find_fusions()); -1: none
+  std::uint32_t lane = 0;                    // its stream, counted within the layer
+  std::uint32_t position = 0;                // in its own trace's usual sequence
+  Role role = Role::kNone;                   // of the example
+  std::int64_t named_n = 0, named_time = 0;  // of the kernels, which in single steps may be others: those of this name
 };
 
 struct KernelPair {

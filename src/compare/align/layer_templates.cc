@@ -93,6 +93,9 @@ void count(TemplateKernel& to, const TemplateKernel& more) {
   to.n += more.n;
   to.time = saturating_add(to.time, more.time);
   to.accounted = saturating_add(to.accounted, more.accounted);
+  if (to.name != more.name) return;
+  to.named_n += more.n;
+  to.named_time = saturating_add(to.named_time, more.time);
 }
 
 // The instances of a layer with exactly the same kernels, each stream in the same order.

@@ -27,6 +27,8 @@ struct TemplateKernel {
   std::int64_t n = 0;
   std::int64_t time = 0;
   std::int64_t accounted = 0;  // accounted_time() of exclusive_time.h
+  // Of those kernels, which in single steps may be others, the ones that have this name.
+  std::int64_t named_n = 0, named_time = 0;
 };
 
 struct LayerTemplate {

@@ -53,6 +53,7 @@ struct LoadedTrace {
   StepWork work;
   StepPeriods periods;
   RecordedGaps recorded;
+  KernelRoles roles;
 };
 
 LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules) {
@@ -62,11 +63,12 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   TraceDescription description = describe(index, source.label, events);
   StepSet steps = load_steps(index, options, events, classes.traits());
   LayerSet layers = find_layers(index, events, steps, classes.traits());
+  KernelRoles roles = find_roles(index, events, steps, layers, classes, rules);
   StepWork work = make_step_work(events, steps, std::move(layers.by_step));
   StepPeriods periods = step_periods(steps, work.steps);
   RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
-  return {std::move(classes), std::move(description), std::move(events),  std::move(steps),
-          std::move(layers),  std::move(work),        std::move(periods), std::move(recorded)};
+  return {std::move(classes), std::move(description), std::move(events),   std::move(steps), std::move(layers),
+          std::move(work),    std::move(periods),     std::move(recorded), std::move(roles)};
 }
 
 // Two at a time: more would need more memory than they save time.
@@ -98,10 +100,10 @@ ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptio
   layers = join_layers(std::move(layers));
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     LoadedTrace& trace = loaded[i];
-    out.traces.push_back({std::move(trace.description), std::move(trace.events), std::move(trace.steps),
-                          std::move(layers[i]), std::move(trace.work), std::move(trace.periods),
-                          std::move(trace.recorded),
-                          number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs)});
+    out.traces.push_back(
+        {std::move(trace.description), std::move(trace.events), std::move(trace.steps), std::move(layers[i]),
+         std::move(trace.work), std::move(trace.periods), std::move(trace.recorded),
+         number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs), std::move(trace.roles)});
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include "compare/trace/step_periods.h"
 #include "index/index.h"
 #include "passes/layers/layer_set.h"
+#include "passes/roles/kernel_roles.h"
 #include "passes/tables/name_order.h"
 #include "passes/time/timeline.h"
 
@@ -38,6 +39,7 @@ struct ComparedTrace {
   StepPeriods periods;
   RecordedGaps recorded;
   TraceNumbers numbers;
+  KernelRoles roles = {};
 
   [[nodiscard]] NameId name(std::uint32_t name_id) const { return numbers.name(name_id); }
 };

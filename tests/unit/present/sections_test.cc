@@ -145,7 +145,8 @@ TEST_CASE("operations and kernels: what is new and gone, marked for people only"
   const Report marked = make("operations", pair.input(LedgerBy::kOp, true));
   CHECK(at(marked, row_with(marked, "op", "elementwise"), "verdict") == Cell(std::string("▼ gone")));
   const Report kernels = make("kernels", pair.input());
-  CHECK(at(kernels, row_with(kernels, "op", "dense_gemm"), "status") == Cell(std::string("both")));
+  CHECK(at(kernels, row_with(kernels, "op", "dense_gemm"), "status") == Cell(std::string("same kernel")));
+  CHECK(at(kernels, row_with(kernels, "op", "elementwise"), "status") == Cell(std::string("fused")));
 }
 
 TEST_CASE("summary: the change stands before the verdict for people, as a percentage for machines") {

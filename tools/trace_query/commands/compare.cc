@@ -41,10 +41,10 @@ int run(std::span<const std::string> args) {
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
   line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
-  line.add("by", OptionKind::kValue,
-           "rows of the ledger: op (default), layer, layer,op or kernel; class: operations and ledger by the plain "
-           "classes,\n"
-           "also where the two traces name one operation differently");
+  line.add(
+      "by", OptionKind::kValue,
+      "rows of the ledger: op (default), role, layer, layer,op, layer,role or kernel; with role also section roles;\n"
+      "class: operations and ledger by the plain classes, also where the two traces name one operation differently");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
   line.add("gate-inconclusive", OptionKind::kValue,

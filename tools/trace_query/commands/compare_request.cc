@@ -30,7 +30,10 @@ void add_gate(const CommandLine& line, std::vector<const Section*>& sections) {
 std::vector<const Section*> requested_sections(const CommandLine& line) {
   const auto all = compare_sections();
   std::vector<std::string> names = line.names("section");
-  if (names.empty() && line.has("by")) names.emplace_back("ledger");
+  if (names.empty() && line.has("by")) {
+    names.emplace_back("ledger");
+    if (line.text("by") == "role") names.emplace_back("roles");
+  }
   const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
   std::vector<const Section*> sections;
   for (const Section& section : all) {
@@ -88,6 +91,8 @@ std::optional<LedgerBy> ledger_by_from(std::string_view text) {
   if (text == "layer") return LedgerBy::kLayer;
   if (text == "layer,op") return LedgerBy::kLayerOp;
   if (text == "kernel") return LedgerBy::kKernel;
+  if (text == "role") return LedgerBy::kRole;
+  if (text == "layer,role") return LedgerBy::kLayerRole;
   return std::nullopt;
 }
 
@@ -106,7 +111,8 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
-  out.ledger_by = chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, layer, 'layer,op' and kernel");
+  out.ledger_by =
+      chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";
   if (const auto text = line.text("min-confidence")) {
     const std::optional<double> percent = parse_double(*text);
