@@ -125,11 +125,11 @@ void name_only_place(Reason& reason, const std::vector<LayerPart>& around) {
 
 }  // namespace
 
-std::vector<Reason> split_by_place(const Reason& whole, std::vector<LayerPart> parts, double least) {
+std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {
   std::vector<Reason> out;
   Reason rest = whole;
   std::vector<LayerPart> layers, around;
-  for (LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
+  for (const LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
   LedgerChange of_layers;
   for (const LayerPart& layer : layers) add(of_layers, layer.change);
   for (const LayerPart& part : around) {

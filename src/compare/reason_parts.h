@@ -19,6 +19,6 @@ struct LayerPart {
 // One reason for each part of a row: for layers that changed otherwise than most, for head or tail where they changed
 // otherwise than the layers, and for the rest. They add up to `whole`. `least`: ns; smaller parts are none of their
 // own.
-std::vector<Reason> split_by_place(const Reason& whole, std::vector<LayerPart> parts, double least);
+std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least);
 
 }  // namespace tracedb
