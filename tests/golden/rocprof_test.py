@@ -76,7 +76,7 @@ def compare_with_json():
     with scratch_folder() as folder:
         RocprofRun().write_json(folder / "a.json")
         RocprofRun().write_database(folder / "b_results.db")
-        text = run("trace-query", "compare", "--json", folder / "a.json", folder / "b_results.db").stdout
+        text = run("trace-query", "compare", "--section", "kernels", "--json", folder / "a.json", folder / "b_results.db").stdout
         require("gemm" in text, "compare finds no kernels")
 
 
