@@ -6,7 +6,7 @@
 -- column: step_time  | Med per Step | ns      |       | 6 | median over steps of the kernel time
 -- column: step_busy  | Med Busy     | ns      |       | 3 | median over steps of the busy time
 -- column: avg        | Avg          | ns      | mean  | 3 | mean duration
--- column: role       | Role         | text    |       |   | place in the layer (qkv_proj, gate_up ...), or [no role]
+-- column: role       | Role         | text    |       | 7 | place in the layer (qkv_proj, gate_up ...), or [no role]
 -- column: stack      | Stack        | text    |       | 4 | stack of layers, where the model has several
 -- column: layer      | Layer        | text    | label |   | layer; [head] and [tail] around the layers, [no layer]
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, n, steps, step_time, step_busy,

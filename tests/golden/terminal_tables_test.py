@@ -38,6 +38,7 @@ REPORTS = {
     "sequences": ("sequences", *LIMIT), "warnings": ("warnings",), "issues": ("issues",), "info": ("info",),
     "sql": ("sql", "server.tracedb", QUERY), "sql_narrow": ("sql", "server.tracedb", "SELECT * FROM kernels LIMIT 3"),
     "timeline_streams": ("timeline", "--per-stream"), "layers_per_op": ("layers", "--per-op", *LIMIT),
+    "layers_per_role": ("layers", "--per-role", *LIMIT), "ops_by_role": ("ops", "--by", "role", *LIMIT),
     "kernels_by_pass": ("kernels", "--by", "pass", *LIMIT, "training.tracedb"),
     "rules_show": ("rules", "show", *LIMIT), "rules_list": ("rules", "list", *LIMIT, "--rules", "wafer"),
     "verify": ("verify",), "schema": ("schema", "--object", "collectives", "server.tracedb"),
