@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "passes/layers/layers.h"
 
@@ -15,6 +16,9 @@ constexpr double kBeyond = 6;        // median absolute deviations that a layer 
 constexpr double kMostly = 0.5;      // of the change in layers: least that is beyond the others in those named
 constexpr double kAlone = 10;        // times the change of the other of two layers
 constexpr double kOtherwise = 0.25;  // by which the ratio of head or tail differs from that of the layers
+constexpr double kAddsUp = 0.02;     // of a change: most by which its roles may miss it
+constexpr double kLittle = 0.1;      // of a change: least that a role is named for
+constexpr std::size_t kMostRoles = 3;
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -123,7 +127,55 @@ void name_only_place(Reason& reason, const std::vector<LayerPart>& around) {
   reason.place.kind = around[0].layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail;
 }
 
+bool is_at(const Place& place, std::int32_t layer, bool anywhere) {
+  if (place.kind == PlaceKind::kStepHead) return layer == kHead;
+  if (place.kind == PlaceKind::kStepTail) return layer == kTail;
+  if (!place.layers.empty()) return std::find(place.layers.begin(), place.layers.end(), layer) != place.layers.end();
+  return anywhere || layer >= 0;
+}
+
+// Changes of an operation by role, kernels without a role included; in layers only, or wherever its place allows.
+std::map<Role, double> role_sums(const GroupComparison& group, const KernelNameTable& kernel_names,
+                                 const Reason& reason, bool anywhere) {
+  std::map<Role, double> sums;
+  const auto add_side = [&](const GroupWork& work, double units) {
+    for (const WorkCell& cell : work.cells) {
+      if (cell.work != Work::kCompute || !is_at(reason.place, cell.layer, anywhere)) continue;
+      if (kernel_names.op_name(group.levels.op_of(cell.name, kernel_names)) != reason.op) continue;
+      sums[group.role_levels.of(cell.role)] += static_cast<double>(cell.sum.accounted(cell.work)) / units;
+    }
+  };
+  add_side(group.candidate, static_cast<double>(group.candidate_units));
+  add_side(group.baseline, -static_cast<double>(group.baseline_units));
+  return sums;
+}
+
+bool adds_up(const std::map<Role, double>& sums, double change) {
+  double sum = 0;
+  for (const auto& [role, part] : sums) sum += part;
+  return std::abs(sum - change) <= kAddsUp * std::abs(change);
+}
+
 }  // namespace
+
+std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
+                                        const Reason& reason) {
+  const auto change = static_cast<double>(reason.change.change);
+  std::map<Role, double> sums = role_sums(group, kernel_names, reason, true);
+  if (!adds_up(sums, change)) sums = role_sums(group, kernel_names, reason, false);
+  if (!adds_up(sums, change)) return {};
+  std::vector<RoleChange> roles;
+  double explained = 0;
+  for (const auto& [role, part] : sums) {
+    if (role == Role::kNone || part / change < kLittle) continue;
+    roles.push_back({role, part});
+  }
+  std::stable_sort(roles.begin(), roles.end(),
+                   [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
+  if (roles.size() > kMostRoles) roles.resize(kMostRoles);
+  for (const RoleChange& role : roles) explained += role.change;
+  return explained / change < kMostly ? std::vector<RoleChange>() : roles;
+}
 
 std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {
   std::vector<Reason> out;

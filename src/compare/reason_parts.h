@@ -1,4 +1,5 @@
-// The rows of a group's ledger as parts that one cause may explain: where in the layers an operation changed. Pure.
+// The rows of a group's ledger as parts that one cause may explain: where in the layers an operation changed, and which
+// of its roles did. Pure.
 #pragma once
 
 #include <map>
@@ -20,5 +21,10 @@ struct LayerPart {
 // otherwise than the layers, and for the rest. They add up to `whole`. `least`: ns; smaller parts are none of their
 // own.
 std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least);
+
+// The roles that changed most of what an operation did, in order of size; those that changed the other way, or little,
+// are left out. Empty where the kernels at its place do not add up to it (some are in a fusion), or have no role.
+std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
+                                        const Reason& reason);
 
 }  // namespace tracedb

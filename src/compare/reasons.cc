@@ -17,6 +17,7 @@ constexpr double kLeastOfFew = 0.01;    // where steps are too few for an interv
 constexpr double kLeastOfMoved = 0.02;  // of all that changed
 constexpr double kExplained = 0.9;      // of all that changed
 constexpr double kMostly = 0.5;         // of the waiting time: least that the host must be at one place
+constexpr double kNearlyAll = 0.95;     // of the change of an operation: least that one role has made alone
 constexpr double kSameLoad = 0.1;       // most that the mean batch may differ
 
 constexpr std::array<std::string_view, 10> kCauses = {"between_steps", "recording", "idle",   "communication",
@@ -266,6 +267,9 @@ class Finder {
     reason.opposing = reason.share && *reason.share < 0;
     if (reason.cause == Cause::kOperation) {
       reason.pair = pair_of(reason);
+      reason.roles = changes_by_role(group_, kernel_names_, reason);
+      if (!reason.roles.empty() && reason.roles[0].change / static_cast<double>(reason.change.change) > kNearlyAll)
+        reason.role = to_string(reason.roles[0].role);
     } else if (reason.whole_row) {
       reason.interval = interval_of(reason);
     }

@@ -20,6 +20,7 @@
 
 #include "compare/comparison.h"
 #include "compare/host_frames.h"
+#include "passes/roles/role.h"
 
 namespace tracedb {
 
@@ -52,10 +53,18 @@ struct ChangedPair {
   double change = 0;  // ns per unit
 };
 
+// What the kernels of one role changed, ns per unit.
+struct RoleChange {
+  Role role = Role::kNone;
+  double change = 0;
+};
+
 struct Reason {
   Cause cause = Cause::kOperation;
   std::string op;    // class of the kernels; "" where they are of many, or none
-  std::string role;  // of the kernels in a layer; "" where they have no common one
+  std::string role;  // of the kernels that changed; "" where they have no common one
+  // Of an operation: the roles that changed most of it, in order of size; empty where roles do not explain half of it.
+  std::vector<RoleChange> roles;
   Place place;
   LedgerChange change;                     // ns per unit
   double baseline_n = 0, candidate_n = 0;  // kernels per unit

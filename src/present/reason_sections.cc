@@ -99,7 +99,7 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return std::string(to_string(line.reason.cause)); }},
       {text_column("op", "Operation", "operation class; unknown where it is of several, or none", Fit{9}),
        [](const Line& line) { return known_text(line.reason.op); }},
-      {text_column("role", "Role", "role of the kernels in a layer, where they have one in common", Fit{7}),
+      {text_column("role", "Role", "role of the kernels that changed, where they have one in common", Fit{3}),
        [](const Line& line) { return known_text(line.reason.role); }},
       {text_column("place", "Place", "the few layers that it is about, [head] or [tail]; unknown: all", Fit{8}),
        [](const Line& line) { return line.place(); }},

@@ -34,6 +34,11 @@ std::string from_to(const Reason& reason) {
   return fmt::format("{} -> {}", brief_time(reason.change.baseline), brief_time(reason.change.candidate));
 }
 
+// "attention (softmax)": the role of the kernels, unless their class says it too (attention_decode), and the class.
+std::string what_runs(const Reason& reason) {
+  return reason.op.starts_with(reason.role) ? reason.op : fmt::format("{} ({})", reason.role, reason.op);
+}
+
 std::string at_place(const std::string& place) { return place.empty() ? "" : " in " + place; }
 
 // " --phase decode"; "" where a trace has no steps.
@@ -128,7 +133,7 @@ class Sentence {
   }
 
   [[nodiscard]] std::string operation() const {
-    std::string text = reason_.role.empty() ? reason_.op : fmt::format("{} ({})", reason_.role, reason_.op);
+    std::string text = what_runs(reason_);
     if (change_.baseline <= 0 || change_.candidate <= 0) {
       const bool gone = change_.candidate <= 0;
       return fmt::format("{}{} {}: {}{}", text, at(), gone ? "is gone" : "is new", from_to(reason_),
@@ -140,7 +145,16 @@ class Sentence {
       text += fmt::format(" in {} of {} layers", place.moved, place.compared);
     }
     text += fmt::format(": {}{}{}", from_to(reason_), kernels("kernel", "kernels"), interval_text(reason_));
-    return text + pair();
+    return text + roles() + pair();
+  }
+
+  // "; gate_up +1.17 ms, down +701 us": where one role does not say it all.
+  [[nodiscard]] std::string roles() const {
+    if (!reason_.role.empty()) return "";
+    std::string text;
+    for (const RoleChange& role : reason_.roles)
+      text += fmt::format("{}{} {}", text.empty() ? "; " : ", ", to_string(role.role), signed_time(role.change));
+    return text;
   }
 
   [[nodiscard]] std::string pair() const {
@@ -245,40 +259,47 @@ std::string host_clause(const WordsInput& words, const GroupReasons& group, cons
   return text.empty() ? "" : fmt::format(" ({})", text);
 }
 
-std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
+// "idles 25.6 ms between steps (host in ...)"; what is next to nothing in the other trace is said as it is.
+std::string between_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason,
+                           bool of_candidate) {
+  const bool longer = (reason.change.change > 0) == of_candidate;
   const double own = of_candidate ? reason.change.candidate : reason.change.baseline;
   const double other = of_candidate ? reason.change.baseline : reason.change.candidate;
+  const std::string host = longer ? host_clause(words, group, reason, of_candidate) : "";
+  if (longer && other >= 0 && other < 0.05 * own) return fmt::format("idles {} between steps{}", brief_time(own), host);
+  return fmt::format("takes {} {} between steps{}", brief_time(std::abs(ns(reason.change.change))),
+                     longer ? "more" : "less", host);
+}
+
+std::string fusion_clause(const Reason& reason, bool of_candidate, const std::string& size, bool longer) {
+  const double n = of_candidate ? reason.candidate_n : reason.baseline_n;
+  const double others = of_candidate ? reason.baseline_n : reason.candidate_n;
+  return fmt::format("its {} in {} instead of {} kernels is {} {}", reason.op, count_text(n), count_text(others), size,
+                     longer ? "slower" : "faster");
+}
+
+std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
   const bool longer = (reason.change.change > 0) == of_candidate;
   const std::string size = brief_time(std::abs(ns(reason.change.change)));
   const std::string_view more = longer ? "more" : "less";
+  const std::string_view waits = longer ? "longer" : "less";
   const std::string at = at_place(place_text(words, reason));
   switch (reason.cause) {
     case Cause::kBetweenSteps:
-      // What is next to nothing in the other trace is said as it is.
-      if (longer && other >= 0 && other < 0.05 * own) {
-        return fmt::format("idles {} between steps{}", brief_time(own),
-                           host_clause(words, group, reason, of_candidate));
-      }
-      return fmt::format("takes {} {} between steps{}", size, more,
-                         longer ? host_clause(words, group, reason, of_candidate) : "");
+      return between_clause(words, group, reason, of_candidate);
     case Cause::kRecording:
       return "";
     case Cause::kIdle:
-      return fmt::format("idles {} {} within the step{}", size, longer ? "longer" : "less",
+      return fmt::format("idles {} {} within the step{}", size, waits,
                          longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
     case Cause::kCommunication:
-      return fmt::format("waits {} {} for communication{}", size, longer ? "longer" : "less", at);
+      return fmt::format("waits {} {} for communication{}", size, waits, at);
     case Cause::kCopies:
-      return fmt::format("waits {} {} for copies{}", size, longer ? "longer" : "less", at);
+      return fmt::format("waits {} {} for copies{}", size, waits, at);
     case Cause::kOperation:
-      return fmt::format("its {} kernels{} are {} {}", reason.role.empty() ? reason.op : reason.role, at, size,
-                         longer ? "slower" : "faster");
-    case Cause::kFusion: {
-      const double n = of_candidate ? reason.candidate_n : reason.baseline_n;
-      const double others = of_candidate ? reason.baseline_n : reason.candidate_n;
-      return fmt::format("its {} in {} instead of {} kernels is {} {}", reason.op, count_text(n), count_text(others),
-                         size, longer ? "slower" : "faster");
-    }
+      return fmt::format("its {} kernels{} are {} {}", what_runs(reason), at, size, longer ? "slower" : "faster");
+    case Cause::kFusion:
+      return fusion_clause(reason, of_candidate, size, longer);
     case Cause::kConcurrency:
       return fmt::format("runs {} kernels at once ({})", longer ? "fewer" : "more", size);
     case Cause::kClocks:

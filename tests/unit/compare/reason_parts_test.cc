@@ -78,4 +78,39 @@ TEST_CASE("layers that differ from each other are not named where all changed") 
   CHECK(found[0].place.moved == 6);
 }
 
+TEST_CASE("the roles that changed an operation, as far as its kernels add up to it") {
+  KernelNameTable names;
+  const NameId gemm = names.intern("gemm", "gemm", "dense_gemm");
+  const NameId norm = names.intern("norm", "norm", "norm");
+  GroupComparison group;
+  group.candidate_units = 2;
+  const auto cells = [&](GroupWork& work, std::int64_t gate, std::int64_t down, std::int64_t head) {
+    work.cells = {{0, gemm, Work::kCompute, {1, gate, gate}, Role::kGateUp},
+                  {0, gemm, Work::kCompute, {1, down, down}, Role::kDown},
+                  {0, norm, Work::kCompute, {1, 7, 7}, Role::kInputNorm},
+                  {kTail, gemm, Work::kCompute, {1, head, head}, Role::kLmHead}};
+  };
+  cells(group.baseline, 1000, 500, 300);
+  cells(group.candidate, 3400, 1200, 400);  // of two steps: +700, +100, -100
+  Reason reason;
+  reason.op = "dense_gemm";
+  reason.change.change = 700;
+  const auto anywhere = changes_by_role(group, names, reason);
+  REQUIRE(anywhere.size() == 2);
+  CHECK(anywhere[0].role == Role::kGateUp);
+  CHECK(anywhere[0].change == doctest::Approx(700));
+  CHECK(anywhere[1].role == Role::kDown);
+
+  reason.place.kind = PlaceKind::kLayers;
+  reason.change.change = 800;  // the tail is a reason of its own
+  CHECK(changes_by_role(group, names, reason).size() == 2);
+  reason.place.kind = PlaceKind::kStepTail;
+  reason.change.change = -100;
+  REQUIRE(changes_by_role(group, names, reason).size() == 1);
+  CHECK(changes_by_role(group, names, reason)[0].role == Role::kLmHead);
+  reason.place.kind = PlaceKind::kStep;
+  reason.change.change = 400;  // a fusion took part of it
+  CHECK(changes_by_role(group, names, reason).empty());
+}
+
 }  // namespace tracedb
