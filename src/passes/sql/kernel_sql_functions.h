@@ -29,7 +29,7 @@ class KernelSqlFunctions {
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
   [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
   [[nodiscard]] KernelRole role(std::int64_t kernel_id);
-  [[nodiscard]] const LayerStack* stack(std::int64_t kernel_id);   // null: in no layer
+  [[nodiscard]] const LayerStack* stack(std::int64_t kernel_id);  // null: in no layer
   // The operator and the innermost module that launched a kernel in the capture.
   [[nodiscard]] std::optional<std::string_view> capture_op(std::int64_t kernel_id);
   [[nodiscard]] std::optional<std::string_view> capture_module(std::int64_t kernel_id);
