@@ -47,6 +47,11 @@ void append_item(std::string& out, const Block& block, std::size_t width) {
   }
 }
 
+// "1.": the mark of a numbered item.
+bool is_number(std::string_view mark) {
+  return mark.size() > 1 && mark.back() == '.' && mark[0] >= '0' && mark[0] <= '9';
+}
+
 }  // namespace
 
 std::string shell_word(std::string_view text) {
@@ -91,30 +96,31 @@ std::string page_text(const Page& page, std::size_t width) {
 
 std::string page_markdown(const Page& page) {
   std::string out;
-  bool in_commands = false, in_list = false;
+  bool in_commands = false;
+  std::string indent;  // of what belongs to a numbered item
   for (const Block& block : page) {
     const bool command = block.kind == BlockKind::kCommand;
-    if (in_commands && !command) out += "```\n";
-    if (command && !in_commands) out += in_list ? "\n```\n" : "```\n";
+    if (in_commands != command) out += indent + "```\n";
     in_commands = command;
-    in_list = block.kind == BlockKind::kItem;
+    if (!command) indent.clear();
     switch (block.kind) {
       case BlockKind::kHeadline:
-        append(out, fmt::format("## {}\n", escape_markdown(block.text)));
+        append(out, fmt::format("## {}", escape_markdown(block.text)));
         break;
       case BlockKind::kHeading:
         append(out, fmt::format("\n### {}\n", escape_markdown(block.text)));
         break;
       case BlockKind::kItem:
-        append(out, fmt::format("* {}{}{}", escape_markdown(block.mark), block.mark.empty() ? "" : " ",
-                                escape_markdown(block.text)));
+        if (is_number(block.mark)) indent = std::string(block.mark.size() + 1, ' ');
+        append(out, fmt::format("{}{}{}{}", indent.empty() ? "* " : "", escape_markdown(block.mark),
+                                block.mark.empty() ? "" : " ", escape_markdown(block.text)));
         break;
       case BlockKind::kCommand:
-        append(out, escape_text(block.text));
+        append(out, indent + escape_text(block.text));
         break;
     }
   }
-  if (in_commands) out += "```\n";
+  if (in_commands) out += indent + "```\n";
   return out;
 }
 

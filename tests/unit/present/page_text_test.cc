@@ -24,10 +24,10 @@ TEST_CASE("a page as text") {
 
 TEST_CASE("a page as Markdown") {
   CHECK(page_markdown(kPage) ==
-        "## decode: H100 needs 18.9 ms a step where MI300X needs 45.1 ms.\n\n"
+        "## decode: H100 needs 18.9 ms a step where MI300X needs 45.1 ms.\n"
         "\n### Why\n\n"
-        "* 1. +1 us moe\\_gemm slower in 4 of 4 layers, by longer kernels\n"
-        "\n```\ntrace-query compare $A $B --section kernels\n```\n");
+        "1. +1 us moe\\_gemm slower in 4 of 4 layers, by longer kernels\n"
+        "   ```\n   trace-query compare $A $B --section kernels\n   ```\n");
 }
 
 TEST_CASE("a long path is broken so that a shell joins it") {
