@@ -21,13 +21,13 @@ constexpr std::size_t kUsualWidth = 100;  // of a terminal that does not say
 constexpr std::size_t kPipeWidth = 160;   // of what is no terminal
 constexpr std::size_t kPageWidth = 80;    // most, of sentences
 constexpr std::size_t kUsualRows = 30;
+constexpr int kNoDescriptor = -1;
 constexpr const char* kColumnsVariable = "TRACEDB_COLUMNS";
 
 // 0: any. `file`: the table goes into one.
 std::size_t table_width(const CommandLine& line, bool file) {
   if (line.has("wide") || line.renderer().name != "table") return 0;
   if (const auto width = line.number("width")) return static_cast<std::size_t>(*width);
-  constexpr int kNoDescriptor = -1;
   const bool terminal = !file && isatty(STDOUT_FILENO) == 1;
   return line_width(file ? kNoDescriptor : STDOUT_FILENO).value_or(terminal ? kUsualWidth : kPipeWidth);
 }
@@ -169,8 +169,7 @@ void Output::separate(const std::string& title) {
 
 std::size_t Output::page_width() const {
   if (const auto width = line_.number("width"); width && *width > 0) return static_cast<std::size_t>(*width);
-  const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
-  return terminal ? std::min(line_width(STDOUT_FILENO).value_or(kPageWidth), kPageWidth) : kPageWidth;
+  return std::min(line_width(file_ ? kNoDescriptor : STDOUT_FILENO).value_or(kPageWidth), kPageWidth);
 }
 
 void Output::finish() {

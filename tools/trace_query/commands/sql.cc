@@ -175,7 +175,11 @@ int print_recipes(const CommandLine& line) {
     report.rows.push_back({std::string(recipe.name), std::string(recipe.question), recipe.parameters});
   }
   Output output(line);
-  output.print(std::move(report), {"recipes", {}}, {});
+  if (line.has("limit")) {
+    output.print(std::move(report), {"recipes", {}}, {});
+  } else {  // a list to choose from is not cut where a table would be
+    render(report, {"recipes", {}}, {}, *output.renderer());
+  }
   output.finish();
   return 0;
 }
