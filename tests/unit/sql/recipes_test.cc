@@ -12,7 +12,8 @@ TEST_CASE("every recipe asks a question and declares its parameters") {
     CAPTURE(recipe.name);
     CHECK(recipe.question.ends_with('?'));
     CHECK(recipe.sql.find("SELECT") != std::string_view::npos);
-    for (const auto& [name, value] : recipe.values) {
+    for (const auto& value : recipe.values) {
+      const std::string& name = value.first;
       CAPTURE(name);
       const std::size_t declared = recipe.sql.find(":" + name);
       CHECK(recipe.sql.find(":" + name, declared + 1) != std::string_view::npos);  // and used

@@ -26,7 +26,7 @@ std::vector<MarkedKernel> kernels(std::string_view letters) {
   for (const char letter : letters) {
     MarkedKernel kernel;
     kernel.mark = kMarks.at(letter);
-    kernel.name = static_cast<std::uint32_t>(letter);
+    kernel.name = static_cast<unsigned char>(letter);
     kernel.normalises = letter == 'n';
     out.push_back(kernel);
   }
