@@ -22,7 +22,7 @@ LONG_STATEMENTS = {
     "instr": f"{TEXT} SELECT instr(s, substr(s, 1, 30000000) || 'b') FROM t",
     "replace": f"{TEXT} SELECT length(replace(s, substr(s, 1, 30000000) || 'b', 'c')) FROM t",
     "trim": "SELECT length(trim(printf('%.*c', 60000000, 'a'), replace(printf('%.*c', 1000000, 'x'), 'x', 'bc') || 'a'))",
-    "regexp": f"{TEXT} SELECT s REGEXP '(a|aa|b)*(aaaa|b){{200}}$' FROM t, json_each('[1,2,3,4,5,6,7,8,9,0]')",
+    "regexp": f"{COUNTING}, {TEXT.removeprefix('WITH ')} SELECT sum(s REGEXP '(a|aa|b)*(aaaa|b){{200}}$') FROM t, c",
     "like": f"{TEXT} SELECT s LIKE '%' || substr(s, 1, 900) || 'b' FROM t",
     "hex": f"{COUNTING} SELECT sum(length(hex(printf('%.*c', 30000000, 'x')))) FROM c",
     "group_concat": f"{COUNTING} SELECT count(*) FROM (SELECT group_concat(x) FROM (SELECT x FROM c LIMIT 8000000)), c",
