@@ -98,34 +98,30 @@ std::uint32_t RowSink::collective(const CollectiveRecord& record) {
   return static_cast<std::uint32_t>(batch_.collectives.size());
 }
 
-void RowSink::add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation) {
-  CallRecord record{};
+template <class Record>
+Record RowSink::named(const TimeSpan& span, std::string_view name, std::uint32_t track) {
+  Record record{};
   record.ts = span.ts;
   record.dur = span.dur;
-  record.correlation = correlation;
   record.external_id = kUnknownValue;
   record.name = text(name);
   record.track = track;
+  return record;
+}
+
+void RowSink::add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation) {
+  auto record = named<CallRecord>(span, name, track);
+  record.correlation = correlation;
   add(record);
 }
 
 void RowSink::add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track) {
-  AnnotationRecord record{};
-  record.ts = span.ts;
-  record.dur = span.dur;
-  record.external_id = kUnknownValue;
-  record.name = text(name);
-  record.track = track;
-  add(record);
+  add(named<AnnotationRecord>(span, name, track));
 }
 
 void RowSink::add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream) {
-  AnnotationRecord record{};
-  record.ts = span.ts;
-  record.dur = span.dur;
+  auto record = named<AnnotationRecord>(span, fmt::format("ProfilerStep#{}", number), stream);
   record.external_id = number;
-  record.name = text(fmt::format("ProfilerStep#{}", number));
-  record.track = stream;
   record.on_device = 1;
   add(record);
 }

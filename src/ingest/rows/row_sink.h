@@ -94,6 +94,9 @@ class RowSink {
     records.push_back(record);
     if (++records_ == kBatchRecords) flush();
   }
+  // Of records with an external id, which is not known yet.
+  template <class Record>
+  Record named(const TimeSpan& span, std::string_view name, std::uint32_t track);
   std::string storable(std::string_view text, std::int64_t offset);
   void flush();
 
