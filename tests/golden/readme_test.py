@@ -19,6 +19,8 @@ from trace_cases import (BIN, ROOT, Cases, Skip, equal, ingest, make_trace, open
                          scratch_folder)
 
 BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
+TIMES = re.compile(r" in [0-9.]+ s \([0-9.]+ [MG]B/s\)")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 PAGES = ("README.md", "schema/METRICS.md", "schema/README.md", "src/README.md", "tests/README.md", ".github/CONTRIBUTING.md")
 MINIMUM_QUERIES = 10
@@ -45,6 +47,17 @@ def check_shell_block(text, folder):
     result = subprocess.run(["sh", "-eu", "-c", text], cwd=folder, env=environment, capture_output=True, text=True,
                             timeout=120)
     require(result.returncode == 0, f"exit {result.returncode}: {result.stderr.strip()}")
+
+
+def check_shown(text, folder):
+    """What README shows of its commands is what they print, but for times and rates."""
+    shown = dict(re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.MULTILINE))
+    require(len(shown) > 2, f"{len(shown)} commands are shown")
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80"}
+    for command, output in shown.items():
+        result = subprocess.run(["sh", "-eu", "-c", f"{command} 2>&1"], cwd=folder, env=environment, capture_output=True,
+                                text=True, timeout=120)
+        equal(TIMES.sub("", result.stdout), TIMES.sub("", output), command)
 
 
 def check_query(statement, index, least_rows):
@@ -86,6 +99,8 @@ def main():
     with scratch_folder() as folder:
         trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
         cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
+        for text in SHOWN.findall((ROOT / "README.md").read_text(encoding="utf-8")) if trace else []:
+            cases.run("what README shows", check_shown, text, folder)
         index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
         if index:
             queries = 0
