@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from ascend_files import Run, write_csv, write_database, write_trace_view  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, require, run,  # noqa: E402
+                         scratch_folder, skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
 SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
@@ -21,19 +21,13 @@ def sums(index):
     return {name: numbers for name, *numbers in open_index(index).execute(SUMS)}
 
 
-def verify(index, trace):
-    result = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)
-    failed = [row for row in result["rows"] if "FAILED" in str(row)]
-    equal(failed, [], f"verify of {Path(trace).name}")
-
-
 def statistics(rank):
     """Counts and extremes are equal; sums differ by at most what the rows of the table were rounded by, each 0.5 ns."""
     with scratch_folder() as folder:
         for kind in ("kernel_details.csv", "trace_view.json"):
             trace = ASCEND / f"level1_rank{rank}_{kind}"
             index = ingest(trace, folder / f"{kind}.tracedb")
-            verify(index, trace)
+            verify_index(index)
             found = sums(index)
             for row in csv.DictReader((ASCEND / f"level1_rank{rank}_op_statistic.csv").open()):
                 if kind == "trace_view.json" and row["OP Type"] not in found:
@@ -51,7 +45,7 @@ def every_row(name):
     """Any version of the table: a kernel for each row, named by its type, with the row's time."""
     with scratch_folder() as folder:
         index = ingest(ASCEND / name, folder / "index.tracedb")
-        verify(index, name)
+        verify_index(index)
         rows = list(csv.DictReader((ASCEND / name).open()))
         wanted = sorted((row["Type"], nanoseconds(row["Start Time(us)"].strip()), nanoseconds(row["Duration(us)"]))
                         for row in rows)
@@ -65,7 +59,7 @@ def real_database():
     with scratch_folder() as folder:
         path = ASCEND / "ascend_pytorch_profiler_0.db"
         index = ingest(path, folder / "index.tracedb")
-        verify(index, path)
+        verify_index(index)
         database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         wanted = dict(database.execute("""
             SELECT s.value, count(*) FROM COMPUTE_TASK_INFO c JOIN TASK t USING (globalTaskId)
@@ -88,7 +82,7 @@ def one_run():
         for name, write in files.items():
             write(made, folder / name)
             index = ingest(folder / name, folder / f"{name}.tracedb")
-            verify(index, name)
+            verify_index(index)
             found[name] = open_index(index).execute(
                 "SELECT n.name, k.ts, k.dur, k.kind, t.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
                 "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id ORDER BY k.ts, k.dur").fetchall()

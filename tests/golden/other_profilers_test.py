@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from ascend_files import Run, write_database  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, open_index, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
+                         scratch_folder, skip_without_traces, verify_index)
 
 OTHER = TRACES / "other"
 ZERO = 1_000_000
@@ -17,15 +17,6 @@ ZERO = 1_000_000
 
 def source(path):
     return sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-
-
-def verify(index):
-    rows = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)["rows"]
-    equal([row for row in rows if "FAILED" in str(row)], [], "verify")
-
-
-def issues(index):
-    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
 
 
 def make_nsys(path):
@@ -75,7 +66,7 @@ def made_nsys():
     with scratch_folder() as folder:
         make_nsys(folder / "run.sqlite")
         index = ingest(folder / "run.sqlite", folder / "run.tracedb")
-        verify(index)
+        verify_index(index)
         database = open_index(index)
         kernel = database.execute(
             "SELECT name, dur, grid, block, registers, shared_memory, cpu_op, stream, device FROM kernels WHERE id = 2").fetchone()
@@ -94,15 +85,16 @@ def made_nsys():
                    "ts": 1000 + 100 * step + 10 * place + 4, "args": {"device": 0, "stream": 7, "correlation": step * 10 + place}}
                   for step in range(3) for place in range(5)]
         (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
-        rows = json.loads(run("trace-query", "compare", "--section", "kernels", "--json", folder / "run.sqlite",
-                              folder / "trace.json").stdout)
-        require("gemm" in json.dumps(rows), "compare pairs no kernel of the two formats")
+        section, = json.loads(run("trace-query", "compare", "--section", "kernels", "--json", folder / "run.sqlite",
+                                  folder / "trace.json").stdout)["sections"]
+        pairs = [(row["baseline_kernel"], row["candidate_kernel"]) for row in section["rows"]]
+        require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
 def real_nsys(name):
     with scratch_folder() as folder:
         index = ingest(OTHER / name, folder / "index.tracedb")
-        verify(index)
+        verify_index(index)
         wanted = source(OTHER / name).execute(
             "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
             "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
@@ -118,7 +110,7 @@ def real_nsys(name):
 def real_rpd():
     with scratch_folder() as folder:
         index = ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb")
-        verify(index)
+        verify_index(index)
         found = open_index(index).execute(
             "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
             "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "
@@ -168,8 +160,8 @@ def hostile_tables():
             result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path, check=False)
             require(result.returncode in (0, 3), f"{name}: exit {result.returncode}: {result.stderr}")
             require(result.returncode == 0, f"{name}: {result.stderr}")
-            verify(folder / "index.tracedb")
-            found = issues(folder / "index.tracedb")
+            verify_index(folder / "index.tracedb")
+            found = issues_of(folder / "index.tracedb")
             if name in ("view", "virtual", "columns", "generated", "endless steps"):
                 require("unreadable_table" in found, f"{name}: {found}")
             if name == "types":
@@ -202,7 +194,7 @@ def damaged():
             require(result.returncode in (0, 3), f"turn {turn}: exit {result.returncode}: {result.stderr}")
             require(result.returncode == 0 or len(result.stderr.strip().splitlines()) <= 2, result.stderr)
             if result.returncode == 0:
-                verify(folder / "index.tracedb")
+                verify_index(folder / "index.tracedb")
                 salvaged += 1
         require(salvaged > 0, "nothing was salvaged")
 

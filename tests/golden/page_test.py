@@ -2,7 +2,8 @@
 time between steps, idle time, exposed communication and copies, times of operation classes by kernel names, and where the
 host is between steps.
 
-Which kernels and copies a step has is what `trace-query sql` says; all else is summed here. Needs the folder of real traces (TRACEDB_TRACES)."""
+Which kernels and copies a step has is what `trace-query sql` says; all else is summed here. The commands on the page are
+run. Needs the folder of real traces (TRACEDB_TRACES)."""
 import json
 import re
 import statistics
@@ -11,6 +12,7 @@ import typing
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from page_commands import check_commands  # noqa: E402
 from time_oracle import length, union, without  # noqa: E402
 from trace_cases import (TRACES, Cases, equal, ingest, nanoseconds, read_trace, require, run, scratch_folder,  # noqa: E402
                          skip_without_traces)
@@ -190,6 +192,8 @@ def check_page(folder, name, files, phase, first, causes):
             near(verdicts["period"][side], statistics.median(account.periods), f"period, {side}")
     known = sum(check_reason(row, rows, accounts) for row in rows)
     print(f"  {name}: {known} of {len(rows)} reasons of {phase} summed up from the raw traces")
+    require(known > 0, "no reason is summed up from the raw traces")
+    check_commands(page)
     text = " ".join(page.split())
     for row in rows[:2]:
         size = ("+" if row["change"] > 0 else "") + brief(row["change"])

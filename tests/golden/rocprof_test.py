@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from rocprof_files import RocprofRun, ZERO  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, open_index, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
+                         scratch_folder, skip_without_traces, verify_index)
 
 REAL = TRACES / "other" / "rocprofv3_908_results.json.gz"
 CONTENT = {
@@ -32,15 +32,6 @@ def content(index):
     return {name: database.execute(statement).fetchall() for name, statement in CONTENT.items()}
 
 
-def verify(index):
-    rows = json.loads(run("trace-query", "verify", "--json", index, check=False).stdout)["rows"]
-    equal([row for row in rows if "FAILED" in str(row)], [], "verify")
-
-
-def issues(index):
-    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
-
-
 def counts(index):
     return open_index(index).execute("SELECT coalesce(sum(read), 0), sum(stored), sum(skipped) FROM event_count").fetchone()
 
@@ -56,8 +47,8 @@ def made_run():
         equal(len(found), 3, "files that are read")
         first = found["1_results.json"]
         for name, other in found.items():
-            verify(folder / f"{name}.tracedb")
-            equal(issues(folder / f"{name}.tracedb"), {}, f"issues of {name}")
+            verify_index(folder / f"{name}.tracedb")
+            equal(issues_of(folder / f"{name}.tracedb"), {}, f"issues of {name}")
             for table, rows in other.items():
                 equal(rows, first[table], f"{table} of {name}")
         equal(first["kernels"][1], (15_500, 1_001, "copy(float*)", "4,3,1", "256,1,1", 128, 7, 1, 3, 1, 1), "a kernel")
@@ -77,7 +68,11 @@ def compare_with_json():
         RocprofRun().write_json(folder / "a.json")
         RocprofRun().write_database(folder / "b_results.db")
         text = run("trace-query", "compare", "--section", "kernels", "--json", folder / "a.json", folder / "b_results.db").stdout
-        require("gemm" in text, "compare finds no kernels")
+        section, = json.loads(text)["sections"]
+        rows = [row for row in section["rows"] if "gemm" in str(row["baseline_kernel"])]
+        require(rows, "compare finds no kernels")
+        for row in rows:
+            equal((row["baseline_kernel"], row["baseline"]), (row["candidate_kernel"], row["candidate"]), "one run, twice")
 
 
 def cut_anywhere():
@@ -91,8 +86,8 @@ def cut_anywhere():
             path = folder / "cut.json"
             path.write_bytes(data[:at])
             index = ingest(path, folder / "cut.tracedb", "--force")
-            verify(index)
-            equal(issues(index).get("truncated"), 1, f"cut at {at}: issues {issues(index)}")
+            verify_index(index)
+            equal(issues_of(index).get("truncated"), 1, f"cut at {at}: issues {issues_of(index)}")
             whole = data[first:at].count(b'"end_timestamp"')
             read = counts(index)[0]
             require(whole - 1 <= read <= whole, f"cut at {at}: {read} read of {whole}")
@@ -116,8 +111,8 @@ def damaged_records():
         path = folder / "odd.json"
         path.write_bytes(text)
         index = ingest(path, folder / "odd.tracedb")
-        verify(index)
-        found = issues(index)
+        verify_index(index)
+        found = issues_of(index)
         # Of the two samples and the three records without times: skipped. The number with 400 digits makes its record none.
         for kind, number in {"negative_duration": 1, "missing_timestamp": 3, "bad_timestamp": 1, "malformed_event": 1, "repaired_text": 2,
                              "missing_name": 4}.items():
@@ -163,15 +158,15 @@ def hostile_tables():
             database.commit()
             database.close()
             index = ingest(path, folder / "index.tracedb", "--force")
-            verify(index)
+            verify_index(index)
             if name in wanted:
-                require(wanted[name] in issues(index), f"{name}: {issues(index)}")
+                require(wanted[name] in issues_of(index), f"{name}: {issues_of(index)}")
 
 
 def real_json():
     with scratch_folder() as folder:
         index = ingest(REAL, folder / "index.tracedb")
-        verify(index)
+        verify_index(index)
         document = json.load(gzip.open(REAL))["rocprofiler-sdk-tool"][0]
         names = {symbol["kernel_id"]: symbol["formatted_kernel_name"] for symbol in document["kernel_symbols"]}
         wanted = collections.defaultdict(lambda: [0, 0])

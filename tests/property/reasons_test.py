@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from page_commands import check_commands  # noqa: E402
 from time_oracle import length, union, without  # noqa: E402
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
@@ -201,6 +202,8 @@ def check_pair(folder, chance, place, score):
             if other is not None and abs(size) > (1 + NEAR) * abs(other_size):
                 require(rank < other, f"{planted} in another order: {told}")
     check_mirror(rows, reasons(b.index, a.index))
+    if place % 8 == 0:
+        check_commands(run("trace-query", "compare", "-q", a.index, b.index).stdout)
     equal(reasons(a.index, a.index), [], "reasons of a trace against itself")
 
 

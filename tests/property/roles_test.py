@@ -70,6 +70,29 @@ def check_sums(folder, options):
 
     equal(total("ops", "--by", "role"), total("ops"), "ops --by role")
     equal(total("layers", "--per-role"), total("layers"), "layers --per-role")
+    other = ingest(make_trace(folder / "other.json", "--steps", 3, "--layers", 3, "--mix", "P,D", *options, "--seed", 8,
+                              "--slow", "dense_gemm=1.3"), folder / "other.tracedb")
+    by_role, by_op = (ledger(index, other, rows) for rows in ("role", "op"))
+    equal(by_role["totals"], by_op["totals"], "compare: totals of the ledger")
+    for phase, (baseline, candidate, change) in by_role["sums"].items():
+        span = by_role["totals"][phase, "[span]"]
+        require(abs(baseline - span[0]) < 100 and abs(candidate - span[1]) < 100 and change == span[2],
+                f"compare --by role, {phase}: {(baseline, candidate, change)}, of {span}")
+
+
+def ledger(baseline, candidate, by):
+    """The totals of the ledger, and sums of its rows within the span, by phase."""
+    text = run("trace-query", "compare", "-q", "--json", "--section", "ledger", "--by", by, baseline, candidate).stdout
+    section, = json.loads(text)["sections"]
+    totals, sums = {}, {}
+    for row in section["rows"]:
+        figures = (row["baseline"], row["candidate"], row["change"])
+        if row["item"] in ("[span]", "[period]"):
+            totals[row["phase"], row["item"]] = figures
+        elif row["item"] not in ("[between steps]", "[overlap]"):
+            sums[row["phase"]] = tuple(map(sum, zip(sums.get(row["phase"], (0, 0, 0)), figures)))
+    require(sums, "an empty ledger")
+    return {"totals": totals, "sums": sums}
 
 
 def main():

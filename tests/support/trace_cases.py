@@ -96,6 +96,19 @@ def open_index(index):
     return sqlite3.connect(f"{Path(index).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
+def verify_index(index):
+    """`trace-query verify` finds no difference."""
+    result = run("trace-query", "verify", "--json", index, check=False)
+    rows = json.loads(result.stdout)["rows"]
+    equal([row for row in rows if "FAILED" in str(row)], [], f"verify of {Path(index).name}")
+    equal((result.returncode, rows == []), (0, False), f"verify of {Path(index).name}: exit code, no rows")
+
+
+def issues_of(index):
+    """How many issues of each kind an index has."""
+    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
+
+
 def kineto_traces():
     """Every real Kineto trace, by name; empty where the folder is not there."""
     folder = TRACES / "kineto"

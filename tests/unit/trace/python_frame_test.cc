@@ -28,7 +28,7 @@ TEST_CASE("whose code a frame is") {
   }
   for (const char* generated :
        {"<string>(1): <module>", "<eval_with_key>.162(4): forward", "/tmp/torchinductor_root/dn/cdn.py(40): call",
-        "/root/.cache/vllm/torch_compile_cache/b3/rank_0_0/inductor_cache/qc/cq.py(7): call"}) {
+        "/data/cache/vllm/torch_compile_cache/ab/rank_0_0/inductor_cache/cd/efg.py(7): call"}) {
     CAPTURE(std::string(generated));
     CHECK(frame_origin(generated) == kGenerated);
   }
