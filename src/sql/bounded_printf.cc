@@ -1,7 +1,6 @@
 #include "sql/bounded_printf.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/failure.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

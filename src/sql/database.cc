@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "sql/index_fault.h"
+#include "sql/sqlite.h"
 #include "sql/watchdog.h"
 
 namespace tracedb {

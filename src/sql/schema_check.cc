@@ -1,7 +1,6 @@
 #include "sql/schema_check.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "sql/scripts.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

@@ -1,8 +1,8 @@
 #include "sql/sql_function.h"
 
-#include <sqlite3.h>
-
 #include <memory>
+
+#include "sql/sqlite.h"
 
 namespace tracedb {
 

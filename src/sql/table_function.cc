@@ -1,7 +1,6 @@
 #include "sql/table_function.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <array>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

@@ -1,13 +1,13 @@
 #include "sql/user_sql.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/text/decimal.h"
 #include "sql/name_hint.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 

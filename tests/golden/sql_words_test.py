@@ -67,6 +67,8 @@ def check_function(index):
                        "kernel_layer_part(0) l")[0]
     equal(found, dict(a="communication", b="other", c=None, d=None, e=None, f="other", g=None, h=None, i=None, j=None,
                       k=None, l=None), "functions")
+    odd = sql(index, "SELECT count(*) n FROM kernels WHERE short_name IS NOT short_name(name)")
+    equal(odd[0]["n"], 0, "short_name() and the column")
     long = sql(index, "SELECT op_class(printf('%.*c', 1000000, '<')) o")[0]["o"]
     equal(long, "other", "a long name")
 

@@ -13,7 +13,7 @@ PATH = re.compile(r"`((?:" + "|".join(FOLDERS) + r"|\.ci|\.github)/[\w./-]+)`")
 # (base/error.h), see error.h: in a comment of C++ or SQL. Headers of others are in angle brackets or known.
 HEADER = re.compile(r"(?<![\w.<*-])((?:\w+/)*\w+\.h)\b")
 COMMENT = re.compile(r"(?://|--)\s(.*)")
-OF_OTHERS = {"sqlite3.h", "simdjson.h", "transformer.h"}  # the last one is a module of a model
+OF_OTHERS = {"sqlite3.h", "sqlite3ext.h", "simdjson.h", "transformer.h"}  # the last one is a module of a model
 PLACEHOLDER = re.compile(r"[A-Z]{4,}")  # src/report/render_NAME.cc
 
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sql/scripts.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {
@@ -100,6 +101,10 @@ void op_class(SqlCall& call) {
   auto* functions = static_cast<KernelSqlFunctions*>(call.context());
   const auto name = call.text(0);
   if (functions != nullptr && name) call.give(functions->op_class(*name));
+}
+
+void short_name_of(SqlCall& call) {
+  if (const auto name = call.text(0)) call.give(std::string_view(short_name(*name)));
 }
 
 void kernel_layer(SqlCall& call) {
@@ -232,6 +237,8 @@ struct KernelFunction {
 constexpr KernelFunction kFunctions[] = {
     {{"op_class", "op_class(name)", "operation class of any kernel name under the active rules"},
      add_function<op_class>},
+    {{"short_name", "short_name(name)", "any kernel name demangled, without return type, template and argument lists"},
+     add_function<short_name_of>},
     {{"kernel_stack", "kernel_stack(id)", "stack of layers that a kernel is in; NULL: in none"},
      add_function<kernel_stack>},
     {{"kernel_layer", "kernel_layer(id)", "index of its layer in that stack; NULL: in none"},
