@@ -1,7 +1,7 @@
-// SQLite's interface, for src/sql alone. The programs call the library that they are linked with. The extension
-// (sql/host/host_sqlite.h) is compiled from the same sources to call the SQLite that loaded it, by the table of
-// functions it was given: that of a host may be linked statically, and a second one in a process would take away the
-// file locks of the first.
+// SQLite's interface, for src/sql alone. The programs call the library that they are linked with. Code compiled with
+// TRACEDB_SQLITE_OF_HOST runs inside another program and calls that program's SQLite, through the table of functions
+// that it was loaded with: the host's may be linked statically, and a second one in a process would take away the file
+// locks of the first.
 #pragma once
 
 #ifdef TRACEDB_SQLITE_OF_HOST
