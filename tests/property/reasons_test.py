@@ -31,7 +31,8 @@ class Side:
         path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
         self.index = ingest(path, folder / f"{name}.tracedb")
         truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
-        self.decode = [step for step in truth["steps"] if step["kind"] == "decode"]
+        self.steps = truth["steps"]
+        self.decode = [step for step in self.steps if step["kind"] == "decode"]
         self.fusions = truth["fusions"]
         decode = {step["index"] for step in self.decode}
         self.times = collections.Counter()  # ns of (layer, role, class), in all decode steps
@@ -54,11 +55,16 @@ class Side:
                 if after["index"] == step["index"] + 1]
         return sum(gaps) / len(gaps)
 
+    def before_prefill(self):
+        gaps = [after["gpu_begin"] - step["gpu_end"] for step, after in zip(self.steps, self.steps[1:])
+                if (step["kind"], after["kind"]) == ("decode", "prefill")]
+        return sum(gaps) / len(gaps)
+
 
 # A planted cause: options of one side, what a reason for it looks like, and its size in ns a step.
 class Planted:
-    def __init__(self, options, matches, size, base=()):
-        self.options, self.matches, self.size, self.base = options, matches, size, base
+    def __init__(self, options, matches, size, host=None):
+        self.options, self.matches, self.size, self.host = options, matches, size, host
 
 
 def family(op):
@@ -82,8 +88,9 @@ def slow_layer(chance, layers):
 
 
 def host_wait(chance, layers):
-    return Planted(["--step-gap", chance.choice((300_000, 3_000_000, 26_000_000))],
-                   lambda row: row["cause"] == "between_steps", lambda a, b: b.between() - a.between())
+    frame = chance.choice(("serve/scheduler.py(71): schedule", "serve/tokens.py(1208): detokenize"))
+    return Planted(["--step-gap", chance.choice((300_000, 3_000_000, 26_000_000)), "--gap-frame", frame],
+                   lambda row: row["cause"] == "between_steps", lambda a, b: b.between() - a.between(), frame)
 
 
 def idle(chance, layers):
@@ -170,16 +177,34 @@ def check_mirror(rows, back):
           sorted((repr(key_of(row)), row["change"]) for row in rows), "reasons the other way round")
 
 
+def check_transitions(rows, a, b, planted):
+    """A host that waits after each step waits before those of another kind, too."""
+    if not planted:
+        return equal(rows, [], "transitions")
+    for row in rows:
+        size = b.before_prefill() - a.before_prefill()
+        require(row["place"] == "[before prefill]" and abs(row["change"] - size) < 0.1 * size + 30_000, f"{size} ns, not {row}")
+
+
+def check_host(cause, row, recorded):
+    """Where the host was, if its stacks are recorded; that is the function in which it waits."""
+    if cause.host:
+        equal(row["host"], cause.host if recorded else row["host"], "where the host waits")
+        require(not recorded or row["host_pct"] > 50, f"{row['host_pct']} % of the time")
+
+
 def check_pair(folder, chance, place, score):
     layers = chance.randint(5, 8)
     made = draw(chance, place)
     causes = [make(chance, layers) for make in made]
     common = ["--layers", layers, "--steps", STEPS * (1 if place % 3 else 2), "--mix", "P,D*7" if place % 3 == 0 else "D",
               "--tensor-parallel", 2, "--streams", chance.choice((1, 2, 3)), "--jitter", chance.choice((0.3, 1)),
-              "--python-stacks", "off", "--moe", chance.choice(("on", "off")), "--vendor", chance.choice(("amd", "nvidia"))]
+              "--python-stacks", "on" if host_wait in made and place % 2 == 0 else "off", "--moe", chance.choice(("on", "off")), "--vendor", chance.choice(("amd", "nvidia"))]
     a, b = (Side(folder, name, [*common, "--seed", chance.randrange(1, 10**6), *own])
             for name, own in (("a", ()), ("b", [part for cause in causes for part in cause.options])))
-    rows = reasons(a.index, b.index)
+    every = reasons(a.index, b.index)
+    rows = [row for row in every if row["cause"] != "transition"]
+    check_transitions([row for row in every if row["cause"] == "transition"], a, b, host_wait in made)
     sizes = [cause.size(a, b) for cause in causes]
     if batch in made and slow_layer in made:  # which has its own reason
         sizes[made.index(batch)] -= sizes[made.index(slow_layer)]
@@ -196,12 +221,13 @@ def check_pair(folder, chance, place, score):
     for cause, size, rank in zip(causes, sizes, found):
         if rank is None:
             continue
+        check_host(cause, rows[rank], "on" in common[common.index("--python-stacks"):][:2])
         change = rows[rank]["change"]
         require(abs(change - size) < 0.1 * abs(size) + 30_000, f"planted {cause.options}: {size:.0f} ns, not {change}")
         for other_size, other in zip(sizes, found):
             if other is not None and abs(size) > (1 + NEAR) * abs(other_size):
                 require(rank < other, f"{planted} in another order: {told}")
-    check_mirror(rows, reasons(b.index, a.index))
+    check_mirror(every, reasons(b.index, a.index))
     if place % 8 == 0:
         check_commands(run("trace-query", "compare", "-q", a.index, b.index).stdout)
     equal(reasons(a.index, a.index), [], "reasons of a trace against itself")

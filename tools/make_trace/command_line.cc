@@ -34,6 +34,8 @@ void describe_planted(po::options_description& all) {
   all.add_options()("step-gap", po::value<std::int64_t>()->default_value(0), "ns of host time planted between steps");
   all.add_options()("gap-calls", po::value<int>()->default_value(0),
                     "calls recorded in each --step-gap: python functions, or operators without --python-stacks");
+  all.add_options()("gap-frame", text(""),
+                    "python function in which the host spends each --step-gap: \"vllm/engine.py(7): schedule\"");
   all.add_options()("jittered-streams", text("off"),
                     "on: a branch of every layer runs on a stream of its own and starts earlier or later from step to "
                     "step");
@@ -96,6 +98,7 @@ void read_planted(const po::variables_map& values, TraceOptions& options) {
   options.correlation = on(values, "correlation");
   options.shift_names = in_range(values, "shift-names", 0, 100);
   options.gap_calls = in_range(values, "gap-calls", 0, 100'000);
+  options.gap_frame = values["gap-frame"].as<std::string>();
   options.jittered_streams = on(values, "jittered-streams");
 }
 

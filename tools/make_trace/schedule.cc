@@ -217,6 +217,8 @@ void Schedule::end_step() {
 
 // What the host does between two steps, with as many recorded calls as asked for, evenly spread.
 void Schedule::pass_gap() {
+  const bool in_frame = !options_.gap_frame.empty() && options_.python_stacks;
+  if (in_frame) enter(options_.gap_frame);
   const std::int64_t end = clock_ + options_.step_gap_ns;
   const std::int64_t every = options_.step_gap_ns / (options_.gap_calls + 1);
   for (std::int64_t call = 0; call < options_.gap_calls; ++call) {
@@ -229,6 +231,7 @@ void Schedule::pass_gap() {
     }
   }
   clock_ = std::max(clock_, end);
+  if (in_frame) leave();
 }
 
 // gpu_user_annotation: on every stream the step used, a nanosecond wider than its events on either side.

@@ -64,7 +64,8 @@ struct TraceOptions {
   std::int64_t jitter_ppm = 30'000;
   int orphans = 0;  // kernels at the start of the trace whose launch call is missing
   std::int64_t step_gap_ns = 0;
-  int gap_calls = 0;  // recorded by the profiler in every gap between steps
+  int gap_calls = 0;      // recorded by the profiler in every gap between steps
+  std::string gap_frame;  // python function in which the host is meanwhile; "": in none of its own
   bool jittered_streams = false;
   bool correlation = true;  // off: device events have none, and External ids of a numbering of their own
   int shift_names = 0;      // places by which names are out of step in a part of every graph replay

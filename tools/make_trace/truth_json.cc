@@ -29,10 +29,11 @@ std::string names_json(const std::set<std::string>& names) {
 
 std::string planted_json(const TraceOptions& options) {
   return fmt::format(
-      "\"spellings\": [{}], \"step_gap_ns\": {}, \"gap_calls\": {}, \"jittered_streams\": {}, \"correlation\": {}, "
+      "\"spellings\": [{}], \"step_gap_ns\": {}, \"gap_calls\": {}, \"gap_frame\": \"{}\", \"jittered_streams\": {}, "
+      "\"correlation\": {}, "
       "\"shift_names\": {}, \"collective_wait_ns\": {}",
-      names_json(options.spellings), options.step_gap_ns, options.gap_calls, flag(options.jittered_streams),
-      flag(options.correlation), options.shift_names, options.collective_wait_ns);
+      names_json(options.spellings), options.step_gap_ns, options.gap_calls, options.gap_frame,
+      flag(options.jittered_streams), flag(options.correlation), options.shift_names, options.collective_wait_ns);
 }
 
 std::string options_json(const TraceOptions& options) {
