@@ -174,7 +174,7 @@ class Comparer {
     for (const auto& [name, kinds] : kinds_) {
       Change own = sample_change(StepMetric::kPeriod, a_.periods.to(kinds.first), b_.periods.to(kinds.second), out);
       if (own.baseline_steps == 0 || own.candidate_steps == 0) continue;
-      out.transitions.push_back({std::string(name), std::move(own)});
+      out.transitions.push_back({std::string(name), kinds.first, kinds.second, std::move(own)});
     }
   }
 

@@ -49,7 +49,8 @@ struct LayerChange : SumChange {
 // From the steps of a group to those of another kind (step_periods.h), where both sides have that.
 struct TransitionChange {
   std::string to;  // a kind of steps, as both sides name it
-  Change change;   // of the time from start to start
+  StepKind baseline_to = StepKind::kUnknown, candidate_to = StepKind::kUnknown;  // as each does
+  Change change;                                                                 // of the time from start to start
 };
 
 // Summary where steps are too few for an interval: many parts that change alike are better evidence than one step that

@@ -41,12 +41,13 @@ std::vector<std::size_t> next_steps(const StepWork& work) {
   return next;
 }
 
-void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const GroupSide& group,
+void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
                  std::vector<HostGap>& gaps) {
   const std::vector<std::size_t> next = next_steps(trace.work);
-  for (const std::uint32_t i : group.device_steps) {
+  const std::vector<std::int64_t> periods = question.to ? trace.periods.to(*question.to) : trace.periods.within_kind;
+  for (const std::uint32_t i : question.group->device_steps) {
     const DeviceStep& step = trace.work.steps[i];
-    if (trace.periods.within_kind[i] == kUnknownValue || next[i] == i) continue;
+    if (periods[i] == kUnknownValue || next[i] == i) continue;
     const std::int64_t begin = saturating_add(step.first, step.span);
     const std::int64_t end = trace.work.steps[next[i]].first;
     if (end <= begin) continue;
@@ -55,9 +56,9 @@ void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const
   }
 }
 
-void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const GroupSide& group,
+void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
                 std::vector<HostGap>& gaps) {
-  for (const std::uint32_t i : group.device_steps) {
+  for (const std::uint32_t i : question.group->device_steps) {
     std::int64_t busy_until = trace.work.steps[i].first;
     for (const EventRef& event : events_of(trace, trace.work.steps[i])) {
       const EventColumns& table = event.is_memory_op ? trace.events.memory : trace.events.kernels;
@@ -87,7 +88,7 @@ std::vector<std::optional<HostFrame>> HostFrames::find(std::span<const HostQuest
   std::vector<HostGap> gaps;
   std::vector<std::size_t> ends;  // of each question's gaps
   for (const HostQuestion& question : questions) {
-    (question.between ? add_between : add_within)(trace, threads, *question.group, gaps);
+    (question.between ? add_between : add_within)(trace, threads, question, gaps);
     ends.push_back(gaps.size());
   }
   if (gaps.empty()) return std::vector<std::optional<HostFrame>>(questions.size());

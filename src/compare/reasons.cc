@@ -12,17 +12,19 @@
 namespace tracedb {
 namespace {
 
-constexpr double kLeastOfStep = 0.005;  // of the time of a step
-constexpr double kLeastOfFew = 0.01;    // where steps are too few for an interval, or did not change as a whole
-constexpr double kLeastOfMoved = 0.02;  // of all that changed
-constexpr double kExplained = 0.9;      // of all that changed
-constexpr double kMostly = 0.5;         // of the waiting time: least that the host must be at one place
-constexpr double kNearlyAll = 0.95;     // of the change of an operation: least that one role has made alone
-constexpr double kSameLoad = 0.1;       // most that the mean batch may differ
+constexpr double kLeastOfStep = 0.005;   // of the time of a step
+constexpr double kLeastOfFew = 0.01;     // where steps are too few for an interval, or did not change as a whole
+constexpr double kLeastOfSingle = 0.05;  // of transitions that are too few: each waits as chance has it
+constexpr double kLeastOfMoved = 0.02;   // of all that changed
+constexpr double kExplained = 0.9;       // of all that changed
+constexpr double kMostly = 0.5;          // of the waiting time: least that the host must be at one place
+constexpr double kNearlyAll = 0.95;      // of the change of an operation: least that one role has made alone
+constexpr double kSameLoad = 0.1;        // most that the mean batch may differ
+constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
 
-constexpr std::array<std::string_view, 10> kCauses = {"between_steps", "recording", "idle",   "communication",
-                                                      "copies",        "operation", "fusion", "concurrency",
-                                                      "clocks",        "load"};
+constexpr std::array<std::string_view, 11> kCauses = {"between_steps", "recording", "transition", "idle",
+                                                      "communication", "copies",    "operation",  "fusion",
+                                                      "concurrency",   "clocks",    "load"};
 
 double size(const Reason& reason) { return std::abs(static_cast<double>(reason.change.change)); }
 
@@ -55,13 +57,19 @@ std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSid
   return values;
 }
 
-std::vector<std::int64_t> between_values(const ComparedTrace& trace, const GroupSide& side) {
+std::vector<std::int64_t> between_values(const ComparedTrace& trace, const GroupSide& side,
+                                         std::span<const std::int64_t> periods) {
   std::vector<std::int64_t> values;
   for (const std::uint32_t i : side.device_steps) {
-    const std::int64_t period = trace.periods.within_kind[i];
-    if (period != kUnknownValue) values.push_back(period - trace.work.steps[i].span);
+    if (periods[i] != kUnknownValue) values.push_back(periods[i] - trace.work.steps[i].span);
   }
   return values;
+}
+
+double mean(const std::vector<std::int64_t>& values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 // The number of requests (decode) or tokens of a step; 0: not known.
@@ -88,6 +96,7 @@ class Finder {
     pick();
     const double steps = static_cast<double>(group_.baseline.device_steps + group_.candidate.device_steps) / 2;
     out_.weight = std::abs(static_cast<double>(out_.total.change)) * steps;
+    add_transitions();
     return std::move(out_);
   }
 
@@ -167,7 +176,7 @@ class Finder {
       case Cause::kCopies:
         return of(&DeviceStep::exposed_copy);
       case Cause::kBetweenSteps:
-        return interval(between_values(a_, a), between_values(b_, b));
+        return interval(between_values(a_, a, a_.periods.within_kind), between_values(b_, b, b_.periods.within_kind));
       default:
         return std::nullopt;
     }
@@ -236,7 +245,7 @@ class Finder {
     std::stable_sort(all_.begin(), all_.end(), [](const Reason& x, const Reason& y) { return size(x) > size(y); });
     moved_ = 0;
     for (const Reason& reason : all_) {
-      if (reason.cause == Cause::kRecording) continue;
+      if (!reason.is_part()) continue;
       moved_ += size(reason);
       (reason.change.change > 0 ? out_.slower : out_.faster) += static_cast<double>(reason.change.change);
     }
@@ -246,7 +255,7 @@ class Finder {
     for (Reason& reason : all_) {
       if (size(reason) < least_change) continue;
       finish(reason);
-      if (reason.cause == Cause::kRecording) {
+      if (!reason.is_part()) {
         out_.reasons.push_back(std::move(reason));
         continue;
       }
@@ -260,10 +269,35 @@ class Finder {
     }
   }
 
+  // Before steps of another kind: by the mean over such transitions.
+  void add_transitions() {
+    for (const TransitionChange& transition : group_.transitions) {
+      if (!transition.change.recorded_alike) continue;
+      const auto a = between_values(a_, group_.group.baseline, a_.periods.to(transition.baseline_to));
+      const auto b = between_values(b_, group_.group.candidate, b_.periods.to(transition.candidate_to));
+      Reason reason;
+      reason.cause = Cause::kTransition;
+      reason.to = transition.to;
+      reason.change.baseline = mean(a);
+      reason.change.candidate = mean(b);
+      reason.change.change = std::llround(reason.change.candidate - reason.change.baseline);
+      reason.change.duration_effect = reason.change.change;
+      reason.baseline_n = static_cast<double>(a.size());
+      reason.candidate_n = static_cast<double>(b.size());
+      reason.interval = interval(a, b);
+      const bool noise = reason.interval && reason.interval->low <= 0 && reason.interval->high >= 0;
+      const double step = std::max(0.0, std::min(out_.total.baseline, out_.total.candidate));
+      if (noise || size(reason) < (reason.interval ? kLeastOfStep : kLeastOfSingle) * step) continue;
+      out_.weight += size(reason) * (reason.baseline_n + reason.candidate_n) / 2;
+      const auto place = std::find_if(out_.reasons.begin(), out_.reasons.end(),
+                                      [&](const Reason& other) { return size(other) < kAlike * size(reason); });
+      out_.reasons.insert(place, std::move(reason));
+    }
+  }
+
   void finish(Reason& reason) const {
     const auto total = static_cast<double>(out_.total.change);
-    if (reason.cause != Cause::kRecording && total != 0)
-      reason.share = static_cast<double>(reason.change.change) / total;
+    if (reason.is_part() && total != 0) reason.share = static_cast<double>(reason.change.change) / total;
     reason.opposing = reason.share && *reason.share < 0;
     if (reason.cause == Cause::kOperation) {
       reason.pair = pair_of(reason);
@@ -305,6 +339,15 @@ class Finder {
   GroupReasons out_;
 };
 
+// Of a transition: the kind of the next step, as the trace names it.
+std::optional<StepKind> kind_after(const GroupReasons& group, const Reason& reason, bool of_candidate) {
+  for (const TransitionChange& transition : group.group->transitions) {
+    if (reason.cause != Cause::kTransition || transition.to != reason.to) continue;
+    return of_candidate ? transition.candidate_to : transition.baseline_to;
+  }
+  return std::nullopt;
+}
+
 // Where the hosts are while devices wait: of each trace all at once.
 void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool of_candidate) {
   if (hosts == nullptr) return;
@@ -312,9 +355,10 @@ void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool
   std::vector<Reason*> asking;
   for (GroupReasons& group : groups) {
     for (Reason& reason : group.reasons) {
-      const bool between = reason.cause == Cause::kBetweenSteps || reason.cause == Cause::kRecording;
+      const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if ((!between && reason.cause != Cause::kIdle) || (reason.change.change > 0) != of_candidate) continue;
-      questions.push_back({of_candidate ? &group.group->group.candidate : &group.group->group.baseline, between});
+      questions.push_back({of_candidate ? &group.group->group.candidate : &group.group->group.baseline, between,
+                           kind_after(group, reason, of_candidate)});
       asking.push_back(&reason);
     }
   }

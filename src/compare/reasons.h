@@ -8,7 +8,8 @@
 // A row is a reason if it is more than noise: at least 0.5 % of the time of the step (1 % where steps are too few for
 // an interval, or did not change as a whole) and 2 % of all that changed, and if the 95 % interval of its change over
 // the steps excludes 0. Reasons are in order of the size of their change; those of the last tenth of all that changed
-// are left out.
+// are left out. What lies between a step and one of another kind is no part of span or period: where that changed by
+// more than noise, it is a reason beside them, per transition.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@ namespace tracedb {
 enum class Cause {
   kBetweenSteps,   // time between steps, or steps that overlap
   kRecording,      // the same where the traces record differently: no change of the program
+  kTransition,     // time before a step of another kind; beside the change that the others explain
   kIdle,           // the device runs nothing within a step
   kCommunication,  // exposed
   kCopies,         // exposed
@@ -36,7 +38,7 @@ enum class Cause {
   kClocks,       // kernels of computation, all by one factor
   kLoad,         // kernels under another load
 };
-std::string_view to_string(Cause cause);  // between_steps, recording, idle, communication ...
+std::string_view to_string(Cause cause);  // between_steps, recording, transition, idle ...
 
 enum class PlaceKind { kStep, kLayers, kStepHead, kStepTail };
 
@@ -62,18 +64,21 @@ struct RoleChange {
 struct Reason {
   Cause cause = Cause::kOperation;
   std::string op;    // class of the kernels; "" where they are of many, or none
+  std::string to;    // of a transition: the kind of the next step, as both traces name it
   std::string role;  // of the kernels that changed; "" where they have no common one
   // Of an operation: the roles that changed most of it, in order of size; empty where roles do not explain half of it.
   std::vector<RoleChange> roles;
   Place place;
   LedgerChange change;                     // ns per unit
-  double baseline_n = 0, candidate_n = 0;  // kernels per unit
+  double baseline_n = 0, candidate_n = 0;  // kernels per unit; of a transition: how many there are
   std::optional<double> share;             // of the change that is explained; nullopt: not part of it
   std::optional<Interval> interval;        // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
   std::optional<ChangedPair> pair;
   std::optional<HostFrame> host;  // of the trace that waits longer, while its device waits
   bool whole_row = true;          // all that the ledger has of it in one row
   bool opposing = false;          // against the direction of the whole change
+  // Of the change that is explained; else beside it.
+  [[nodiscard]] bool is_part() const { return cause != Cause::kRecording && cause != Cause::kTransition; }
 };
 
 // Of one group of steps.
@@ -85,7 +90,7 @@ struct GroupReasons {
   double slower = 0, faster = 0;  // ns: sums of the parts that got longer, that got shorter (negative)
   std::int64_t rest = 0;          // total - what reasons that are part of it explain
   std::vector<Reason> unsteady;   // large, but not beyond the difference from step to step: no reasons
-  double weight = 0;              // ns that the group adds to the change of the run: |change| x mean number of steps
+  double weight = 0;              // ns that the group and its transitions add to the change of the run, by mean number
 };
 
 // Both traces, and where their hosts were (null: not looked at).

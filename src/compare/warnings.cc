@@ -15,6 +15,11 @@ constexpr double kUnclassified = 0.03;  // of kernel time
 constexpr double kLowShare = 0.8;
 constexpr double kCaptureLength = 2;  // times as many steps
 
+// "10,858 recorded calls".
+std::string many(std::int64_t n, std::string_view what) {
+  return with_separators(std::to_string(n)) + (n == 1 ? fmt::format(" {}", what) : fmt::format(" {}s", what));
+}
+
 class Warnings {
  public:
   void add(const char* code, const char* severity, const char* side, std::string text) {
@@ -60,7 +65,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
     out.add("names_out_of_step", "warning", which,
             fmt::format("{} of graph replays, {:.1f} % of the kernel time, under the name of another kernel: "
                         "steps and layers are reliable, kernels and operations are not",
-                        counted(order.kernels, "kernel"),
+                        many(static_cast<std::int64_t>(order.kernels), "kernel"),
                         100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
   }
   if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
@@ -73,7 +78,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
             fmt::format("{:.1f} % of the kernel time ({}) is outside of steps and is left out", 100 * share,
-                        counted(trace.work.outside_kernels, "kernel")));
+                        many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel")));
   }
   if (trace.steps.source == StepSource::kInferred) {
     out.add("inferred_steps", "info", which,
@@ -89,8 +94,8 @@ void about_waits(const std::string& label, const ComparedTrace& trace, const cha
           fmt::format(
               "{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} in "
               "{}): part of that may be profiler overhead; see the span as well",
-              label, 100 * waits.share(), to_string(trace.recorded.recording), counted(waits.calls, "recorded call"),
-              counted(waits.gaps, "gap")));
+              label, 100 * waits.share(), to_string(trace.recorded.recording), many(waits.calls, "recorded call"),
+              many(waits.gaps, "gap")));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {

@@ -77,18 +77,39 @@ class Writer {
     return group.group.label == "unknown" ? "step:" : group.group.label + ":";
   }
 
+  // What a time is of: where only one trace has steps, each is compared with the whole of the other.
+  std::string unit(const GroupReasons& group, bool of_candidate) const {
+    if (!group.group->group.whole_trace) return " a step";
+    const bool has_steps = !(of_candidate ? input_.in.candidate : input_.in.baseline).steps.steps.empty();
+    const bool other_has = !(of_candidate ? input_.in.baseline : input_.in.candidate).steps.steps.empty();
+    return has_steps ? " a step" : other_has ? " in all" : "";
+  }
+
+  // What the means are of.
+  std::string mean_of(const GroupReasons& group) const {
+    if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));
+    const bool steps = unit(group, false) == " a step" || unit(group, true) == " a step";
+    return steps ? "mean of a step, and a whole trace" : "of the whole trace";
+  }
+
   std::string headline(const GroupReasons& group) const {
     const Change& change = judged(group);
     const double a = change.baseline.median, b = change.candidate.median;
-    const std::string unit = group.group->group.whole_trace ? "" : " a step";
     const std::string& label = group.group->group.label;
     std::string text = label == "unknown" ? "" : label + ": ";
-    if (a <= 0 || b <= 0) return text + fmt::format("{} and {}{}.", brief_time(a), brief_time(b), unit);
+    if (a <= 0 || b <= 0) return text + fmt::format("{} and {}{}.", brief_time(a), brief_time(b), unit(group, true));
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
-      return text + fmt::format("nothing changed: {}{} in both ({}).", brief_time(a), unit, percent(b / a - 1));
+      return text +
+             fmt::format("nothing changed: {}{} in both ({}).", brief_time(a), unit(group, false), percent(b / a - 1));
     }
-    text += fmt::format("{} needs {}{} where {} needs {}: {}.", names_.candidate, brief_time(b), unit, names_.baseline,
-                        brief_time(a), difference(a, b));
+    if (unit(group, false) != unit(group, true)) {
+      const bool whole = unit(group, false) != " a step";  // of the baseline
+      return text + fmt::format("{} needs {}{}, {} {}{}, since it has no steps to compare.",
+                                whole ? names_.candidate : names_.baseline, brief_time(whole ? b : a), " a step",
+                                whole ? names_.baseline : names_.candidate, brief_time(whole ? a : b), " in all");
+    }
+    text += fmt::format("{} needs {}{} where {} needs {}: {}.", names_.candidate, brief_time(b), unit(group, true),
+                        names_.baseline, brief_time(a), difference(a, b));
     return text + why_sentence(group);
   }
 
@@ -97,14 +118,32 @@ class Writer {
     return std::any_of(group.reasons.begin(), group.reasons.end(),
                        [](const Reason& reason) { return reason.cause != Cause::kRecording; });
   }
+  // Of the change of its steps.
+  static bool explains(const GroupReasons& group) {
+    return std::any_of(group.reasons.begin(), group.reasons.end(),
+                       [](const Reason& reason) { return reason.is_part(); });
+  }
+
+  // Whether it is the candidate that takes longer, with what lies before steps of other kinds.
+  static bool candidate_takes_longer(const GroupReasons& group) {
+    const auto mean = [](auto a, auto b) { return (static_cast<double>(a) + static_cast<double>(b)) / 2; };
+    const GroupComparison& own = *group.group;
+    double change =
+        static_cast<double>(group.total.change) * mean(own.baseline.device_steps, own.candidate.device_steps);
+    for (const Reason& reason : group.reasons) {
+      if (reason.cause != Cause::kTransition) continue;
+      change += static_cast<double>(reason.change.change) * mean(reason.baseline_n, reason.candidate_n);
+    }
+    return change > 0;
+  }
 
   // About the side that takes longer: its largest reason, and the largest that speaks for it.
   std::string why_sentence(const GroupReasons& group) const {
-    const bool of_candidate = group.total.change > 0;
+    const bool of_candidate = candidate_takes_longer(group);
     const Reason *most = nullptr, *against = nullptr;
     for (const Reason& reason : group.reasons) {
       if (reason.cause == Cause::kRecording) continue;
-      const Reason*& place = reason.opposing ? against : most;
+      const Reason*& place = (reason.change.change > 0) == of_candidate ? most : against;
       if (place == nullptr) place = &reason;
     }
     if (most == nullptr) return "";
@@ -124,6 +163,7 @@ class Writer {
   }
 
   void verdicts() {
+    if (input_.reasons.empty()) return;
     add(BlockKind::kHeading, "Verdict");
     std::size_t said = 0;
     for (const GroupReasons& group : input_.reasons) {
@@ -159,16 +199,16 @@ class Writer {
   void why(const GroupReasons& group, bool first) {
     const double change = static_cast<double>(group.total.change);
     const std::string direction = change > 0 ? "more" : "less";
-    const std::string_view unit = to_string(input_.in.comparison.normalise);
     if (group.reasons.empty()) {
       if (first || group.unsteady.empty()) return rest(group, 0);
     }
-    if (!has_reasons(group)) {
+    if (!explains(group)) {
       add(BlockKind::kHeading, fmt::format("What differs beside {}", step_of(group)));
     } else {
-      add(BlockKind::kHeading, fmt::format("Why {} takes {} {}: {} {} -> {} (mean of a {})", step_of(group),
-                                           brief_time(std::abs(change)), direction, group.by_period ? "period" : "span",
-                                           brief_time(group.total.baseline), brief_time(group.total.candidate), unit));
+      add(BlockKind::kHeading,
+          fmt::format("Why {} takes {} {}: {} {} -> {} ({})", step_of(group), brief_time(std::abs(change)), direction,
+                      group.by_period ? "period" : "span", brief_time(group.total.baseline),
+                      brief_time(group.total.candidate), mean_of(group)));
     }
     const std::size_t most = first ? most_ : (most_ + 1) / 2;
     std::size_t number = 0;

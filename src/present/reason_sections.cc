@@ -77,6 +77,9 @@ struct ReasonLine {
         return std::string("[head]");
       case PlaceKind::kStepTail:
         return std::string("[tail]");
+      case PlaceKind::kStep:
+        if (reason.cause == Cause::kTransition) return fmt::format("[before {}]", reason.to);
+        [[fallthrough]];
       default:
         return known_text(layers_label(reason.place.layers, in.baseline.layers.stacks));
     }
@@ -93,21 +96,24 @@ const Fields<ReasonLine>& reason_fields() {
       {figure_column("rank", "#", Unit::kCount, "1: the largest change of the phase"),
        [](const Line& line) { return line.rank; }},
       {text_column("cause", "Cause",
-                   "between_steps, recording (the traces record differently: no change of the program), idle, "
-                   "communication, copies, operation, fusion, concurrency, clocks or load",
+                   "between_steps, recording (the traces record differently: no change of the program), transition "
+                   "(time before a step of another kind), idle, communication, copies, operation, fusion, "
+                   "concurrency, clocks or load",
                    Fit{9}),
        [](const Line& line) { return std::string(to_string(line.reason.cause)); }},
       {text_column("op", "Operation", "operation class; unknown where it is of several, or none", Fit{9}),
        [](const Line& line) { return known_text(line.reason.op); }},
       {text_column("role", "Role", "role of the kernels that changed, where they have one in common", Fit{3}),
        [](const Line& line) { return known_text(line.reason.role); }},
-      {text_column("place", "Place", "the few layers that it is about, [head] or [tail]; unknown: all", Fit{8}),
+      {text_column("place", "Place", "the few layers that it is about, [head], [tail] or [before KIND]; unknown: all",
+                   Fit{8}),
        [](const Line& line) { return line.place(); }},
       {figure_column("layers_moved", "Moved", Unit::kCount, "layers that changed as the reason does"),
        [](const Line& line) { return line.layers(line.reason.place.moved); }},
       {figure_column("layers", "Layers", Unit::kCount, "of so many that it is about"),
        [](const Line& line) { return line.layers(line.reason.place.compared); }},
-      {figure_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit::kKept),
+      {figure_column("baseline", "Baseline", Unit::kTime,
+                     "time per unit (step, token; a transition: of one) of the baseline", Fit::kKept),
        [](const Line& line) { return line.reason.change.baseline; }},
       {figure_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
        [](const Line& line) { return line.reason.change.candidate; }},
@@ -122,7 +128,8 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return line.reason.change.count_effect; }},
       {figure_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
        [](const Line& line) { return line.reason.change.duration_effect; }},
-      {figure_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
+      {figure_column("baseline_n", "n", Unit::kAny,
+                     "kernels per unit of the baseline; of a transition: how many there are"),
        [](const Line& line) { return count_cell(line.reason.baseline_n, 1, line.in.human_readable); }},
       {figure_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
        [](const Line& line) { return count_cell(line.reason.candidate_n, 1, line.in.human_readable); }},

@@ -36,7 +36,13 @@ std::string from_to(const Reason& reason) {
 
 // "attention (softmax)": the role of the kernels, unless their class says it too (attention_decode), and the class.
 std::string what_runs(const Reason& reason) {
-  return reason.op.starts_with(reason.role) ? reason.op : fmt::format("{} ({})", reason.role, reason.op);
+  const std::string op = op_words(reason.op);
+  return reason.op.starts_with(reason.role) ? op : fmt::format("{} ({})", reason.role, op);
+}
+
+// "decode step".
+std::string next_step(const Reason& reason) {
+  return reason.to == to_string(StepKind::kUnknown) ? "step of another kind" : reason.to + " step";
 }
 
 std::string at_place(const std::string& place) { return place.empty() ? "" : " in " + place; }
@@ -72,6 +78,9 @@ class Sentence {
       case Cause::kRecording:
         return fmt::format("between steps: {}; no change of the program, since {}", from_to(reason_),
                            words_.in.comparison.recording_difference);
+      case Cause::kTransition:
+        return fmt::format("before the next {}, beside the step itself: {}{}{}{}", next_step(reason_), from_to(reason_),
+                           times(), interval_text(reason_), hosts());
       case Cause::kIdle:
         return fmt::format("idle within the step: {}{}{}", from_to(reason_), interval_text(reason_), hosts());
       case Cause::kCommunication:
@@ -117,6 +126,12 @@ class Sentence {
     return fmt::format("between steps: {}{}{}{}{}", from_to(reason_), interval_text(reason_), hosts(),
                        waits(group_.baseline.waits, words_.names.baseline),
                        waits(group_.candidate.waits, words_.names.candidate));
+  }
+
+  // Of transitions: how many the means are of.
+  [[nodiscard]] std::string times() const {
+    return fmt::format(" (mean of {} and {})", count_text(reason_.baseline_n),
+                       many(std::llround(reason_.candidate_n), "gap"));
   }
 
   // " (48 -> 96 kernels, +0.43 ms of it by count)".
@@ -172,8 +187,8 @@ class Sentence {
     const std::string& fuses = by_candidate ? words_.names.candidate : words_.names.baseline;
     const std::string fused = count_text(std::min(reason_.baseline_n, reason_.candidate_n));
     const std::string parts = count_text(std::max(reason_.baseline_n, reason_.candidate_n));
-    return fmt::format("fusion: {} does {} in {} instead of {} kernels{}: {}", fuses, reason_.op, fused, parts, at(),
-                       from_to(reason_));
+    return fmt::format("fusion: {} does {} in {} instead of {} kernels{}: {}", fuses, op_words(reason_.op), fused,
+                       parts, at(), from_to(reason_));
   }
 
   [[nodiscard]] std::string clocks() const {
@@ -227,6 +242,30 @@ std::string brief_time(double time) {
   return "0 ns";
 }
 
+std::string op_words(std::string_view op) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords = {
+      {{"attention_prefill", "prefill attention"},
+       {"attention_decode", "decode attention"},
+       {"dense_gemm", "GEMM"},
+       {"moe_gemm", "MoE GEMM"},
+       {"moe_routing", "MoE routing"},
+       {"moe_finalize", "MoE finalize"},
+       {"kv_cache", "KV cache"},
+       {"ssm", "SSM"},
+       {"triton_fused", "compiled Triton"}}};
+  std::string text;
+  for (std::size_t begin = 0; begin <= op.size();) {
+    const std::size_t end = std::min(op.find('+', begin), op.size());
+    const std::string_view part = op.substr(begin, end - begin);
+    const auto* found =
+        std::find_if(kWords.begin(), kWords.end(), [&](const auto& words) { return words.first == part; });
+    text += text.empty() ? "" : "+";
+    text += found == kWords.end() ? part : found->second;
+    begin = end + 1;
+  }
+  return text;
+}
+
 std::string brief_name(NameId name, const SectionInput& in) {
   return shorten_middle(display_name(in.kernel_names.entries()[name].name), kLongestName);
 }
@@ -274,8 +313,8 @@ std::string between_clause(const WordsInput& words, const GroupReasons& group, c
 std::string fusion_clause(const Reason& reason, bool of_candidate, const std::string& size, bool longer) {
   const double n = of_candidate ? reason.candidate_n : reason.baseline_n;
   const double others = of_candidate ? reason.baseline_n : reason.candidate_n;
-  return fmt::format("its {} in {} instead of {} kernels is {} {}", reason.op, count_text(n), count_text(others), size,
-                     longer ? "slower" : "faster");
+  return fmt::format("its {} in {} instead of {} kernels is {} {}", op_words(reason.op), count_text(n),
+                     count_text(others), size, longer ? "slower" : "faster");
 }
 
 std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
@@ -289,6 +328,9 @@ std::string reason_clause(const WordsInput& words, const GroupReasons& group, co
       return between_clause(words, group, reason, of_candidate);
     case Cause::kRecording:
       return "";
+    case Cause::kTransition:
+      return fmt::format("idles {} {} before the next {}{}", size, waits, next_step(reason),
+                         longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
     case Cause::kIdle:
       return fmt::format("idles {} {} within the step{}", size, waits,
                          longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
@@ -324,6 +366,7 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
   switch (reason.cause) {
     case Cause::kBetweenSteps:
     case Cause::kRecording:
+    case Cause::kTransition:
     case Cause::kIdle:
       return one("gaps");
     case Cause::kCommunication:

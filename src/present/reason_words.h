@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compare/reasons.h"
 #include "present/sections.h"
@@ -12,6 +13,10 @@ namespace tracedb {
 // "25.6 ms", "787 us": three digits.
 std::string brief_time(double ns);
 std::string signed_time(double ns);  // "+25.6 ms"
+
+// A class of kernels as people say it: "GEMM" for dense_gemm, "norm+quantise" for itself; classes of a user's rules
+// have their own names.
+std::string op_words(std::string_view op);
 
 // A kernel's name in a sentence: at most 40 places.
 std::string brief_name(NameId name, const SectionInput& in);
@@ -26,7 +31,7 @@ struct WordsInput {
 std::string reason_text(const WordsInput& words, const GroupReasons& group, const Reason& reason);
 
 // In a sentence about the side that takes longer, or in one about the other: "idles 25.6 ms between steps",
-// "its dense_gemm takes 2.33 ms less".
+// "its GEMM kernels are 2.33 ms slower".
 std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate);
 
 // "layers 12..14", "the head"; "" where it is about a whole step or all layers.

@@ -83,7 +83,7 @@ class Summary {
     for (const GroupComparison& group : c.groups) basis(group);
     add("compared", percent(c.baseline_share), percent(c.candidate_share));
     add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
-    add("figures", fmt::format("per {}", to_string(c.normalise)), "");
+    add("figures", figures_of(in_.baseline), figures_of(in_.candidate));
     add_change("overall", c.overall);
     const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
                                        [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
@@ -99,6 +99,12 @@ class Summary {
   SummaryLine& add(std::string item, std::string baseline, std::string candidate) {
     lines_.push_back({std::move(item), std::move(baseline), std::move(candidate)});
     return lines_.back();
+  }
+
+  // What a figure is of: a trace without steps is one whole.
+  [[nodiscard]] std::string figures_of(const ComparedTrace& trace) const {
+    const bool whole = in_.comparison.normalise == Normalise::kStep && trace.steps.steps.empty();
+    return whole ? "of the whole trace" : fmt::format("per {}", to_string(in_.comparison.normalise));
   }
 
   void add_change(std::string item, const Change& change) {

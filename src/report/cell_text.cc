@@ -5,22 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/counted.h"
 #include "base/text/duration_text.h"
 
 namespace tracedb {
 namespace {
-
-// "-1234567.89" -> "-1,234,567.89"
-std::string with_separators(const std::string& digits) {
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  const std::size_t point = std::min(digits.find('.'), digits.size());
-  std::string out = digits.substr(0, first);
-  for (std::size_t i = first; i < point; ++i) {
-    if (i > first && (point - i) % 3 == 0) out.push_back(',');
-    out.push_back(digits[i]);
-  }
-  return out + digits.substr(point);
-}
 
 std::string real_text(double value) { return std::isfinite(value) ? fmt::format("{:.15g}", value) : std::string(); }
 

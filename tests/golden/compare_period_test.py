@@ -106,7 +106,7 @@ def check_host(folder):
         calls, _, rest = rows["decode: recorded calls"]["candidate"].partition(" ")
         require(rest == "in 11 gaps" and 0 <= int(calls) - 11 * 12000 < 11 * 100, f"{name}: {calls} {rest}")
         (warning,) = [row for row in warnings_of(usual, waits) if row["side"] == "candidate"]
-        require(what in warning["text"] and f"({calls} recorded calls in 11 gaps)" in warning["text"], warning)
+        require(what in warning["text"] and f"({int(calls):,} recorded calls in 11 gaps)" in warning["text"], warning)
         table = run("trace-query", "compare", "-q", "--section", "summary", usual, waits).stdout
         require("bound by the recording host" in table, table)
         check_mirror(compare(usual, waits, "--section", "all"), compare(waits, usual, "--section", "all"))
