@@ -14,7 +14,8 @@ SELECT
     AS layer,                        -- trace-query sql: layer in its stack: 0, 1, 2 ...; NULL: in none
   kernel_layer_part(v.id)
     AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
-  (SELECT s.dims FROM kernel k JOIN cpu_op c ON c.id = k.cpu_op_id JOIN op_shape s ON s.id = c.shape_id WHERE k.id = v.id)
+  (SELECT s.dims FROM main.kernel k JOIN main.cpu_op c ON c.id = k.cpu_op_id JOIN main.op_shape s ON s.id = c.shape_id
+   WHERE k.id = v.id)
     AS input_dims,                   -- trace-query sql: shapes of the operator's inputs: JSON text as in the trace
   kernel_role(v.id)
     AS role,                         -- trace-query sql: at its place in the model: qkv_proj, gate_up ...; NULL: not known

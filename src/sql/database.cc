@@ -32,6 +32,8 @@ int open_flags(Database::Mode mode) {
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     case Database::Mode::kMemory:
       return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+    case Database::Mode::kHost:  // is open
+      break;
   }
   return 0;
 }
@@ -125,6 +127,8 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
               fmt::format("{}: replaced or removed while it was opened: run again", printable_path(path)));
 }
 
+Database::Database(sqlite3* of_host) : path_("the open database"), handle_(of_host), mode_(Mode::kHost) {}
+
 void Database::open(const std::string& name) {
   const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode_), nullptr);
   if (code == SQLITE_OK) return;
@@ -141,7 +145,8 @@ void Database::open(const std::string& name) {
 
 void Database::close() {
   if (watchdog_ != nullptr) std::exchange(watchdog_, nullptr)->remove(handle_);
-  sqlite3_close_v2(std::exchange(handle_, nullptr));
+  sqlite3* handle = std::exchange(handle_, nullptr);
+  if (mode_ != Mode::kHost) sqlite3_close_v2(handle);
   descriptor_.close();
 }
 
@@ -153,6 +158,7 @@ Database::Database(Database&& other) noexcept
       descriptor_(std::move(other.descriptor_)),
       most_rows_(other.most_rows_),
       interrupt_(other.interrupt_),
+      failure_text_(other.failure_text_),
       watchdog_(std::exchange(other.watchdog_, nullptr)),
       mode_(other.mode_) {}
 

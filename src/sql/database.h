@@ -92,9 +92,11 @@ class Database {
     kSource,     // the same of a file that another program wrote: what is wrong with it is no fault of an index
     kReadWrite,  // an existing file
     kMemory,
+    kHost,  // a connection of a program that loaded us as an extension (see the constructor)
   };
 
   Database(const std::filesystem::path& path, Mode mode);
+  explicit Database(sqlite3* of_host);  // which stays open, and as it is
   ~Database();
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;
@@ -121,6 +123,11 @@ class Database {
   // For C++ that SQLite calls: its statement must fail, and then throws this instead of what SQLite makes of it.
   void keep_failure(Error failure) { kept_failure_ = std::move(failure); }
   void throw_kept_failure();  // if there is one
+  // How a failure reads for those who call SQLite themselves. Without, it is what the failure says.
+  void write_failures_by(std::string (*text)(std::string_view)) { failure_text_ = text; }
+  [[nodiscard]] std::string failure_text(const Error& failure) const {
+    return failure_text_ != nullptr ? failure_text_(failure.what()) : failure.what();
+  }
 
   [[noreturn]] void fail(int sqlite_code, std::string_view doing);  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -143,6 +150,7 @@ class Database {
   std::uint32_t most_rows_ = std::numeric_limits<std::uint32_t>::max();
   const std::atomic<bool>* interrupt_ = nullptr;
   std::optional<Error> kept_failure_;
+  std::string (*failure_text_)(std::string_view) = nullptr;
   Watchdog* watchdog_ = nullptr;
   Mode mode_;
 };

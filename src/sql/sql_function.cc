@@ -38,8 +38,9 @@ void SqlCall::give(std::string_view text) {
 void SqlCall::give(std::int64_t value) { sqlite3_result_int64(call_, value); }
 
 void SqlCall::fail(const Error& failure) {
-  static_cast<Registered*>(sqlite3_user_data(call_))->database.keep_failure(failure);
-  sqlite3_result_error(call_, failure.what(), -1);
+  Database& database = static_cast<Registered*>(sqlite3_user_data(call_))->database;
+  database.keep_failure(failure);
+  sqlite3_result_error(call_, database.failure_text(failure).c_str(), -1);
 }
 
 void add_function(Database& database, const char* name, int arguments, void* context, SqlFunction function) {

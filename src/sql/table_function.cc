@@ -79,6 +79,8 @@ int first_row(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value*
   const auto failure = catch_error([&] { of(cursor).rows = &source.filled(); });
   if (!failure) return SQLITE_OK;
   source.database.keep_failure(*failure);
+  sqlite3_free(cursor->pVtab->zErrMsg);
+  cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", source.database.failure_text(*failure).c_str());
   return SQLITE_ERROR;
 }
 

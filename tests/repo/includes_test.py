@@ -24,12 +24,14 @@ LAYERS = {
     "present": {"base", "sql", "trace", "compare", "ascend", "report"},
 }
 # room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front, which
-# may use every room and is used by none; in base they are the ground that rooms stand on, written "".
+# may use every room and is used by none; in base and sql they are the ground that rooms stand
+# on, written "".
 ROOMS = {
     "base/text": {""},
     "base/files": {""},
     "base/stream": {"", "files", "text"},
     "base/python": {"", "text"},
+    "sql/host": {""},
     "ingest/read": set(),
     "ingest/store": set(),
     "ingest/kineto": {"read", "store"},

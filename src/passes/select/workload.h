@@ -2,6 +2,7 @@
 // which of them a selection leaves. Each part is computed when it is first asked for, and once.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,5 +66,8 @@ class Workload {
   std::optional<KernelRoles> roles_;
   bool steps_told_ = false, layers_told_ = false;
 };
+
+// Gives the workload when it is first needed.
+using WorkloadSource = std::function<Workload&()>;
 
 }  // namespace tracedb

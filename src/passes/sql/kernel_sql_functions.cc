@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/failure.h"
 #include "sql/scripts.h"
 #include "trace/event_names.h"
 
@@ -30,7 +31,8 @@ std::optional<std::size_t> row_of(std::int64_t id, std::size_t rows) {
 }  // namespace
 
 std::string_view KernelSqlFunctions::op_class(std::string_view name) {
-  if (!classifier_) classifier_.emplace(workload_.rules().get(), platform_of(workload_.index()));
+  if (!classifier_ && rules_ != nullptr) classifier_.emplace(rules_->get());
+  if (!classifier_) classifier_.emplace(workload().rules().get(), platform_of(workload().index()));
   name_.assign(name);
   const auto known = classes_.find(name_);
   if (known != classes_.end()) return classifier_->class_name(known->second);
@@ -40,30 +42,30 @@ std::string_view KernelSqlFunctions::op_class(std::string_view name) {
 }
 
 std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
-  const auto& layers = workload_.layers().of_kernel;
+  const auto& layers = workload().layers().of_kernel;
   const auto row = row_of(kernel_id, layers.size());
   return row ? layers[*row] : kNoLayer;
 }
 
 KernelRole KernelSqlFunctions::role(std::int64_t kernel_id) {
-  return kernel_id > 0 ? workload_.roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
+  return kernel_id > 0 ? workload().roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
 }
 
 const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
-  return stack_of(layer(kernel_id), workload_.layers().stacks);
+  return stack_of(layer(kernel_id), workload().layers().stacks);
 }
 
 const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {
-  if (workload_.capture() == nullptr) return nullptr;
-  const std::vector<std::uint32_t>& launchers = workload_.origins().launcher;
+  if (workload().capture() == nullptr) return nullptr;
+  const std::vector<std::uint32_t>& launchers = workload().origins().launcher;
   const auto row = row_of(kernel_id, launchers.size());
-  return row && launchers[*row] != 0 ? &workload_.capture()->capture.launchers[launchers[*row] - 1] : nullptr;
+  return row && launchers[*row] != 0 ? &workload().capture()->capture.launchers[launchers[*row] - 1] : nullptr;
 }
 
 std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t id, Texts& texts, std::string_view sql) {
   const auto [entry, is_new] = texts.try_emplace(id);
   if (is_new && id != 0) {
-    Statement text(workload_.capture()->index.database(), sql);
+    Statement text(workload().capture()->index.database(), sql);
     text.bind(1, std::int64_t{id});
     if (text.step()) entry->second = text.text(0);
   }
@@ -73,7 +75,7 @@ std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t i
 std::optional<std::string_view> KernelSqlFunctions::capture_op(std::int64_t kernel_id) {
   const Launcher* own = launcher(kernel_id);
   if (own == nullptr) return std::nullopt;
-  const std::vector<std::uint32_t>& names = workload_.capture()->capture.operator_name;
+  const std::vector<std::uint32_t>& names = workload().capture()->capture.operator_name;
   return capture_text(own->cpu_op < names.size() ? names[own->cpu_op] : 0, operators_, kString);
 }
 
@@ -275,10 +277,19 @@ void register_kernel_functions(Database& database, KernelSqlFunctions* functions
   for (const KernelFunction& f : kFunctions) f.add(database, f.help.name, 1, functions);
 }
 
+void add_kernel_views(Database& database) {
+  const bool reads_only = database.query_int64("PRAGMA query_only") == 1;
+  const std::string views = with_columns(database, script("sql_views"));
+  database.execute("PRAGMA query_only=OFF; SAVEPOINT views");
+  const auto failure = catch_error([&] { database.execute(views); });
+  database.execute(failure ? "ROLLBACK TO views; RELEASE views" : "RELEASE views");
+  if (reads_only) database.execute("PRAGMA query_only=ON");
+  if (failure) throw Error(*failure);
+}
+
 void make_kernel_views(Database& database) {
-  database.execute("PRAGMA query_only=OFF; PRAGMA temp_store=MEMORY;");
-  database.execute(with_columns(database, script("sql_views")));
-  database.execute("PRAGMA query_only=ON");
+  database.execute("PRAGMA temp_store=MEMORY");
+  add_kernel_views(database);
 }
 
 }  // namespace tracedb

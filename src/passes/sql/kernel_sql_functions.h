@@ -21,11 +21,15 @@ namespace tracedb {
 // The workload must outlive it. One thread at a time.
 class KernelSqlFunctions {
  public:
-  explicit KernelSqlFunctions(Workload& workload) : workload_(workload) {}
+  explicit KernelSqlFunctions(Workload& workload) : workload_([&workload]() -> Workload& { return workload; }) {}
+  // Asks for the workload when a statement first needs it. Where `rules` are given there is none to ask for, but
+  // op_class() answers by these.
+  explicit KernelSqlFunctions(WorkloadSource workload, const ActiveRules* rules = nullptr)
+      : workload_(std::move(workload)), rules_(rules) {}
   KernelSqlFunctions(const KernelSqlFunctions&) = delete;
   KernelSqlFunctions& operator=(const KernelSqlFunctions&) = delete;
 
-  [[nodiscard]] Workload& workload() { return workload_; }
+  [[nodiscard]] Workload& workload() { return workload_(); }
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
   [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
   [[nodiscard]] KernelRole role(std::int64_t kernel_id);
@@ -41,7 +45,8 @@ class KernelSqlFunctions {
   const Launcher* launcher(std::int64_t kernel_id);  // null: none
   std::optional<std::string_view> capture_text(std::uint32_t id, Texts& texts, std::string_view sql);
 
-  Workload& workload_;
+  WorkloadSource workload_;
+  const ActiveRules* rules_ = nullptr;
   std::optional<Classifier> classifier_;
   std::unordered_map<std::string, ClassId> classes_;  // by name
   std::string name_;                                  // the key at hand: its memory is used again
@@ -53,7 +58,10 @@ void register_kernel_functions(Database& database, KernelSqlFunctions* functions
 
 std::vector<SqlFunctionHelp> kernel_functions_help();
 
-// The temporary views, over those of a database in which the functions and tables of passes are registered.
+// The temporary views, over those of a database in which the functions and tables of passes are registered. All of them
+// or, where it throws, none. Of the connection nothing else changes.
+void add_kernel_views(Database& database);
+// The same for a connection of our own, whose temporary data then stays in memory.
 void make_kernel_views(Database& database);
 
 }  // namespace tracedb

@@ -31,11 +31,16 @@ const PassTable* find_pass_table(std::string_view name) {
   return found == tables.end() ? nullptr : &*found;
 }
 
-void add_pass_tables(Workload& workload, const PassOptions& options) {
+void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options) {
   for (const PassTable& table : pass_tables()) {
-    add_table_function(workload.index().database(), table.name, table.columns,
-                       [&workload, &options, fill = table.fill](TableRows& rows) { fill(workload, options, rows); });
+    add_table_function(database, table.name, table.columns,
+                       [workload, &options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); });
   }
+}
+
+void add_pass_tables(Workload& workload, const PassOptions& options) {
+  add_pass_tables(
+      workload.index().database(), [&workload]() -> Workload& { return workload; }, options);
 }
 
 void declare_pass_tables(Database& database) {
