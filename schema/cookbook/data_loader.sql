@@ -7,7 +7,7 @@ WITH loading AS MATERIALIZED (
   JOIN (SELECT id, value FROM string WHERE value LIKE '%dataloader%') t ON t.id = e.name_id),
 idle AS MATERIALIZED (SELECT device_id, ts, ts + dur AS ts_end FROM idle_gaps WHERE dur >= :least)
 SELECT l.name, count(DISTINCT l.ts) AS calls,
-       (SELECT sum(o.dur) FROM loading o WHERE o.name = l.name) AS total,
-       sum(max(0, min(l.ts_end, i.ts_end) - max(l.ts, i.ts))) AS idle_meanwhile
+       (SELECT sum(o.dur) FROM loading o WHERE o.name = l.name) AS total_ns,
+       sum(max(0, min(l.ts_end, i.ts_end) - max(l.ts, i.ts))) AS idle_meanwhile_ns
 FROM loading l LEFT JOIN idle i ON i.ts < l.ts_end AND i.ts_end > l.ts
-GROUP BY l.name ORDER BY idle_meanwhile DESC, l.name;
+GROUP BY l.name ORDER BY idle_meanwhile_ns DESC, l.name;

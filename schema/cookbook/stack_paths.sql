@@ -4,4 +4,4 @@
 WITH spent AS MATERIALIZED (
   SELECT stack_id, count(*) AS n, sum(dur) AS total FROM kernels WHERE stack_id IS NOT NULL GROUP BY stack_id
   ORDER BY total DESC, stack_id LIMIT :top)
-SELECT s.path, t.n, t.total FROM spent t JOIN stacks s ON s.id = t.stack_id ORDER BY t.total DESC, t.stack_id;
+SELECT s.path, t.n, t.total AS total_ns FROM spent t JOIN stacks s ON s.id = t.stack_id ORDER BY t.total DESC, t.stack_id;

@@ -1,3 +1,3 @@
 -- What runs on which stream?
-SELECT device, stream, op, count(*) AS n, sum(dur) AS total FROM kernels
-GROUP BY device, stream, op ORDER BY device, stream, total DESC, op;
+SELECT device, stream, op, count(*) AS n, sum(dur) AS total_ns FROM kernels
+GROUP BY device, stream, op ORDER BY device, stream, total_ns DESC, op;

@@ -1,7 +1,8 @@
 -- Where does the host wait for the GPU?
--- Calls that synchronise, by the operator around them.
+-- Calls that return when the GPU is done, by the operator around them: not those that only ask, or let a stream wait.
 -- :top = 20, how many rows
-SELECT t.value AS call, o.value AS cpu_op, count(*) AS n, sum(r.dur) AS total, max(r.dur) AS longest
+SELECT t.value AS call, o.value AS cpu_op, count(*) AS n, sum(r.dur) AS total_ns, max(r.dur) AS longest_ns
 FROM runtime_call r JOIN string t ON t.id = r.name_id LEFT JOIN cpu_op c ON c.id = r.cpu_op_id
 LEFT JOIN string o ON o.id = c.name_id
-WHERE r.kind = 'sync' GROUP BY 1, 2 ORDER BY total DESC, 1, 2 LIMIT :top;
+WHERE r.kind = 'sync' AND NOT t.value GLOB '*Query*' AND NOT t.value GLOB '*StreamWait*'
+GROUP BY 1, 2 ORDER BY total_ns DESC, 1, 2 LIMIT :top;

@@ -79,10 +79,10 @@ def check_closed(index):
     run_sql = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*), sum(dur) FROM kernel").stdout
     n, time = (float(cell) for cell in run_sql.splitlines()[1].split(","))
     for recipe in ("top_kernels", "operators", "streams", "op_by_phase", "annotations", "kernel_lengths"):
-        equal(total(index, recipe, "n", "total"), [n, time], recipe)
-    whole, *passes = total(index, "forward_backward", "total", "forward", "backward", "optimizer", "no_pass")
+        equal(total(index, recipe, "n", "total_ns"), [n, time], recipe)
+    whole, *passes = total(index, "forward_backward", "total_ns", "forward_ns", "backward_ns", "optimizer_ns", "no_pass_ns")
     equal([whole, sum(passes)], [time, time], "by pass")
-    equal(total(index, "unlinked_kernels", "total"), [time], "unlinked_kernels")
+    equal(total(index, "unlinked_kernels", "total_ns"), [time], "unlinked_kernels")
     equal(total(index, "busy_over_time", "kernels"), [n], "busy_over_time")
 
 
