@@ -19,16 +19,18 @@ EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
 TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
-OTHERS = {"forward_backward": "training", "data_loader": "loader"}
-PARAMETERS = {"low_occupancy": ("--param", "below=100")}
+OTHERS = {"forward_backward": "training", "data_loader": "loader", "low_occupancy": "loader"}
 DECLARED = re.compile(r":(\w+) = ([^,;\n]+),")
 
 
 def loader_trace(path):
-    """Kernels of 10 us every 100 us; from 300 to 690 us the data loader works and nothing is launched."""
-    starts = [*range(0, 300, 100), *range(700, 1000, 100)]
-    events = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts, "dur": 10,
-               "args": {"device": 0, "stream": 7, "correlation": ts}} for ts in starts]
+    """Kernels of 10 us every 100 us, of low, high and unknown occupancy; from 300 to 690 us the data loader works and nothing
+    is launched."""
+    kernels = [(0, "narrow", 10), (100, "narrow", 20), (200, "wide", 60), (700, "unknown", 0), (800, "wide", 10),
+               (900, "narrow", 24)]
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 10, "args":
+               {"device": 0, "stream": 7, "correlation": ts, "est. achieved occupancy %": occupancy}}
+              for ts, name, occupancy in kernels]
     events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": 300, "dur": 390,
                    "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"})
     path.write_text(json.dumps({"traceEvents": events}))
@@ -52,7 +54,7 @@ def check_list(recipes):
 
 
 def check_recipe(recipe, index):
-    text = answer(index, recipe, *PARAMETERS.get(recipe, ()))
+    text = answer(index, recipe)
     require(len(text.splitlines()) > 1, f"{recipe} finds nothing")
     check_stored(EXPECTED / f"{recipe}.csv", text)
 
@@ -84,6 +86,8 @@ def check_closed(index):
     equal([whole, sum(passes)], [time, time], "by pass")
     equal(total(index, "unlinked_kernels", "total_ns"), [time], "unlinked_kernels")
     equal(total(index, "busy_over_time", "kernels"), [n], "busy_over_time")
+    busy = run("trace-query", "sql", "-q", "--csv", index, "SELECT sum(busy) FROM timeline").stdout.splitlines()[1]
+    equal(total(index, "concurrency", "busy_ns"), [float(busy)], "concurrency")
 
 
 def with_values(path):
@@ -112,7 +116,7 @@ def main():
         recipes = listed()
         index_of = {row["recipe"]: indexes[OTHERS.get(row["recipe"], "server")] for row in recipes}
         if sys.argv[1:] == ["--update"]:
-            store(EXPECTED, {f"{name}.csv": answer(index, name, *PARAMETERS.get(name, ())) for name, index in index_of.items()})
+            store(EXPECTED, {f"{name}.csv": answer(index, name) for name, index in index_of.items()})
             return
         cases.run("list", check_list, recipes)
         for name, index in index_of.items():

@@ -78,11 +78,12 @@ TEST_CASE("every aggregate gives for a window what it gives for the rows in it a
       "ELSE (i * 7919 % 31) END, i * 7919 % 97, CASE WHEN i % 5 > 0 THEN i * 31 % 17 END FROM n");
   for (const std::string call :
        {"median(x)", "percentile(x, 90)", "stddev(x)", "bounded_sum(x)", "busy_ns(ts, dur)", "overlap_ns(ts, dur)"}) {
-    for (const auto& [frame, rows] :
+    for (const auto& window :
          {std::pair<std::string, std::string>{"4 PRECEDING AND 3 FOLLOWING", "w.i BETWEEN v.i - 4 AND v.i + 3"},
           {"UNBOUNDED PRECEDING AND CURRENT ROW", "w.i <= v.i"},
           {"2 FOLLOWING AND 5 FOLLOWING", "w.i BETWEEN v.i + 2 AND v.i + 5"},
           {"CURRENT ROW AND UNBOUNDED FOLLOWING", "w.i >= v.i"}}) {
+      const std::string& frame = window.first;
       CAPTURE(call);
       CAPTURE(frame);
       const auto list = [&](const std::string& values) {
@@ -90,7 +91,7 @@ TEST_CASE("every aggregate gives for a window what it gives for the rows in it a
                                      " AS a FROM v)");
       };
       CHECK(list(call + " OVER (ORDER BY i ROWS BETWEEN " + frame + ")") ==
-            list("(SELECT " + call + " FROM (SELECT * FROM v w WHERE " + rows + " ORDER BY i))"));
+            list("(SELECT " + call + " FROM (SELECT * FROM v w WHERE " + window.second + " ORDER BY i))"));
     }
   }
 }
