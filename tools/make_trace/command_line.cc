@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 constexpr std::string_view kUsageText =
     "usage: make-trace [options] OUTPUT\n"
     "Writes a synthetic PyTorch (Kineto) trace of a vLLM-like server, or of another model, and its ground truth,\n"
-    "OUTPUT.truth.json.\n\n"
+    "OUTPUT.truth.json. 'make-trace job' writes all ranks of a job, 'make-trace aie' tiles of an AI Engine.\n\n"
     "example: make-trace --vendor amd --layers 32 --steps 20 --fuse add+rmsnorm,silu+quant --seed 7 mi300x.json.gz\n\n";
 
 po::typed_value<std::string>* text(const char* value) { return po::value<std::string>()->default_value(value); }

@@ -1,5 +1,5 @@
-// make-trace: synthetic Kineto traces of an LLM server, and traces of AI Engine tiles, with their ground truth beside
-// them.
+// make-trace: synthetic Kineto traces of an LLM server or of all ranks of a job, and traces of AI Engine tiles, with
+// their ground truth beside them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "base/text/counted.h"
 #include "make_trace/aie_trace.h"
 #include "make_trace/command_line.h"
+#include "make_trace/job_trace.h"
 #include "make_trace/labels.h"
 #include "make_trace/trace_writer.h"
 #include "make_trace/truth.h"
@@ -96,6 +97,10 @@ void write_all(const po::variables_map& values) {
 int run_main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "aie") {
     make_aie_trace(argc - 1, argv + 1);
+    return 0;
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "job") {
+    make_job_trace(argc - 1, argv + 1);
     return 0;
   }
   po::positional_options_description positional;

@@ -58,6 +58,8 @@ StepKind step_kind(const TraceOptions& options, std::int64_t step) {
   return falls_on(step, options.mixed_ppm, kMillion / 2) ? StepKind::kMixed : StepKind::kDecode;
 }
 
+std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_whole<std::int64_t>(text); }
+
 std::int64_t parse_ppm(std::string_view option, std::string_view text) {
   const auto dot = text.find('.');
   const auto whole = parse_whole<std::int64_t>(text.substr(0, dot));

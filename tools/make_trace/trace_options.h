@@ -77,6 +77,8 @@ ModelKind parse_model(std::string_view text);
 
 StepKind step_kind(const TraceOptions& options, std::int64_t step);
 
+// nullopt: not a whole number.
+std::optional<std::int64_t> parse_integer(std::string_view text);
 // "1.25" -> 1250000. At most six fraction digits count.
 std::int64_t parse_ppm(std::string_view option, std::string_view text);
 // "512K", "200M", "1G" (powers of 1000), or bytes.
