@@ -20,6 +20,8 @@ LAYERS = {
     "compare": {"base", "sql", "index", "passes"},
     "ascend": {"base", "sql", "trace", "index", "passes"},
     "aie": {"base", "sql", "trace", "index"},
+    "fleet": {"base", "sql", "trace", "index", "passes"},
+    "ranks": {"base", "sql", "trace", "index", "passes"},
     "report": {"base", "sql"},
     "present": {"base", "sql", "trace", "compare", "ascend", "report"},
 }

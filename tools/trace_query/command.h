@@ -40,5 +40,8 @@ extern const Command kSqlCommand;
 extern const Command kSchemaCommand;
 extern const Command kVerifyCommand;
 extern const Command kAieCommand;
+extern const Command kRanksCommand;
+extern const Command kLsCommand;
+extern const Command kTrendCommand;
 
 }  // namespace tracedb

@@ -38,7 +38,8 @@ constexpr const Command* kCommands[] = {
     &kInfoCommand,   &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,      &kKernelsCommand,
     &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,     &kLaunchesCommand,
     &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
-    &kModelCommand,  &kAieCommand,     &kRulesCommand,  &kSqlCommand,       &kSchemaCommand,   &kVerifyCommand,
+    &kRanksCommand,  &kLsCommand,      &kTrendCommand,  &kModelCommand,     &kAieCommand,      &kRulesCommand,
+    &kSqlCommand,    &kSchemaCommand,  &kVerifyCommand,
 };
 
 std::string help_text() {

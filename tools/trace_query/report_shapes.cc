@@ -16,6 +16,10 @@
 #include "report/sql_report.h"
 #include "sql/scripts.h"
 #include "trace_query/commands/aie_tables.h"
+#include "trace_query/commands/catalogue_input.h"
+#include "trace_query/commands/ranks_compare.h"
+#include "trace_query/commands/ranks_tables.h"
+#include "trace_query/commands/trend_tables.h"
 
 namespace tracedb {
 namespace {
@@ -179,6 +183,19 @@ std::vector<ReportShape> shapes_of_command(std::string_view command) {
     shapes.push_back({"aie", "aie", "iterations", true, aie_iterations({}, {}).columns});
     shapes.push_back({"aie", "aie", "system", true, aie_system({}, {}, 0).columns});
   }
+  if (command == "ls") shapes.push_back({"ls", "ls", "", false, catalogue_columns()});
+  if (command == "trend") {
+    shapes.push_back({"trend", "trend", "series", true, trend_series({}, "").columns});
+    shapes.push_back({"trend", "trend", "points", true, trend_points({}).columns});
+  }
+  if (command == "ranks") {
+    shapes.push_back({"ranks", "ranks", "compare", true, ranks_compare_columns()});
+    shapes.push_back({"ranks", "ranks", "jobs", true, ranks_jobs({}).columns});
+    shapes.push_back({"ranks", "ranks", "ranks", true, ranks_ranks({}).columns});
+    shapes.push_back({"ranks", "ranks", "causes", true, ranks_causes({}).columns});
+    shapes.push_back({"ranks", "ranks", "steps", true, ranks_steps({}).columns});
+    shapes.push_back({"ranks", "ranks", "collectives", true, ranks_collectives({}).columns});
+  }
   return shapes;
 }
 
@@ -187,7 +204,7 @@ std::vector<ReportShape> report_shapes() {
   for (const ScriptOfReport& known : kScripts) {
     if (commands.back() != known.command) commands.push_back(known.command);
   }
-  for (const std::string_view more : {"model", "aie", "verify"}) commands.push_back(more);
+  for (const std::string_view more : {"ranks", "ls", "trend", "model", "aie", "verify"}) commands.push_back(more);
   std::vector<ReportShape> out;
   for (const std::string_view command : commands) {
     for (ReportShape& shape : shapes_of_command(command)) out.push_back(std::move(shape));

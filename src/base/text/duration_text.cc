@@ -15,6 +15,14 @@ std::string duration_text(double ns) {
   return fmt::format("{:.0f} ns", ns);
 }
 
+std::string short_duration_text(double ns) {
+  const double size = std::fabs(ns);
+  if (size >= 999.5e6) return fmt::format("{:.3g} s", ns / 1e9);
+  if (size >= 999.5e3) return fmt::format("{:.3g} ms", ns / 1e6);
+  if (size >= 999.5) return fmt::format("{:.3g} us", ns / 1e3);
+  return fmt::format("{:.3g} ns", ns);
+}
+
 std::string moment_text(std::int64_t ns_since_epoch) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   constexpr std::time_t kYear1980 = 315'532'800;

@@ -1,0 +1,201 @@
+#include "fleet/summary_cache.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/failure.h"
+#include "base/files/file_lock.h"
+#include "base/files/partial_file.h"
+#include "base/files/small_file.h"
+#include "base/stream/content_hash.h"
+#include "base/text/decimal.h"
+#include "base/version.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kRest = 2'000'000'000;  // ns
+constexpr std::size_t kMostEntries = 100'000;  // more are begun anew
+constexpr std::size_t kHashDigits = 32;
+constexpr std::size_t kFields = 18;  // and four for each phase
+
+std::string heading() { return fmt::format("tracedb summaries 1 {}\n", kVersion); }
+
+// Fields are separated by tabs, entries by line feeds.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '\t' || c == '\n') out += '\\';
+    out += c == '\t' ? 't' : c == '\n' ? 'n' : c;
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\t') {
+      out.emplace_back();
+    } else if (line[i] == '\\' && i + 1 < line.size()) {
+      ++i;
+      out.back() += line[i] == 't' ? '\t' : line[i] == 'n' ? '\n' : line[i];
+    } else {
+      out.back() += line[i];
+    }
+  }
+  return out;
+}
+
+std::string field(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : ""; }
+// A text that is there begins with "=".
+std::string field(const std::optional<std::string>& value) { return value ? "=" + escaped(*value) : ""; }
+
+std::optional<std::string> text_of(const std::string& field) {
+  if (field.empty()) return std::nullopt;
+  return field.substr(1);
+}
+
+std::string key_of(const FileIdentity& file) {
+  return fmt::format("{}:{}:{}:{}:{}", file.device, file.inode, file.bytes, file.modified_ns, file.changed_ns);
+}
+
+std::string line_of(const std::string& path, const std::string& key, const TraceSummary& one) {
+  std::string out = escaped(path) + '\t' + key + '\t' + escaped(one.source);
+  const auto add = [&](const auto& value) { out += '\t' + field(value); };
+  add(one.source_bytes);
+  add(one.source_modified_ns);
+  add(one.source_inode);
+  add(one.format);
+  add(one.vendor);
+  add(one.gpu);
+  add(one.framework);
+  add(one.model);
+  add(one.rank);
+  add(one.world_size);
+  add(std::optional(one.kernels));
+  add(std::optional(one.kernel_time));
+  add(one.date_ns);
+  add(std::optional<std::int64_t>(one.complete ? 1 : 0));
+  add(std::optional(static_cast<std::int64_t>(one.phases.size())));
+  for (const PhaseSummary& phase : one.phases) {
+    out += '\t' + escaped(phase.phase);
+    add(std::optional(phase.steps));
+    add(std::optional(phase.kernel_time));
+    add(phase.period);
+    add(phase.span);
+  }
+  return out + '\n';
+}
+
+TraceSummary summary_of(const std::vector<std::string>& fields) {
+  TraceSummary out;
+  std::size_t at = 2;
+  const auto number = [&] { return parse_int64(fields[at++]); };
+  const auto text = [&] { return text_of(fields[at++]); };
+  out.source = fields[at++];
+  out.source_bytes = number();
+  out.source_modified_ns = number();
+  out.source_inode = number();
+  out.format = text();
+  out.vendor = text();
+  out.gpu = text();
+  out.framework = text();
+  out.model = text();
+  out.rank = number();
+  out.world_size = number();
+  out.kernels = number().value_or(0);
+  out.kernel_time = number().value_or(0);
+  out.date_ns = number();
+  out.complete = number() == 1;
+  for (++at; at + 5 <= fields.size();) {
+    PhaseSummary phase;
+    phase.phase = fields[at++];
+    phase.steps = number().value_or(0);
+    phase.kernel_time = number().value_or(0);
+    phase.period = number();
+    phase.span = number();
+    out.phases.push_back(std::move(phase));
+  }
+  return out;
+}
+
+std::string full_name(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(path, error);
+  return (error ? path : full).lexically_normal().string();
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+SummaryCache::SummaryCache(std::filesystem::path directory) : directory_(std::move(directory)) {
+  if (directory_.empty()) return;
+  file_ = directory_ / "summaries";
+  entries_ = read();
+}
+
+const TraceSummary* SummaryCache::find(const std::filesystem::path& index, const FileIdentity& identity) const {
+  const auto found = entries_.find(full_name(index));
+  if (found == entries_.end() || found->second.key != key_of(identity)) return nullptr;
+  return &found->second.summary;
+}
+
+void SummaryCache::add(const std::filesystem::path& index, const FileIdentity& identity, TraceSummary summary) {
+  if (now_ns() - identity.changed_ns < kRest) return;
+  added_.insert_or_assign(full_name(index), Entry{key_of(identity), std::move(summary)});
+}
+
+SummaryCache::Entries SummaryCache::read() const {
+  Entries out;
+  std::string content;
+  const auto failure = catch_error([&] { content = read_small_file(file_); });
+  const std::string head = heading();
+  if (failure || content.size() < head.size() + kHashDigits || !content.starts_with(head)) return out;
+  const std::string_view body(content.data(), content.size() - kHashDigits);
+  if (content.substr(body.size()) != to_hex(hash_bytes(body))) return out;
+  for (std::size_t at = head.size(); at < body.size();) {
+    const std::size_t end = body.find('\n', at);
+    if (end == std::string_view::npos) break;
+    const std::vector<std::string> fields = split(body.substr(at, end - at));
+    at = end + 1;
+    if (fields.size() < kFields) continue;
+    out.insert_or_assign(fields[0], Entry{fields[1], summary_of(fields)});
+  }
+  return out;
+}
+
+void SummaryCache::write(const Entries& entries) const {
+  std::string content = heading();
+  for (const auto& [path, entry] : entries) content += line_of(path, entry.key, entry.summary);
+  content += to_hex(hash_bytes(content));
+  PartialFile file(file_);
+  std::ofstream out(file.path(), std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (out) file.publish(std::nullopt);
+}
+
+void SummaryCache::save() {
+  if (added_.empty() || file_.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  const auto lock = FileLock::try_acquire(directory_ / "summaries.lock", error);
+  if (!lock) return;  // somebody else writes, or nobody can: they are made again when asked for
+  Entries all = read();
+  if (all.size() + added_.size() > kMostEntries) all.clear();
+  for (auto& [path, entry] : added_) all.insert_or_assign(path, entry);
+  catch_error([&] { write(all); });
+  added_.clear();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,21 @@
+#include "ranks/job_analysis.h"
+
+#include <set>
+
+namespace tracedb {
+
+std::size_t JobAnalysis::steps() const {
+  std::set<std::uint32_t> seen;
+  for (const CollectiveWait& one : waits.collectives) {
+    if (one.step != 0) seen.insert(one.step);
+  }
+  return seen.size();
+}
+
+void analyse(JobAnalysis& job) {
+  job.matching = match_collectives(job.ranks);
+  job.clocks = align_clocks(job.ranks, job.matching, job.texts);
+  job.waits = split_waits(job.ranks, job.matching, job.clocks);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,42 @@
+// Which traces are ranks of one job. Ranks lie in one folder under names that differ in numbers only, or in folders of
+// their own; the same rank twice is another recording of the job, or another job. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "index/index.h"
+
+namespace tracedb {
+
+// What one trace says of its place in a job.
+struct RankFacts {
+  std::string trace;  // path of the trace, or of an index whose trace is not known
+  std::optional<std::int64_t> rank, world_size;
+  std::int64_t begin = 0, end = 0;  // of its kernels, ns since the epoch by its own clock; equal: it has none
+};
+
+// From meta.rank and meta.trace.distributedInfo.
+RankFacts read_rank_facts(const Index& index);
+
+struct Job {
+  std::string name;  // the folder and the common part of the names; a number behind it where several share that
+  std::optional<std::int64_t> world_size;
+  std::vector<std::size_t> members;  // places in the facts, by rank; two or more unless nothing else belongs to it
+
+  // Ranks of 0 .. world_size - 1 that are not there; none where the size is not known.
+  [[nodiscard]] std::vector<std::int64_t> missing(std::span<const RankFacts> facts) const;
+};
+
+struct Jobs {
+  std::vector<Job> jobs;                  // in the order of their first traces
+  std::vector<std::size_t> without_rank;  // traces that name no rank
+};
+
+Jobs find_jobs(std::span<const RankFacts> facts);
+
+}  // namespace tracedb

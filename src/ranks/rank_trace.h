@@ -1,0 +1,83 @@
+// What the trace of one rank holds for questions about its job: its collectives, when it computed and copied, and its
+// figures by themselves. Times are ns from `base`, on the rank's own clock.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/unknown.h"
+#include "passes/select/workload.h"
+#include "passes/steps/step_stats.h"
+#include "ranks/time_cover.h"
+
+namespace tracedb {
+
+// Numbers for texts that the ranks of a job share.
+class SharedTexts {
+ public:
+  std::uint32_t number(const std::string& text) {
+    const auto [place, added] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (added) texts_.push_back(text);
+    return place->second;
+  }
+  [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_[number]; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+struct JobTexts {
+  SharedTexts collectives;  // "allreduce", or the short name of a kernel that the trace does not describe
+  SharedTexts groups;       // "" where the trace does not say
+  SharedTexts classes;      // of kernels
+};
+
+struct CollectiveEvent {
+  std::int64_t start = 0, end = 0;
+  std::uint32_t name = 0, group = 0;  // of JobTexts
+  std::uint32_t stream = 0;           // id in its own index
+  std::int64_t sequence = kUnknownValue;
+  std::uint32_t step = 0;       // place + 1; 0: in none
+  bool selected = true;         // by --step, --phase, ...
+  bool point_to_point = false;  // a send or a receive: not all of the group take part
+};
+
+struct ComputeKernel {
+  std::int64_t start = 0, dur = 0;
+  std::uint32_t class_id = 0;
+};
+
+// How [from, to) of a rank's device was spent; the four add up to its length.
+struct TimeParts {
+  std::int64_t compute = 0, comm = 0, copy = 0, idle = 0;  // comm and copy: exposed only
+};
+
+// Of the selection; devices of one rank are added up.
+struct RankFigures {
+  std::int64_t kernels = 0;
+  std::int64_t span = 0, busy = 0, idle = 0, computation = 0, comm = 0;
+  std::int64_t exposed_comm = 0, exposed_copy = 0;  // span = computation + these + idle
+};
+
+struct RankTrace {
+  std::int64_t rank = 0;
+  std::string trace;
+  bool complete = true;
+  std::vector<std::string> notes;
+  RankFigures figures;
+  std::vector<StepFacts> steps;
+  std::vector<StepStats> step_stats;         // element 0: in no step
+  std::vector<CollectiveEvent> collectives;  // of the device that has most of them, in order of start
+  std::vector<ComputeKernel> compute;        // in order of start
+  TimeCover computing, computing_or_comm, working;
+
+  [[nodiscard]] TimeParts parts(std::int64_t from, std::int64_t to) const;
+};
+
+// `base`: ns since the epoch.
+RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts);
+
+}  // namespace tracedb

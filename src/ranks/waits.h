@@ -1,0 +1,94 @@
+// Who waits for whom in a job. A collective is split, on each of its ranks, at the arrival of the last rank: before it
+// the rank waits, behind it the data move. The last rank waits nothing. Times of ranks are compared on aligned clocks
+// (clocks.h). Pure.
+//
+// Exactly, on each rank: time in a collective = waiting + transfer, and over a job the exposed waiting is what ranks
+// that were late caused, what happened where all came together, and what began before the recording.
+//
+// A rank is late by its arrival less the mean arrival of the others. That is, exactly, the sum of what it did longer
+// than they on average since the end of the collective before: compute, copies, other communication, nothing (its host
+// did not launch anything), and of how much later that collective ended on it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ranks/clocks.h"
+
+namespace tracedb {
+
+enum class LateCause : std::uint8_t { kCompute, kCopy, kComm, kHost, kEarlier };
+inline constexpr std::size_t kLateCauses = 5;
+std::string_view to_string(LateCause cause);  // compute, copies, communication, host, previous collective
+
+using LateParts = std::array<std::int64_t, kLateCauses>;  // ns, by cause; negative: less than the others
+
+// What happened at one collective.
+enum class Arrival : std::uint8_t {
+  kTogether,  // no rank later than the clocks can tell
+  kLate,
+  kFirst,  // the first of its ranks in the recording: why they come when they do is not in it
+};
+
+struct CollectiveWait {
+  std::uint32_t collective = 0;  // place in Matching::matched
+  Arrival arrival = Arrival::kTogether;
+  std::uint32_t last_rank = 0;            // place among the traces
+  std::int64_t late = 0;                  // ns: the sum of `parts`
+  LateParts parts{};                      // where kLate
+  std::int64_t transfer = 0;              // on the last rank, ns
+  std::int64_t waiting = 0;               // sum over the ranks
+  std::int64_t exposed = 0;               // of it, while the rank computes nothing
+  std::uint32_t step = 0;                 // place + 1 on the first of its ranks that knows; 0: in none
+  [[nodiscard]] LateCause cause() const;  // the greatest part
+};
+
+// Sums over a set of collectives.
+struct WaitSums {
+  std::size_t collectives = 0, late = 0;
+  std::int64_t time = 0, waiting = 0, transfer = 0, exposed = 0;  // sums over ranks
+};
+
+// A class of kernels of a late rank against the others, in the windows before the collectives where it was late by
+// computing.
+struct ClassExcess {
+  std::int64_t time = 0;  // ns longer than the mean of the others
+  double kernels = 0;     // more of them
+};
+
+struct RankWaits {
+  WaitSums sums;                                      // of the collectives it takes part in
+  std::size_t last = 0;                               // collectives where it was late
+  std::int64_t caused = 0;                            // exposed waiting of the others there
+  std::size_t others = 0;                             // ranks that waited for it at any time
+  LateParts parts{};                                  // of its lateness
+  std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
+  std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
+  std::map<std::uint32_t, ClassExcess> classes;       // by JobTexts::classes
+  [[nodiscard]] LateCause cause() const;              // of most of `caused`
+  double persistence = 0;                             // standard deviations of `caused` above what chance would give
+};
+
+struct JobWaits {
+  std::vector<CollectiveWait> collectives;  // in order of time; what is not selected is left out
+  std::vector<RankWaits> ranks;
+  std::size_t apart = 0;  // matched, but their times do not overlap: no collectives of these ranks
+  std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
+  std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
+};
+
+JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks);
+
+// What the others lose to a rank: mean exposed waiting of one of them, and as a share of their span.
+struct Loss {
+  double ns = 0, share = 0;
+};
+Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank);
+
+}  // namespace tracedb

@@ -1,0 +1,167 @@
+"""`trace-query ls` and `trend`: what a catalogue says of indexes is what the reports on each say, whatever becomes of the
+cache of summaries; planted shifts are found, and nothing else."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+
+DAY = 86_400 * 10**9
+FIRST_DAY = 1_762_000_000 * 10**9
+
+
+def make(path, date, *options):
+    """A trace whose clock begins at a date, and its index beside it."""
+    run("make-trace", "--layers", "2", "--mix", "D", "--steps", "6", "--python-stacks", "off", *options, path)
+    Path(f"{path}.truth.json").unlink()
+    text = path.read_text()
+    begin = text.index('"baseTimeNanoseconds":') + len('"baseTimeNanoseconds":')
+    end = min(place for place in (text.find("\n", begin), text.find(",", begin), text.find("}", begin)) if place > 0)
+    path.write_text(text[:begin] + f" {date}" + text[end:])
+    run("trace-ingest", "-q", path)
+    return path
+
+
+def rows(*arguments, env=None, check=True):
+    result = subprocess.run([program("trace-query"), *map(str, arguments), "--json"], capture_output=True, text=True,
+                            env={**os.environ, **(env or {})}, timeout=120)
+    if check:
+        require(result.returncode == 0, f"{arguments}: exit {result.returncode}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+def ls(*arguments, env=None):
+    return rows("ls", *arguments, env=env)["rows"]
+
+
+def check_content(folder):
+    trace = make(folder / "content" / "a.json", FIRST_DAY, "--vendor", "nvidia")
+    shutil.copy(trace, folder / "content" / "new.json")
+    listed = {row["name"]: row for row in ls(folder / "content")}
+    equal(sorted(listed), ["a.json", "new.json"], "names")
+    row = listed["a.json"]
+    meta = dict(open_index(f"{trace}.tracedb").execute("SELECT key, value FROM meta"))
+    equal((row["state"], row["vendor"], row["kernels"], row["gpu_time"]),
+          ("indexed", meta["vendor"], int(meta["kernels"]), int(meta["kernel_ns"])), "facts")
+    (phase,) = [one for one in json.loads(run("trace-query", "phases", "--json", trace).stdout)["rows"]
+                if one["phase"] == "decode"]
+    equal((row["phase"], row["steps"], row["period"], row["span"]),
+          ("decode", 6, round(phase["period"]), round(phase["gpu_span"])), "as in phases")
+    equal(row["gpu"], "NVIDIA H100 80GB HBM3", "gpu")
+    equal((listed["new.json"]["state"], listed["new.json"]["kernels"]), ("not indexed", None), "a trace without an index")
+
+
+def check_states(folder):
+    place = folder / "states"
+    trace = make(place / "a.json", FIRST_DAY)
+    lost = make(place / "lost.json", FIRST_DAY)
+    lost.unlink()
+    (place / "broken.json.tracedb").write_bytes((place / "a.json.tracedb").read_bytes()[:40_000])
+    trace.write_text(trace.read_text().replace("decode", "DECODE") + " ")
+    result = run("trace-query", "ls", "--json", place, check=False)
+    equal(result.returncode, 3, "exit code with a broken index")
+    require("broken.json.tracedb" in result.stderr, result.stderr)
+    states = {row["name"]: row["state"] for row in json.loads(result.stdout)["rows"]}
+    equal(states, {"a.json": "out of date", "lost.json": "no trace", "broken.json.tracedb": "unusable"}, "states")
+
+
+def check_where(folder):
+    place = folder / "content"
+    equal([row["name"] for row in ls(place, "--where", "kernels > 0 AND vendor = 'nvidia'")], ["a.json"], "--where")
+    equal(ls(place, "--where", "kernels > 1e9"), [], "none")
+    for bad in ("nothing = 1", "1) UNION SELECT 1 --", "1); DELETE FROM catalogue; SELECT (1", "1; SELECT 2", "(", ""):
+        result = run("trace-query", "ls", place, "--where", bad, check=False)
+        equal(result.returncode, 2, f"--where {bad!r}")
+        equal(result.stdout, "", f"--where {bad!r}: output")
+
+
+def check_cache(folder):
+    """The same answer with a cache, without, with a broken one, and after each change of an index."""
+    place = folder / "cache"
+    for i in range(8):
+        make(place / f"{i}.json", FIRST_DAY + i * DAY, "--seed", str(i))
+    caches = folder / "caches"
+    env = {"TRACEDB_CACHE_DIR": str(caches)}
+    time.sleep(2.1)  # what changed a moment ago is not kept
+    first = ls(place, env=env)
+    content = (caches / "summaries").read_bytes()
+    require(content.count(b"\n") == 9, f"{content.count(10)} lines in the cache")
+    equal(ls(place, env=env), first, "from the cache")
+    equal(ls(place, env={"TRACEDB_CACHE_DIR": str(folder / "file")}), first, "without one")
+    for damaged in (content[:-7], content.replace(b"MI300X", b"MI400X"), b"", b"\0" * 5000, content + b"x"):
+        (caches / "summaries").write_bytes(damaged)
+        equal(ls(place, env=env), first, "with a damaged one")
+    (caches / "summaries").write_bytes(content)
+    shutil.copy(place / "3.json.tracedb", folder / "other.tracedb")
+    run("trace-ingest", "-q", "--force", "-o", place / "3.json.tracedb", place / "5.json")
+    changed = ls(place, env=env)
+    equal([row["gpu_time"] for row in changed][3], first[5]["gpu_time"], "a replaced index")
+    running = [subprocess.Popen([program("trace-query"), "ls", "--json", place], env={**os.environ, **env},
+                                stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    for process in running:
+        equal(json.loads(process.communicate()[0])["rows"], changed, "at once")
+
+
+def trend(*arguments, check=True):
+    document = rows("trend", *arguments, check=check)
+    return {section["section"]: section["rows"] for section in document["sections"]}
+
+
+def check_trend(folder):
+    place = folder / "nightly"
+    for night in range(20):
+        make(place / f"{19 - night:02}.json", FIRST_DAY + night * DAY, "--clock", "1.12" if night >= 12 else "1",
+             "--idle", str(night * 7 % 5 * 1000))  # one seed: it decides where the clock of a trace begins
+    (series,) = trend(place)["series"]
+    equal((series["runs"], series["changes"]), (20, 1), "one change")
+    (date,) = [row["date"] for row in ls(place) if row["name"] == "07.json"]  # the 13th night
+    equal(series["changed_at"], date, "when")
+    require("(run 13 of 20)" in series["headline"] and " rose " in series["headline"], series["headline"])
+    points = trend(place)["points"]
+    equal([point["name"] for point in points], [f"{i:02}.json" for i in reversed(range(20))], "order of the dates")
+    equal([point["run"] for point in points if point["change"]], [13], "the run that is flagged")
+    equal(run("trace-query", "trend", place, "--gate", "5", check=False).returncode, 1, "--gate 5")
+    equal(run("trace-query", "trend", place, "--gate", "50", check=False).returncode, 0, "--gate 50")
+    equal(run("trace-query", "trend", place, "--gate", "five", check=False).returncode, 2, "--gate five")
+    equal(trend(place)["series"], trend(place)["series"], "twice")
+    gemm = trend(place, "--metric", "op:dense_gemm")["series"][0]
+    equal(gemm["changes"], 1, "dense_gemm")
+    require(11 < gemm["change_pct"] < 13, f"dense_gemm changed by {gemm['change_pct']} %, planted 12")
+    (none,) = trend(place, "--metric", "kernel:no_such_kernel")["series"]
+    equal((none["runs"], none["unknown"]), (0, 20), "a kernel that is nowhere")
+    quiet = trend(place, "--where", f"date < '{date}'")["series"][0]
+    equal((quiet["runs"], quiet["changes"]), (12, 0), "before the change")
+    equal(run("trace-query", "trend", place, "--metric", "op:nothing", check=False).returncode, 2, "no such class")
+    equal(run("trace-query", "trend", place, "--metric", "speed", check=False).returncode, 2, "no such metric")
+
+
+def check_series(folder):
+    """Unlike traces are different series."""
+    place = folder / "unlike"
+    for i, vendor in enumerate(["amd", "nvidia", "amd", "nvidia"]):
+        make(place / f"{i}.json", FIRST_DAY + i * DAY, "--vendor", vendor)
+    equal([row["runs"] for row in trend(place)["series"]], [2, 2], "a series for each device")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        for name in ("content", "states", "cache", "nightly", "unlike"):
+            (folder / name).mkdir()
+        (folder / "file").write_text("no folder")
+        cases.run("what a catalogue says", check_content, folder)
+        cases.run("states of indexes", check_states, folder)
+        cases.run("--where", check_where, folder)
+        cases.run("the cache of summaries", check_cache, folder)
+        cases.run("a planted shift", check_trend, folder)
+        cases.run("unlike traces", check_series, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

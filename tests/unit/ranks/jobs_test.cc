@@ -1,0 +1,61 @@
+#include "ranks/jobs.h"
+
+#include <doctest/doctest.h>
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+RankFacts facts(const char* trace, std::int64_t rank, std::int64_t size, std::int64_t begin = 0) {
+  return {trace, rank, size, begin * kSecond, (begin + 1) * kSecond};
+}
+
+TEST_CASE("ranks of one folder are a job, in order of rank") {
+  const std::vector<RankFacts> all = {facts("run/worker1.json", 1, 4), facts("run/worker0.json", 0, 4),
+                                      facts("run/worker3.json", 3, 4)};
+  const Jobs found = find_jobs(all);
+  REQUIRE(found.jobs.size() == 1);
+  CHECK(found.jobs[0].name == "run/worker*.json");
+  CHECK(found.jobs[0].members == std::vector<std::size_t>{1, 0, 2});
+  CHECK(found.jobs[0].missing(all) == std::vector<std::int64_t>{2});
+}
+
+TEST_CASE("the same ranks again are another recording") {
+  const std::vector<RankFacts> all = {facts("run/w0.10.json", 0, 2, 0), facts("run/w0.99.json", 0, 2, 90),
+                                      facts("run/w1.11.json", 1, 2, 0), facts("run/w1.98.json", 1, 2, 90)};
+  const Jobs found = find_jobs(all);
+  REQUIRE(found.jobs.size() == 2);
+  CHECK(found.jobs[0].members == std::vector<std::size_t>{0, 2});
+  CHECK(found.jobs[1].members == std::vector<std::size_t>{1, 3});
+  CHECK(found.jobs[1].name == "run/w*.*.json (2)");
+}
+
+TEST_CASE("other names, sizes and folders are other jobs") {
+  const std::vector<RankFacts> all = {facts("a/r0.json", 0, 2),    facts("a/r1.json", 1, 2), facts("b/r0.json", 0, 2),
+                                      facts("b/r1.json", 1, 2),    facts("a/x0.json", 0, 8), facts("a/x1.json", 1, 8),
+                                      facts("a/y.json", 2, 8, 500)};
+  const Jobs found = find_jobs(all);
+  CHECK(found.jobs.size() == 4);
+}
+
+TEST_CASE("a folder for each rank is one job, if the times fit") {
+  const std::vector<RankFacts> all = {facts("run/r0/trace.json", 0, 3), facts("run/r1/trace.json", 1, 3),
+                                      facts("run/r2/trace.json", 2, 3, 100)};
+  const Jobs found = find_jobs(all);
+  REQUIRE(found.jobs.size() == 2);
+  CHECK(found.jobs[0].name == "run/*/trace.json");
+  CHECK(found.jobs[0].members.size() == 2);
+}
+
+TEST_CASE("traces without a rank are none of a job") {
+  std::vector<RankFacts> all = {facts("a.json", 0, 1)};
+  all.push_back({"b.json", std::nullopt, std::nullopt, 0, 1});
+  const Jobs found = find_jobs(all);
+  CHECK(found.without_rank == std::vector<std::size_t>{1});
+  CHECK(found.jobs.size() == 1);
+  CHECK(found.jobs[0].missing(all).empty());
+}
+
+}  // namespace
+}  // namespace tracedb

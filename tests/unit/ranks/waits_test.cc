@@ -1,0 +1,135 @@
+#include "ranks/waits.h"
+
+#include <doctest/doctest.h>
+
+#include "ranks/job_analysis.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kUs = 1000;
+
+// Ranks that compute for `busy` and then are idle until their collectives begin; all end at `end`.
+struct Planned {
+  std::int64_t start, busy;
+};
+
+class MadeJob {
+ public:
+  explicit MadeJob(std::size_t ranks) {
+    job.ranks.resize(ranks);
+    name_ = job.texts.collectives.number("allreduce");
+    group_ = job.texts.groups.number("0");
+    job.texts.classes.number("dense_gemm");
+    for (std::size_t rank = 0; rank < ranks; ++rank) job.ranks[rank].rank = static_cast<std::int64_t>(rank);
+  }
+
+  void collective(const std::vector<Planned>& ranks, std::int64_t end, std::vector<std::int64_t> clock = {}) {
+    ++sequence_;
+    clock.resize(ranks.size());
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      RankTrace& trace = job.ranks[rank];
+      const std::int64_t shift = clock[rank];
+      const std::int64_t before = trace.collectives.empty() ? shift : trace.collectives.back().end;
+      const std::int64_t start = ranks[rank].start + shift;
+      const auto add = [&](TimeCover& cover) { cover.add(before, before + ranks[rank].busy); };
+      add(trace.computing), add(trace.computing_or_comm), add(trace.working);
+      trace.compute.push_back({before, ranks[rank].busy, 0});
+      trace.computing_or_comm.add(start, end + shift);
+      trace.working.add(start, end + shift);
+      trace.figures.span = end;
+      CollectiveEvent event;
+      event.start = start;
+      event.end = end + shift;
+      event.name = name_;
+      event.group = group_;
+      event.sequence = sequence_;
+      event.step = 1;
+      trace.collectives.push_back(event);
+    }
+  }
+
+  JobAnalysis job;
+
+ private:
+  std::uint32_t name_, group_;
+  std::int64_t sequence_ = 0;
+};
+
+TEST_CASE("waiting ends when the last rank comes, and transfer is the rest") {
+  MadeJob made(3);
+  made.collective({{10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}}, 20 * kUs);
+  made.collective({{50 * kUs, 20 * kUs}, {80 * kUs, 50 * kUs}, {60 * kUs, 20 * kUs}}, 100 * kUs);
+  analyse(made.job);
+  const JobWaits& waits = made.job.waits;
+  REQUIRE(waits.collectives.size() == 2);
+  CHECK(waits.collectives[0].arrival == Arrival::kFirst);
+  const CollectiveWait& late = waits.collectives[1];
+  CHECK(late.arrival == Arrival::kLate);
+  CHECK(late.last_rank == 1);
+  CHECK(late.waiting == 50 * kUs);  // 30 and 20
+  CHECK(late.transfer == 20 * kUs);
+  CHECK(late.late == 25 * kUs);  // 80 less the mean of 50 and 60
+  CHECK(late.cause() == LateCause::kCompute);
+  CHECK(late.parts[static_cast<std::size_t>(LateCause::kCompute)] == 30 * kUs);
+  CHECK(late.parts[static_cast<std::size_t>(LateCause::kHost)] == -5 * kUs);
+  CHECK(waits.ranks[1].classes.at(0).time == 30 * kUs);
+  CHECK(waits.ranks[1].caused == 50 * kUs);
+  CHECK(waits.exposed == waits.caused + waits.together + waits.first);
+  for (const RankWaits& rank : waits.ranks) CHECK(rank.sums.time == rank.sums.waiting + rank.sums.transfer);
+}
+
+TEST_CASE("an idle device before the collective is its host's doing") {
+  MadeJob made(2);
+  made.collective({{10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}}, 20 * kUs);
+  made.collective({{40 * kUs, 20 * kUs}, {70 * kUs, 20 * kUs}}, 90 * kUs);
+  analyse(made.job);
+  REQUIRE(made.job.waits.collectives.size() == 2);
+  CHECK(made.job.waits.collectives[1].cause() == LateCause::kHost);
+}
+
+TEST_CASE("clocks that differ and drift do not make anybody late") {
+  MadeJob made(2);
+  for (std::int64_t i = 1; i <= 40; ++i) {
+    const std::int64_t at = i * 1000 * kUs;
+    made.collective({{at, 500 * kUs}, {at, 500 * kUs}}, at + 50 * kUs, {0, 777'000 + at / 10'000});
+  }
+  analyse(made.job);
+  const RankClock& clock = made.job.clocks[1];
+  CHECK(clock.offset == doctest::Approx(777'000 + 2050).epsilon(0.001));
+  CHECK(clock.slope == doctest::Approx(1e-4).epsilon(0.05));
+  CHECK(clock.uncertainty < 100);
+  CHECK(made.job.waits.caused == 0);
+  CHECK_FALSE(made.job.waits.straggler);
+}
+
+TEST_CASE("collectives that are not at one time are no match") {
+  MadeJob made(2);
+  for (int i = 1; i < 10; ++i) made.collective({{i * 100 * kUs, kUs}, {i * 100 * kUs, kUs}}, (i * 100 + 10) * kUs);
+  made.job.ranks[1].collectives[4].start += 30 * kUs;
+  made.job.ranks[1].collectives[4].end += 30 * kUs;
+  analyse(made.job);
+  CHECK(made.job.waits.apart == 1);
+  CHECK(made.job.waits.collectives.size() == 8);
+}
+
+TEST_CASE("without sequence numbers a shorter recording is placed where its ends fit") {
+  MadeJob made(2);
+  for (int i = 1; i < 20; ++i) {
+    const std::int64_t at = (i * 100 + (i * i) % 37) * kUs;
+    made.collective({{at, kUs}, {at, kUs}}, at + 10 * kUs, {0, 5'000'000});
+  }
+  for (RankTrace& rank : made.job.ranks) {
+    for (CollectiveEvent& event : rank.collectives) event.sequence = kUnknownValue;
+  }
+  auto& some = made.job.ranks[1].collectives;
+  some.erase(some.begin(), some.begin() + 6);
+  analyse(made.job);
+  REQUIRE(made.job.matching.matched.size() == 13);
+  CHECK(made.job.matching.single == 6);
+  for (const MatchedCollective& one : made.job.matching.matched)
+    CHECK(one.members[0].event == one.members[1].event + 6);
+}
+
+}  // namespace
+}  // namespace tracedb

@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "base/text/counted.h"
+#include "report/escape.h"
+#include "trace_query/command.h"
+#include "trace_query/commands/ranks_compare.h"
+#include "trace_query/commands/ranks_tables.h"
+#include "trace_query/commands/ranks_words.h"
+#include "trace_query/inputs.h"
+#include "trace_query/open.h"
+#include "trace_query/options.h"
+#include "trace_query/output.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+// What a run says.
+struct Answer {
+  std::vector<JobAnalysis> jobs;
+  std::optional<JobAnalysis> baseline;
+  std::vector<std::string> notes;
+};
+
+struct SectionOf {
+  std::string_view name;
+  Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs
+  bool for_people;                                    // the headline says what is in the others
+};
+constexpr SectionOf kSections[] = {{"compare", nullptr, true},   {"jobs", ranks_jobs, false},
+                                   {"ranks", ranks_ranks, true}, {"causes", ranks_causes, true},
+                                   {"steps", ranks_steps, true}, {"collectives", ranks_collectives, true}};
+
+struct Traces {
+  std::vector<OpenedTrace> opened;
+  std::vector<RankFacts> facts;
+};
+
+std::vector<const SectionOf*> requested_sections(const CommandLine& line) {
+  std::vector<std::string> known;
+  for (const SectionOf& section : kSections) known.emplace_back(section.name);
+  const std::vector<std::string> asked = line.names("section");
+  for (const std::string& name : asked) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--section {}: there are {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
+  }
+  std::vector<const SectionOf*> out;
+  const bool human = line.renderer().audience == Audience::kHuman;
+  for (const SectionOf& section : kSections) {
+    if (section.make == nullptr && !line.has("baseline")) continue;
+    const bool chosen = asked.empty() ? section.for_people || !human
+                                      : std::find(asked.begin(), asked.end(), section.name) != asked.end();
+    if (chosen) out.push_back(&section);
+  }
+  return out;
+}
+
+// "3 jobs (a, b, c)" to choose from.
+std::vector<Job> requested_jobs(const CommandLine& line, std::vector<Job> all) {
+  const auto name = line.text("job");
+  if (!name) return all;
+  std::vector<std::string> known;
+  for (const Job& job : all) known.push_back(job.name);
+  std::erase_if(all, [&](const Job& job) { return job.name != *name; });
+  if (!all.empty()) return all;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--job {}: there are {}{}", *name, fmt::join(known, ", "), did_you_mean(*name, known)));
+}
+
+JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWorkload& requested) {
+  JobAnalysis out;
+  out.name = job.name;
+  out.world_size = job.world_size;
+  out.missing = job.missing(traces.facts);
+  std::int64_t base = traces.facts[job.members.front()].begin;
+  for (const std::size_t member : job.members) base = std::min(base, traces.facts[member].begin);
+  for (const std::size_t member : job.members) {
+    Workload workload = requested.of(traces.opened[member].index);
+    out.ranks.push_back(read_rank_trace(workload, traces.facts[member].rank.value_or(0), base, out.texts));
+  }
+  analyse(out);
+  return out;
+}
+
+void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job,
+                   TableRenderer* document) {
+  if (document != nullptr) return output.print_section(std::move(report), head, *document);
+  if (line.renderer().audience == Audience::kHuman && one_job && !line.has("columns")) {
+    for (Row& row : report.rows) row.erase(row.begin());
+    for (Row& row : report.footer) row.erase(row.begin());
+    report.columns.erase(report.columns.begin());
+  }
+  output.separate(head.section);
+  output.print(std::move(report), head, {});
+}
+
+void print_headlines(Output& output, const Answer& answer) {
+  if (answer.baseline) {
+    output.stream() << escape_text(compare_headline(*answer.baseline, answer.jobs.front())) << '\n';
+  }
+  for (const JobAnalysis& job : answer.jobs) {
+    output.stream() << escape_text(fmt::format("{}: {}", job.name, job_headline(job))) << '\n';
+  }
+  if (!answer.jobs.empty()) output.separate("");
+}
+
+void print(const CommandLine& line, Output& output, const Answer& answer) {
+  const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (human) print_headlines(output, answer);
+  const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
+  const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
+  for (const SectionOf* section : requested_sections(line)) {
+    const bool compares = section->make == nullptr;
+    Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
+    if (human && report.rows.empty() && !line.has("section")) continue;
+    print_section(line, output, {"ranks", inputs, std::string(section->name)}, std::move(report),
+                  !compares && answer.jobs.size() == 1, document.get());
+  }
+  if (document) document->end(answer.notes);
+  for (const std::string& note : answer.notes) output.note(note);
+}
+
+std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces, const Jobs& found,
+                                  const Answer& answer) {
+  std::vector<std::string> notes;
+  for (const OpenedTrace& trace : traces.opened) {
+    for (const std::string& note : trace.notes) notes.push_back(trace.index.path().string() + ": " + note);
+  }
+  if (!found.without_rank.empty()) {
+    const std::string& first = traces.facts[found.without_rank.front()].trace;
+    notes.push_back(fmt::format("{} no rank of a job, neither inside nor by the file's name: {}{}",
+                                counted(found.without_rank.size(), "trace names", "traces name"), first,
+                                found.without_rank.size() > 1 ? ", ..." : ""));
+  }
+  if (found.jobs.size() > 1 && !line.has("job")) {
+    notes.push_back(counted(found.jobs.size(), "job") + " found; --job NAME shows one");
+  }
+  for (const JobAnalysis& job : answer.jobs) {
+    for (const std::string& note : job_notes(job)) {
+      notes.push_back(answer.jobs.size() > 1 ? job.name + ": " + note : note);
+    }
+  }
+  if (!answer.baseline) return notes;
+  for (const std::string& note : job_notes(*answer.baseline)) notes.push_back("baseline: " + note);
+  for (const std::string& note : compare_notes(*answer.baseline, answer.jobs.front())) notes.push_back(note);
+  return notes;
+}
+
+// The traces of a run that can be read.
+Traces open_all(const CommandLine& line, std::span<const std::string> inputs, InputLoop& loop) {
+  Traces out;
+  for (const std::string& input : inputs) {
+    loop.attempt(input, [&] {
+      OpenedTrace trace = open_trace(input, line);
+      out.facts.push_back(read_rank_facts(trace.index));
+      out.opened.push_back(std::move(trace));
+    });
+  }
+  return out;
+}
+
+// The only job of --baseline, or that of --job.
+JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested) {
+  const std::vector<std::string> folder = {*line.text("baseline")};
+  const std::vector<std::string> inputs = find_inputs(folder, std::nullopt);
+  InputLoop loop(inputs);
+  const Traces traces = open_all(line, inputs, loop);
+  const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);
+  if (jobs.size() == 1) return analysis_of(jobs.front(), traces, requested);
+  throw Error(ErrorCode::kUsage, fmt::format("--baseline {}: {} there, and one is needed; name its traces by a pattern",
+                                             folder.front(), counted(jobs.size(), "job is", "jobs are")));
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kRanksCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                   OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
+  line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
+  line.add("baseline", OptionKind::kValue,
+           "folder or pattern of another job, with which this one is compared rank by rank");
+  if (!line.parse(args)) return 0;
+  requested_sections(line);
+  const RequestedWorkload requested(line);
+  std::optional<JobAnalysis> baseline;
+  if (line.has("baseline")) baseline = baseline_of(line, requested);
+  InputLoop loop(line.inputs());
+  const Traces traces = open_all(line, line.inputs(), loop);
+  if (!loop.any_answered()) return loop.exit_code();
+  const Jobs found = find_jobs(traces.facts);
+  Answer answer;
+  for (const Job& job : requested_jobs(line, found.jobs)) answer.jobs.push_back(analysis_of(job, traces, requested));
+  if (baseline && answer.jobs.size() != 1) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} found to compare with the baseline, and one is needed; --job NAME chooses",
+                            counted(answer.jobs.size(), "job is", "jobs are")));
+  }
+  answer.baseline = std::move(baseline);
+  answer.notes = notes_of(line, traces, found, answer);
+  Output output(line);
+  print(line, output, answer);
+  output.finish();
+  return loop.exit_code();
+}
+
+}  // namespace
+
+const Command kRanksCommand = {"ranks", "the ranks of a job: who waits for whom in collectives, and why",
+                               "ranks [options] FOLDER|TRACE|INDEX...",
+                               "  trace-query ranks profiles/\n"
+                               "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
+                               "  trace-query ranks profiles/ --phase decode --json\n"
+                               "  trace-query ranks today/ --baseline yesterday/",
+                               run};
+
+}  // namespace tracedb

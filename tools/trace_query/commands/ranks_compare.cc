@@ -1,0 +1,180 @@
+#include "trace_query/commands/ranks_compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/text/counted.h"
+#include "base/text/duration_text.h"
+#include "trace_query/commands/ranks_words.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kSame = 1;           // percent
+constexpr double kLeastReason = 0.1;  // of the change
+constexpr std::size_t kMostReasons = 3;
+
+// Of a step of one rank, in ns; without steps of its recording. The parts add up to the time.
+struct RankStep {
+  double time = 0;
+  std::array<double, 5> parts{};
+};
+constexpr std::array<const char*, 5> kParts = {"computing", "exposed transfer", "exposed waiting", "exposed copies",
+                                               "idle"};
+
+double steps_of(const RankTrace& rank) {
+  std::set<std::uint32_t> seen;
+  for (const CollectiveEvent& event : rank.collectives) {
+    if (event.selected && event.step != 0) seen.insert(event.step);
+  }
+  return static_cast<double>(std::max<std::size_t>(seen.size(), 1));
+}
+
+RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
+  const RankTrace& rank = job.ranks[place];
+  const RankFigures& sums = rank.figures;
+  const std::int64_t waiting = std::min(job.waits.ranks[place].sums.exposed, sums.exposed_comm);
+  const double steps = steps_of(rank);
+  RankStep out;
+  const std::int64_t parts[] = {sums.computation, sums.exposed_comm - waiting, waiting, sums.exposed_copy, sums.idle};
+  for (std::size_t i = 0; i < out.parts.size(); ++i) out.parts[i] = static_cast<double>(parts[i]) / steps;
+  out.time = static_cast<double>(sums.span) / steps;
+  return out;
+}
+
+// The one that waits least: the others wait for it.
+std::uint32_t deciding(const JobAnalysis& job) {
+  const auto& ranks = job.waits.ranks;
+  return static_cast<std::uint32_t>(
+      std::min_element(ranks.begin(), ranks.end(),
+                       [](const RankWaits& a, const RankWaits& b) { return a.sums.exposed < b.sums.exposed; }) -
+      ranks.begin());
+}
+
+Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+Cell percent_cell(double before, double after) { return before > 0 ? Cell(100 * (after - before) / before) : Cell(); }
+
+// By rank.
+std::map<std::int64_t, std::uint32_t> places(const JobAnalysis& job) {
+  std::map<std::int64_t, std::uint32_t> out;
+  for (std::uint32_t place = 0; place < job.ranks.size(); ++place) out[job.ranks[place].rank] = place;
+  return out;
+}
+
+Row one_sided(std::int64_t rank, const JobAnalysis* baseline, const JobAnalysis* candidate, std::uint32_t place) {
+  Row out(ranks_compare_columns().size());
+  out[0] = std::to_string(rank);
+  if (baseline != nullptr) out[1] = time_cell(step_of(*baseline, place).time);
+  if (candidate != nullptr) out[2] = time_cell(step_of(*candidate, place).time);
+  return out;
+}
+
+Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after) {
+  Row out = {std::to_string(rank), time_cell(before.time), time_cell(after.time), Cell(),
+             percent_cell(before.time, after.time)};
+  std::int64_t change = 0;  // of rounded parts, which then add up
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    const std::int64_t part = std::llround(after.parts[i]) - std::llround(before.parts[i]);
+    out.emplace_back(part);
+    change += part;
+  }
+  out[3] = change;
+  return out;
+}
+
+std::string reasons_text(const RankStep& before, const RankStep& after) {
+  std::vector<std::pair<double, std::size_t>> parts;
+  for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], i);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::string out;
+  for (std::size_t i = 0; i < kMostReasons; ++i) {
+    const auto [change, part] = parts[i];
+    if (std::abs(change) < kLeastReason * std::abs(after.time - before.time)) continue;
+    out += fmt::format("{}{}{} {}", out.empty() ? "" : ", ", change > 0 ? "+" : "", short_duration_text(change),
+                       kParts[part]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Column> ranks_compare_columns() {
+  using Others = OthersAggregate;
+  return {
+      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9},
+       "number of the rank; [job]: the rank that waits least, in either job its own"},
+      {"baseline", "Baseline", Unit::kTime, Others::kNone, Fit{8}, "span of the rank per step; without steps its span"},
+      {"candidate", "Candidate", Unit::kTime, Others::kNone, Fit{8}, "the same of the candidate"},
+      {"change", "Change", Unit::kTime, Others::kNone, Fit{8},
+       "candidate - baseline: the sum of the columns that follow"},
+      {"change_pct", "Change (%)", Unit::kPercent, Others::kNone, Fit{8}, "of the baseline"},
+      {"computation", "Compute", Unit::kTime, Others::kNone, Fit{7}, "change of the time it computes"},
+      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Others::kNone, Fit{6},
+       "change of exposed communication without waiting"},
+      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kNone, Fit{7},
+       "change of exposed waiting for other ranks"},
+      {"exposed_copy", "Exposed Copies", Unit::kTime, Others::kNone, Fit{5}, "change of exposed copies"},
+      {"idle", "Idle", Unit::kTime, Others::kNone, Fit{6}, "change of the time in which nothing runs"},
+  };
+}
+
+Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) {
+  Report out{ranks_compare_columns(), {}};
+  const auto before = places(baseline), after = places(candidate);
+  std::set<std::int64_t> all;
+  for (const auto& [rank, place] : before) all.insert(rank);
+  for (const auto& [rank, place] : after) all.insert(rank);
+  for (const std::int64_t rank : all) {
+    const auto a = before.find(rank), b = after.find(rank);
+    if (a == before.end()) {
+      out.rows.push_back(one_sided(rank, nullptr, &candidate, b->second));
+    } else if (b == after.end()) {
+      out.rows.push_back(one_sided(rank, &baseline, nullptr, a->second));
+    } else {
+      out.rows.push_back(both_sides(rank, step_of(baseline, a->second), step_of(candidate, b->second)));
+    }
+  }
+  const std::uint32_t a = deciding(baseline), b = deciding(candidate);
+  Row job = both_sides(0, step_of(baseline, a), step_of(candidate, b));
+  job[0] = "[job]";
+  out.footer.push_back(std::move(job));
+  return out;
+}
+
+std::string compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate) {
+  const std::uint32_t a = deciding(baseline), b = deciding(candidate);
+  const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
+  const double percent = before.time > 0 ? 100 * (after.time - before.time) / before.time : 0;
+  const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
+  const std::string who = same_rank ? rank_text(candidate, b)
+                                    : fmt::format("{}, before {},", rank_text(candidate, b), rank_text(baseline, a));
+  const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
+  const std::string times = fmt::format("{} takes {}, {} before ({:+.1f} %)", steps ? "a step" : "the recording",
+                                        short_duration_text(after.time), short_duration_text(before.time), percent);
+  if (std::abs(percent) < kSame) return fmt::format("{}: no difference to speak of; {} waits least", times, who);
+  return fmt::format("{}: by {} that waits least: {}", times, who, reasons_text(before, after));
+}
+
+std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAnalysis& candidate) {
+  std::vector<std::string> notes;
+  const auto before = places(baseline), after = places(candidate);
+  const auto count = [](const auto& of, const auto& in) {
+    return std::count_if(of.begin(), of.end(), [&](const auto& rank) { return !in.contains(rank.first); });
+  };
+  if (const auto n = count(before, after); n > 0) {
+    notes.push_back(counted(n, "rank is", "ranks are") + " in the baseline only");
+  }
+  if (const auto n = count(after, before); n > 0) {
+    notes.push_back(counted(n, "rank is", "ranks are") + " in the candidate only");
+  }
+  if (baseline.world_size != candidate.world_size) notes.emplace_back("the jobs have different numbers of ranks");
+  return notes;
+}
+
+}  // namespace tracedb

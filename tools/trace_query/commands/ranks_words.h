@@ -1,0 +1,20 @@
+// What `trace-query ranks` says of a job in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ranks/job_analysis.h"
+
+namespace tracedb {
+
+// One line: who is late, how often, what the others lose by it, and why.
+std::string job_headline(const JobAnalysis& job);
+
+// What makes the answer less certain: ranks that are missing or cut short, collectives without partners.
+std::vector<std::string> job_notes(const JobAnalysis& job);
+
+// "rank 3", of what a job's places say.
+std::string rank_text(const JobAnalysis& job, std::uint32_t place);
+
+}  // namespace tracedb

@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/text/counted.h"
+#include "base/text/decimal.h"
+#include "report/escape.h"
+#include "trace_query/command.h"
+#include "trace_query/commands/catalogue_input.h"
+#include "trace_query/commands/trend_tables.h"
+#include "trace_query/options.h"
+#include "trace_query/output.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+enum class MetricKind { kPeriod, kSpan, kOp, kKernel };
+
+struct Metric {
+  MetricKind kind = MetricKind::kPeriod;
+  std::string name = "period";  // as given
+  std::string of;               // the class or name
+};
+
+Metric metric_of(const CommandLine& line) {
+  Metric out;
+  out.name = line.text("metric").value_or("period");
+  if (out.name == "period") return out;
+  if (out.name == "span") return {MetricKind::kSpan, out.name, ""};
+  if (out.name.starts_with("op:") && out.name.size() > 3) return {MetricKind::kOp, out.name, out.name.substr(3)};
+  if (out.name.starts_with("kernel:") && out.name.size() > 7) {
+    return {MetricKind::kKernel, out.name, out.name.substr(7)};
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name));
+}
+
+// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no such kernel.
+std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string& phase, const Metric& metric,
+                                  const ActiveRules& rules) {
+  const Index index = Index::open(entry.index);
+  WorkloadOptions options;
+  if (!phase.empty()) options.selection.phases = {phase};
+  if (metric.kind == MetricKind::kOp) options.selection.ops = {metric.of};
+  if (metric.kind == MetricKind::kKernel) options.selection.name_glob = metric.of;
+  Workload workload(index, rules, options);
+  const EventFilter filter = workload.filter();
+  const auto dur = workload.events().kernels.int64s("dur");
+  double sum = 0;
+  std::size_t kernels = 0;
+  for (std::size_t row = 0; row < dur.size(); ++row) {
+    if (!filter.keeps_kernel(row)) continue;
+    sum += static_cast<double>(duration_or_zero(dur[row]));
+    ++kernels;
+  }
+  if (kernels == 0) return std::nullopt;
+  const auto& phases = entry.summary.phases;
+  const auto found = std::find_if(phases.begin(), phases.end(), [&](const auto& one) { return one.phase == phase; });
+  return found == phases.end() ? sum : sum / static_cast<double>(found->steps);
+}
+
+std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
+  for (const PhaseSummary& one : entry.summary.phases) {
+    if (one.phase != phase) continue;
+    const auto& value = kind == MetricKind::kPeriod ? one.period : one.span;
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+struct Request {
+  Metric metric;
+  TrendOptions trend;
+  std::optional<double> gate;  // percent
+};
+
+double percent_of(const CommandLine& line, const char* option, double most) {
+  const std::string text = line.text(option).value_or("");
+  const auto value = parse_double(text);
+  if (value && *value >= 0 && *value <= most) return *value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: give percent", option, text));
+}
+
+Request request_of(const CommandLine& line) {
+  Request out;
+  out.metric = metric_of(line);
+  out.trend.phase = line.text("phase");
+  constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
+  if (line.has("rate")) {
+    const double rate = percent_of(line, "rate", kMostRate);
+    if (rate < kLeastRate) throw Error(ErrorCode::kUsage, "--rate: 0.1 to 20 percent");
+    out.trend.changes.rate = rate / 100;
+  }
+  if (line.has("gate")) out.gate = percent_of(line, "gate", 1e9);
+  return out;
+}
+
+std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
+                                  const ChangePointOptions& options) {
+  std::vector<std::string> notes;
+  const auto unread = std::count_if(entries.begin(), entries.end(), [](const CatalogueEntry& entry) {
+    return entry.state == CatalogueState::kNotIndexed;
+  });
+  if (unread > 0)
+    notes.push_back(counted(unread, "trace has", "traces have") + " no index yet and is left out: run trace-ingest");
+  const std::size_t least = least_values(options);
+  std::size_t undated = 0, unknown = 0, few = 0;
+  for (const TrendSeries& one : series) {
+    for (const TrendPoint& point : one.points) {
+      undated += point.dated ? 0 : 1;
+      unknown += point.value ? 0 : 1;
+    }
+    few += one.values().size() < least ? 1 : 0;
+  }
+  if (undated > 0)
+    notes.push_back(counted(undated, "trace has", "traces have") + " no date: placed by the time of the file");
+  if (unknown > 0) notes.push_back(counted(unknown, "trace does", "traces do") + " not have the metric");
+  if (few > 0) {
+    notes.push_back(fmt::format("{} too short for a change to be told from noise (fewer than {} runs)",
+                                counted(few, "series is", "series are"), least));
+  }
+  if (series.empty()) notes.emplace_back("no index that has it");
+  return notes;
+}
+
+void print(const CommandLine& line, Output& output, const Request& request, const std::vector<TrendSeries>& series,
+           const std::vector<std::string>& notes) {
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (human) {
+    for (const TrendSeries& one : series) {
+      output.stream() << escape_text(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)))
+                      << '\n';
+    }
+    if (!series.empty()) output.separate("");
+  }
+  const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
+  const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
+  const auto add = [&](const char* section, Report report) {
+    const ReportHead head{"trend", line.positional(), section};
+    if (document) return output.print_section(std::move(report), head, *document);
+    output.separate(section);
+    output.print(std::move(report), head, {});
+  };
+  if (!human) add("series", trend_series(series, request.metric.name));
+  if (!human || !series.empty()) add("points", trend_points(series));
+  if (document) document->end(notes);
+  for (const std::string& note : notes) output.note(note);
+}
+
+// Says which series are worse.
+bool is_beyond(const Output& output, const Request& request, const std::vector<TrendSeries>& series) {
+  bool any = false;
+  for (const TrendSeries& one : series) {
+    const auto change = last_change_pct(one);
+    if (!change || *change <= *request.gate) continue;
+    output.note(fmt::format("gate: {}: {:+.1f} %", one.label, *change));
+    any = true;
+  }
+  return any;
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kTrendCommand, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
+  line.add(
+      "metric", OptionKind::kValue,
+      "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
+  line.add("phase", OptionKind::kValue, "kind of step (default: of each trace the one with most kernel time)");
+  line.add("where", OptionKind::kValue, "only traces for which this SQL over the columns of ls is true");
+  line.add("rate", OptionKind::kValue, "percent of series of noise in which a change may be flagged (default: 1)");
+  line.add("gate", OptionKind::kValue,
+           "exit 1 if the newest level of a series is more than this many percent above the one before");
+  if (!line.parse(args)) return 0;
+  const Request request = request_of(line);
+  const ActiveRules rules = requested_rules(line);
+  std::vector<CatalogueEntry> entries = read_catalogue(line);
+  if (const auto where = line.text("where")) keep_where(entries, *where);
+  const auto series = make_trends(entries, request.trend, [&](const CatalogueEntry& entry, const std::string& phase) {
+    const bool of_steps = request.metric.kind == MetricKind::kPeriod || request.metric.kind == MetricKind::kSpan;
+    return of_steps ? step_time(entry, phase, request.metric.kind) : kernel_time(entry, phase, request.metric, rules);
+  });
+  Output output(line);
+  print(line, output, request, series, notes_of(entries, series, request.trend.changes));
+  output.finish();
+  const bool beyond = request.gate && is_beyond(output, request, series);
+  const int unusable = report_unusable(entries);
+  if (unusable != 0) return unusable;
+  return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
+}  // namespace
+
+const Command kTrendCommand = {"trend", "a figure of many traces in order of time, and where its level changes",
+                               "trend [options] FOLDER|INDEX|TRACE...",
+                               "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
+                               "  trace-query trend nightly/ --metric op:dense_gemm --csv",
+                               run};
+
+}  // namespace tracedb

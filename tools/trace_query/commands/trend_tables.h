@@ -1,0 +1,21 @@
+// The tables and sentences of `trace-query trend`.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "fleet/trend.h"
+#include "report/sql_report.h"
+
+namespace tracedb {
+
+// "decode period rose 6.2 % at 2026-11-03 04:05 (run 14 of 30): 18.9 -> 20.1 ms": the last change, if there is one.
+std::string trend_headline(const TrendSeries& series, const std::string& metric);
+
+Report trend_series(std::span<const TrendSeries> series, const std::string& metric);  // a row for each
+Report trend_points(std::span<const TrendSeries> series);                             // a row for each trace
+
+// How much more (percent) the newest level is than the one before; unknown: the level never changed.
+std::optional<double> last_change_pct(const TrendSeries& series);
+
+}  // namespace tracedb
