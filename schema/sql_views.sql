@@ -1,33 +1,33 @@
 -- What trace-query sql adds to views, by temporary views of the same names: opinions under the active rules, made when
 -- a query asks for them. The views of the index itself, as other clients see them, are main.kernels and so on. Steps are
 -- those of the reports: also inferred ones, and those of --step-regex. A list in braces is that of the columns of the
--- view in main, some of them replaced (src/passes/sql/kernel_sql_functions.cc).
+-- view in main, some of them replaced; those that "over" a table of arrays are its columns
+-- (src/passes/sql/kernel_sql_functions.cc, event_rows.h).
 
 CREATE TEMP VIEW kernels AS          -- one row per kernel execution, with names in place of ids
 SELECT
-  {kernels: step kernel_step(v.id), phase kernel_phase(v.id)},
-  op_class(v.name)
+  {kernels over kernel_rows},
+  v.op
     AS op,                           -- trace-query sql: class under the active rules: attention, dense_gemm, norm, ...
-  kernel_stack(v.id)
+  v.stack
     AS stack,                        -- trace-query sql: stack of layers: the modules' class, or "stack 1" ...; NULL: in none
-  kernel_layer(v.id)
+  v.layer
     AS layer,                        -- trace-query sql: layer in its stack: 0, 1, 2 ...; NULL: in none
-  kernel_layer_part(v.id)
+  v.layer_part
     AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
-  (SELECT s.dims FROM main.kernel k JOIN main.cpu_op c ON c.id = k.cpu_op_id JOIN main.op_shape s ON s.id = c.shape_id
-   WHERE k.id = v.id)
+  v.input_dims
     AS input_dims,                   -- trace-query sql: shapes of the operator's inputs: JSON text as in the trace
-  kernel_role(v.id)
+  v.role
     AS role,                         -- trace-query sql: at its place in the model: qkv_proj, gate_up ...; NULL: not known
-  kernel_role_source(v.id)
+  v.role_source
     AS role_source,                  -- trace-query sql: how that is known: modules, class, order; NULL: it is not
-  kernel_role_confidence(v.id)
+  v.role_confidence_pct
     AS role_confidence_pct,          -- trace-query sql: of the role, percent
   capture_op(v.id)
     AS capture_op,                   -- trace-query sql --capture: of a graph replay, the operator that launched it there
   capture_module(v.id)
     AS capture_module                -- trace-query sql --capture: of a graph replay, the innermost module there
-FROM main.kernels v;
+FROM kernel_rows v;
 
 CREATE TEMP VIEW kernel_stats AS     -- kernel time by name over the whole trace
 SELECT
@@ -38,16 +38,16 @@ FROM main.kernel_stats v;
 
 CREATE TEMP VIEW launches AS         -- one row per kernel whose launching call is known
 SELECT
-  v.*,
-  op_class(v.kernel)
+  {launches over launch_rows},
+  v.op
     AS op,                           -- trace-query sql: class of the kernel under the active rules
-  kernel_stack(v.kernel_id)
+  v.stack
     AS stack,                        -- trace-query sql: stack of layers of the kernel; NULL: in none
-  kernel_layer(v.kernel_id)
+  v.layer
     AS layer,                        -- trace-query sql: layer of the kernel in its stack; NULL: in none
-  kernel_role(v.kernel_id)
+  v.role
     AS role                          -- trace-query sql: role of the kernel; NULL: not known
-FROM main.launches v;
+FROM launch_rows v;
 
 CREATE TEMP VIEW collectives AS      -- communication kernels with what the trace says about them
 SELECT

@@ -17,7 +17,8 @@ using Names = std::vector<std::string>;
 constexpr std::string_view kTables =
     "SELECT name FROM temp.sqlite_schema UNION SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') "
     "UNION SELECT name FROM pragma_module_list "
-    "WHERE name NOT GLOB 'pragma_*' AND name NOT GLOB 'fts[0-9]*' AND name NOT GLOB 'rtree*' "
+    "WHERE name NOT GLOB 'pragma_*' AND name NOT GLOB '*_rows' AND name NOT GLOB 'fts[0-9]*' AND name NOT GLOB "
+    "'rtree*' "
     "AND name NOT IN ('dbstat', 'geopoly', 'json_each', 'json_tree', 'sqlite_stmt') ORDER BY 1";
 constexpr std::string_view kFunctions = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
 constexpr std::string_view kColumns = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";

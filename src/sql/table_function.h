@@ -24,8 +24,9 @@ std::string_view to_string(ColumnType type);  // as in CREATE TABLE
 struct TableColumn {
   std::string_view name;
   ColumnType type = ColumnType::kInteger;
-  std::string_view unit;  // "ns", "bytes", "count" ...; "": none
-  std::string_view meaning;
+  std::string_view unit = {};  // "ns", "bytes", "count" ...; "": none
+  std::string_view meaning = {};
+  bool untyped = false;  // an expression: SQLite converts nothing to compare with it
 };
 
 // The rows of a table, cell after cell in the order of its columns.

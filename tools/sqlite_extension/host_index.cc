@@ -9,6 +9,7 @@
 #include "base/scope_exit.h"
 #include "index/index_format.h"
 #include "index/validity.h"
+#include "passes/sql/event_rows.h"
 #include "report/escape.h"
 #include "sql/functions.h"
 #include "sql/host/host_sqlite.h"
@@ -51,8 +52,12 @@ void HostIndex::add_to(sqlite3* connection) {
   const auto index = std::make_shared<HostIndex>(connection);
   Database& host = index->host_;
   if (has_function(host, "tracedb_index()")) return;
-  // The one step that a host may refuse comes first: nothing points to an object that is not kept.
-  if (index->is_of_this_version()) add_kernel_views(host);
+  // The one step that a host may refuse comes first: nothing points to an object that is not kept. The tables that the
+  // views select from keep it themselves.
+  if (index->is_of_this_version()) {
+    add_event_rows(host, "", [index]() -> Workload& { return index->workload(); });
+    add_kernel_views(host);
+  }
   keep_until_closed(host, index);
   register_functions(host);
   register_kernel_functions(host, &index->functions_);

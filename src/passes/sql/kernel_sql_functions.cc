@@ -193,26 +193,46 @@ void capture_module(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_module(id)); });
 }
 
-// "{kernels: step kernel_step(v.id), phase ...}" in a script is the list of the columns of main.kernels, as they are,
-// but for those named, which are what stands behind their name.
-std::string columns_of_view(Database& database, std::string_view view, std::string_view changes) {
-  std::map<std::string, std::string, std::less<>> changed;
-  while (!changes.empty()) {
-    const std::size_t end = std::min(changes.find(", "), changes.size());
-    const std::string_view change = changes.substr(0, end);
+using Changes = std::map<std::string, std::string, std::less<>>;
+
+// "step kernel_step(v.id), phase ..." by name.
+Changes changes_of(std::string_view text) {
+  Changes changed;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(", "), text.size());
+    const std::string_view change = text.substr(0, end);
     const std::size_t blank = change.find(' ');
     changed.emplace(change.substr(0, blank), change.substr(blank + 1));
-    changes.remove_prefix(std::min(end + 2, changes.size()));
+    text.remove_prefix(std::min(end + 2, text.size()));
   }
-  std::string out;
-  Statement columns(database, "SELECT name FROM pragma_table_info(?1, 'main')");
-  columns.bind(1, view);
+  return changed;
+}
+
+// "{kernels: step kernel_step(v.id), phase ...}" in a script is the list of the columns of main.kernels, as they are,
+// but for those named, which are what stands behind their name. "{kernels over kernel_rows}": those that kernel_rows
+// has are its own. Other columns, of an index made by another version, are looked up by the first one.
+std::string columns_of_view(Database& database, std::string_view head, std::string_view changes) {
+  constexpr std::string_view kOver = " over ";
+  const std::size_t over = head.find(kOver);
+  const std::string view(head.substr(0, over));
+  const Changes changed = changes_of(changes);
+  Statement columns(database,
+                    "SELECT name, ?2 = '' OR name IN (SELECT name FROM pragma_table_info(?2)) "
+                    "FROM pragma_table_info(?1, 'main')");
+  columns.bind(1, std::string_view(view));
+  columns.bind(2, over == std::string_view::npos ? std::string_view() : head.substr(over + kOver.size()));
+  std::string out, first;
   while (columns.step()) {
     const std::string name(columns.text(0));
+    if (first.empty()) first = name;
     const auto change = changed.find(name);
-    out += out.empty() ? "" : ", ";
-    out += change == changed.end() ? fmt::format("v.\"{0}\" AS \"{0}\"", name)
-                                   : fmt::format("{} AS \"{}\"", change->second, name);
+    std::string source = fmt::format("v.\"{}\"", name);
+    if (change != changed.end()) {
+      source = change->second;
+    } else if (columns.int64(1) == 0) {
+      source = fmt::format("(SELECT w.\"{0}\" FROM main.\"{1}\" w WHERE w.\"{2}\" = v.\"{2}\")", name, view, first);
+    }
+    out += fmt::format("{}{} AS \"{}\"", out.empty() ? "" : ", ", source, name);
   }
   return out;
 }
@@ -223,10 +243,10 @@ std::string with_columns(Database& database, std::string_view text) {
     const std::size_t begin = text.find('{');
     out += text.substr(0, begin);
     if (begin == std::string_view::npos) return out;
-    const std::size_t colon = text.find(": ", begin);
     const std::size_t end = text.find('}', begin);
-    out +=
-        columns_of_view(database, text.substr(begin + 1, colon - begin - 1), text.substr(colon + 2, end - colon - 2));
+    const std::string_view list = text.substr(begin + 1, end - begin - 1);
+    const std::size_t colon = std::min(list.find(": "), list.size());
+    out += columns_of_view(database, list.substr(0, colon), list.substr(std::min(colon + 2, list.size())));
     text.remove_prefix(end + 1);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
+#include "passes/sql/event_rows.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
 #include "sql/functions.h"
@@ -62,6 +63,7 @@ void add_objects(Report& report, const std::string& only, Database* index) {
   schema.execute(script("views"));
   register_kernel_functions(schema, nullptr);
   declare_pass_tables(schema);
+  add_event_rows(schema, "", {});
   make_kernel_views(schema);
   SchemaComments comments = schema_comments(script("core"));
   comments.merge(schema_comments(script("views")));

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files/small_file.h"
 #include "base/text/counted.h"
+#include "passes/sql/event_rows.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
 #include "sql/functions.h"
@@ -240,6 +241,7 @@ int run(std::span<const std::string> args) {
   KernelSqlFunctions functions(workload);
   register_kernel_functions(trace.index.database(), &functions);
   add_pass_tables(workload, options);
+  add_event_rows(trace.index.database(), "", [&workload]() -> Workload& { return workload; });
   make_kernel_views(trace.index.database());
   {
     const SqlGuard guard(trace.index.database(), limits);

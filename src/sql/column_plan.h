@@ -1,0 +1,71 @@
+// How column_table.h answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
+// src/sql only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sql/column_table.h"
+
+struct sqlite3_index_info;
+struct sqlite3_value;
+
+namespace tracedb {
+
+// A comparison of a column with a value that is known when rows are asked for.
+struct Term {
+  int column;
+  unsigned char op;
+  bool is_list;  // column IN (...)
+  bool operator==(const Term&) const = default;
+};
+
+// SQLite says of this many columns whether they are used.
+inline constexpr std::size_t kUsedColumns = 63;
+
+// How rows are found and in which order they come: what xBestIndex decides and xFilter does.
+struct Plan {
+  std::vector<Term> terms;
+  std::vector<std::pair<int, bool>> order;  // columns; descending
+  std::uint64_t used = 0;                   // columns, as SQLite has them: the last bit is of all from 63 on
+  bool operator==(const Plan&) const = default;
+};
+
+// One table of one connection.
+struct ColumnTableSource {
+  Database& database;
+  std::string declaration;
+  std::vector<std::string> names;
+  std::vector<ColumnType> types;
+  ColumnSource from;
+  std::vector<std::optional<ArrayColumn>> columns;
+  std::vector<LargeVector<std::uint32_t>> rows_by_key;  // of columns in which single values were looked up
+  std::vector<unsigned> lookups;                        // of single values, by column
+  std::deque<Plan> plans;                               // they stay where they are
+  std::optional<std::size_t> size;
+
+  std::size_t rows();
+  const ArrayColumn& column(int number);
+};
+
+// Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
+void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);
+
+// Rows of the table: from `first` on, or those listed.
+struct RowList {
+  std::size_t first = 0, count = 0;
+  bool listed = false;
+  LargeVector<std::uint32_t> rows;
+
+  [[nodiscard]] std::size_t operator[](std::size_t at) const { return listed ? rows[at] : first + at; }
+};
+
+// Those that may fulfil the terms of a plan, given their values, in the order of the plan.
+void find_rows(ColumnTableSource& source, const Plan& plan, sqlite3_value** values, RowList& list);
+
+}  // namespace tracedb

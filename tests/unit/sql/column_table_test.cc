@@ -1,0 +1,250 @@
+// A table over arrays answers as a table of SQLite with the same rows does.
+#include "sql/column_table.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unknown.h"
+#include "sql/functions.h"
+#include "sql/user_sql.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kRows = 3000;
+
+const std::vector<TableColumn> kColumns = {
+    {"id", ColumnType::kInteger, "", ""},   {"ts", ColumnType::kInteger, "", ""},
+    {"dur", ColumnType::kInteger, "", ""},  {"wide", ColumnType::kInteger, "", ""},
+    {"name", ColumnType::kText, "", ""},    {"phase", ColumnType::kText, "", ""},
+    {"step", ColumnType::kInteger, "", ""}, {"stream", ColumnType::kInteger, "", ""},
+    {"ratio", ColumnType::kReal, "", ""},   {"launch", ColumnType::kInteger, "", ""}};
+
+struct Data {
+  std::vector<std::int64_t> ts, dur, wide;
+  std::vector<std::uint32_t> id, name, step, ratio, launch;
+  std::vector<ArrayValue> names, phases, steps, streams, ratios;
+
+  Data() {
+    std::mt19937 random(7);
+    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+    std::int64_t now = 1000;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      now += below(5);
+      id.push_back(static_cast<std::uint32_t>(i) + 1);
+      ts.push_back(now);
+      dur.push_back(below(20) == 0 ? kUnknownValue : below(200));
+      wide.push_back((std::int64_t{below(50)} << 57) - (std::int64_t{1} << 61));
+      name.push_back(below(40));
+      step.push_back(below(9));
+      ratio.push_back(below(12));
+      launch.push_back(below(3) == 0 ? 0 : below(4000000000U));
+    }
+    names.resize(1);
+    for (int i = 1; i < 40; ++i) names.emplace_back("kernel " + std::to_string(i / 2 * 7 % 20));  // some are equal
+    phases = {{}, "prefill", "decode", "decode", "decode", "prefill", "mixed", "decode", "train"};
+    steps = {{}, std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4}};  // 6 .. 8: NULL
+    streams = {{}, std::int64_t{7}, "compute", std::int64_t{20}, "7a", std::int64_t{-1}};
+    ratios = {{}, 0.5, 12.5, 3.0, 99.0};
+  }
+
+  [[nodiscard]] ArrayColumn column(std::size_t number) const {
+    switch (number) {
+      case 0:
+        return ArrayColumn::of_ids(id);
+      case 1:
+        return ArrayColumn::of_numbers(ts);
+      case 2:
+        return ArrayColumn::of_numbers(dur);
+      case 3:
+        return ArrayColumn::of_numbers(wide);
+      case 4:
+        return ArrayColumn::of_values(name, names);
+      case 5:
+        return ArrayColumn::of_values(step, phases);
+      case 6:
+        return ArrayColumn::of_values(step, steps);
+      case 7:
+        return ArrayColumn::of_values(step, streams);
+      case 8:
+        return ArrayColumn::of_values(ratio, ratios);
+      default:
+        return ArrayColumn::of_ids(launch);
+    }
+  }
+};
+
+struct Fixture {
+  Database database{":memory:", Database::Mode::kMemory};
+  Data data;
+
+  Fixture() {
+    register_functions(database);
+    add_column_table(
+        database, "fast", kColumns,
+        {[] { return kRows; }, [] { return kRows; }, [this](std::size_t column) { return data.column(column); }});
+    database.execute(
+        "CREATE TABLE plain (id INTEGER, ts INTEGER, dur INTEGER, wide INTEGER, name TEXT, phase TEXT, step INTEGER, "
+        "stream INTEGER, ratio REAL, launch INTEGER); INSERT INTO plain SELECT * FROM fast");
+  }
+
+  std::vector<std::string> answer(std::string sql, const std::string& table) {
+    for (std::size_t at = sql.find('@'); at != std::string::npos; at = sql.find('@')) sql.replace(at, 1, table);
+    UserSql statements(database, sql);
+    std::vector<std::string> rows;
+    while (auto statement = statements.next({{"n", "30"}, {"t", "decode"}, {"r", "12.25"}})) {
+      while (statements.step(*statement)) {
+        std::string row;
+        for (int c = 0; c < statement->column_count(); ++c) {
+          row += fmt::format("{}:{}|", static_cast<int>(statement->type(c)), statement->text(c));
+        }
+        rows.push_back(row);
+      }
+    }
+    return rows;
+  }
+  std::vector<std::string> plan(const std::string& sql) {
+    UserSql statements(database, sql);
+    const auto statement = statements.next({});
+    Statement plan = statements.plan();
+    std::vector<std::string> out;
+    while (plan.step()) out.emplace_back(plan.text(3).substr(plan.text(3).find(':') + 1));
+    return out;
+  }
+};
+
+// Answers in the order of the rows.
+const std::vector<std::string> kOrdered = {
+    "SELECT * FROM @ ORDER BY id",
+    "SELECT * FROM @ ORDER BY id DESC LIMIT 5",
+    "SELECT id FROM @ ORDER BY ts DESC, id LIMIT 20",
+    "SELECT id, dur FROM @ ORDER BY dur DESC, id LIMIT 20",
+    "SELECT id, dur FROM @ ORDER BY dur, id DESC",
+    "SELECT wide, id FROM @ ORDER BY wide DESC, id",
+    "SELECT launch, id FROM @ ORDER BY launch, id",
+    "SELECT name, step, id FROM @ ORDER BY name, step DESC, id",
+    "SELECT stream, ratio, id FROM @ ORDER BY stream, ratio DESC, id",
+    "SELECT name, phase, wide, launch, dur, id FROM @ ORDER BY name, phase DESC, wide, launch, dur, id",
+    "SELECT name, count(*), sum(dur), min(ts), max(ts) FROM @ GROUP BY name ORDER BY name",
+    "SELECT name, count(*) FROM @ GROUP BY name ORDER BY name DESC",
+    "SELECT phase, step, count(dur), avg(dur) FROM @ GROUP BY phase, step ORDER BY phase, step",
+    "SELECT phase, step, count(*) FROM @ GROUP BY phase, step ORDER BY phase DESC, step",
+    "SELECT DISTINCT phase, stream FROM @ ORDER BY phase, stream",
+    "SELECT DISTINCT stream FROM @ ORDER BY stream DESC LIMIT 3",
+    "SELECT dur, count(*) FROM @ GROUP BY dur HAVING count(*) > 3 ORDER BY dur",
+    "SELECT id, row_number() OVER (PARTITION BY name ORDER BY ts, id) FROM @ ORDER BY id",
+    "SELECT id, ts - lag(ts) OVER (PARTITION BY stream ORDER BY id) FROM @ ORDER BY id",
+    "SELECT id FROM @ WHERE ts BETWEEN 3000 AND 3100 ORDER BY dur DESC, id",
+    "SELECT a.id FROM @ a ORDER BY a.phase, a.id LIMIT 10 OFFSET 900",
+};
+// Answers in any order.
+const std::vector<std::string> kUnordered = {
+    "SELECT name, count(*), sum(dur) FROM @ GROUP BY name",
+    "SELECT wide, count(*) FROM @ GROUP BY wide",
+    "SELECT stream, step, group_concat(DISTINCT ratio) IS NULL, count(DISTINCT name) FROM @ GROUP BY stream, step",
+    "SELECT DISTINCT name, step FROM @",
+    "SELECT count(*) FROM @ WHERE phase = 'decode'",
+    "SELECT count(*) FROM @ WHERE phase = :t AND dur > :n",
+    "SELECT count(*) FROM @ WHERE phase <> 'decode'",
+    "SELECT count(*) FROM @ WHERE phase IN ('decode', 'train', 'nothing', NULL)",
+    "SELECT count(*) FROM @ WHERE step IN (0, 3, 77, '1', 2.0)",
+    "SELECT count(*) FROM @ WHERE step NOT IN (0, 3)",
+    "SELECT count(*) FROM @ WHERE phase IS NULL",
+    "SELECT count(*) FROM @ WHERE phase IS NOT NULL AND dur IS NULL",
+    "SELECT count(*) FROM @ WHERE phase IS 'train'",
+    "SELECT count(*) FROM @ WHERE phase = NULL",
+    "SELECT count(*) FROM @ WHERE phase > 'decode' AND phase <= 'prefill'",
+    "SELECT count(*) FROM @ WHERE phase = 'DECODE' COLLATE NOCASE",
+    "SELECT count(*) FROM @ WHERE phase LIKE 'DEC%'",
+    "SELECT count(*) FROM @ WHERE phase GLOB 'dec*'",
+    "SELECT count(*) FROM @ WHERE phase = 7",
+    "SELECT count(*) FROM @ WHERE stream = 7",
+    "SELECT count(*) FROM @ WHERE stream = '7'",
+    "SELECT count(*) FROM @ WHERE stream = 'compute'",
+    "SELECT count(*) FROM @ WHERE stream > 7",
+    "SELECT count(*) FROM @ WHERE stream >= 'a'",
+    "SELECT count(*) FROM @ WHERE stream < 'a'",
+    "SELECT count(*) FROM @ WHERE dur = 17.0",
+    "SELECT count(*) FROM @ WHERE dur > 17.5",
+    "SELECT count(*) FROM @ WHERE dur >= 17.5",
+    "SELECT count(*) FROM @ WHERE dur < 17.5 OR dur > 190",
+    "SELECT count(*) FROM @ WHERE dur <= -1.5",
+    "SELECT count(*) FROM @ WHERE dur > '17'",
+    "SELECT count(*) FROM @ WHERE dur > 'abc'",
+    "SELECT count(*) FROM @ WHERE dur > x'00'",
+    "SELECT count(*) FROM @ WHERE dur < 1e300 AND dur > -1e300",
+    "SELECT count(*) FROM @ WHERE wide > 9223372036854775807",
+    "SELECT count(*) FROM @ WHERE wide >= -9223372036854775808",
+    "SELECT count(*) FROM @ WHERE wide = 0",
+    "SELECT count(*) FROM @ WHERE ratio = 3",
+    "SELECT count(*) FROM @ WHERE ratio = 12.5 OR ratio > 50",
+    "SELECT count(*) FROM @ WHERE ratio > :r",
+    "SELECT count(*) FROM @ WHERE id = 17",
+    "SELECT count(*) FROM @ WHERE id BETWEEN 17 AND 19 AND ts > 0",
+    "SELECT count(*) FROM @ WHERE id > 2999 AND id < 10",
+    "SELECT count(*), min(id), max(id) FROM @ WHERE ts >= 2000 AND ts < 2500 AND phase = 'decode' AND dur > 100",
+    "SELECT count(*) FROM @ WHERE ts < 0",
+    "SELECT count(*) FROM @ WHERE rowid = 5",
+    "SELECT count(*) FROM @ a JOIN @ b ON b.id = a.id + 1 WHERE b.name = a.name",
+    "SELECT count(*) FROM @ a JOIN @ b ON b.launch = a.launch",
+    "SELECT count(*) FROM @ a LEFT JOIN @ b ON b.wide = a.wide AND b.dur = a.dur AND b.phase = a.phase",
+    "SELECT count(*) FROM @ a LEFT JOIN @ b ON b.id = a.id AND b.phase = 'decode' WHERE b.phase IS NULL",
+    "SELECT count(*) FROM @ a WHERE EXISTS (SELECT 1 FROM @ b WHERE b.step = a.step AND b.dur > a.dur + 198)",
+    "SELECT count(*) FROM (SELECT 'decode' AS p UNION ALL SELECT 'train') w JOIN @ a ON a.phase = w.p",
+    "SELECT step, (SELECT max(b.dur) FROM @ b WHERE b.step = a.step) FROM @ a GROUP BY step",
+    "SELECT max(ts), min(dur) FROM @",
+    "SELECT median(dur), percentile(dur, 90) FROM @ GROUP BY phase",
+    "SELECT phase, count(*) FILTER (WHERE step = 1) FROM @ GROUP BY phase UNION ALL SELECT name, 1 FROM @ WHERE dur = "
+    "3",
+    "WITH w AS MATERIALIZED (SELECT name, sum(dur) s FROM @ GROUP BY name) SELECT count(*), sum(s) FROM w",
+};
+
+}  // namespace
+
+TEST_CASE("a table over arrays answers as a table of SQLite") {
+  Fixture fixture;
+  for (const std::string& sql : kOrdered) {
+    CAPTURE(sql);
+    const auto answer = fixture.answer(sql, "fast");
+    CHECK(!answer.empty());
+    CHECK(answer == fixture.answer(sql, "plain"));
+  }
+  for (const std::string& sql : kUnordered) {
+    CAPTURE(sql);
+    auto answer = fixture.answer(sql, "fast");
+    auto expected = fixture.answer(sql, "plain");
+    std::sort(answer.begin(), answer.end());
+    std::sort(expected.begin(), expected.end());
+    CHECK(answer == expected);
+  }
+}
+
+TEST_CASE("groups and orders come from the table, not from a sorter") {
+  Fixture fixture;
+  using Plan = std::vector<std::string>;
+  CHECK(fixture.plan("SELECT name, sum(dur) FROM fast GROUP BY name") == Plan{"order name"});
+  CHECK(fixture.plan("SELECT phase, step, count(*) FROM fast WHERE ts > 5 GROUP BY phase, step ORDER BY phase, step") ==
+        Plan{"ts>, order phase, step"});
+  CHECK(fixture.plan("SELECT id FROM fast ORDER BY dur DESC LIMIT 10") == Plan{"order dur DESC"});
+}
+
+TEST_CASE("a column that cannot be made ends the statement") {
+  Database database(":memory:", Database::Mode::kMemory);
+  add_column_table(database, "fast", kColumns,
+                   {[] { return kRows; }, [] { return kRows; },
+                    [](std::size_t) -> ArrayColumn { throw Error(ErrorCode::kInput, "x.tracedb: damaged"); }});
+  for (const char* sql :
+       {"SELECT dur FROM fast", "SELECT count(*) FROM fast WHERE dur = 1", "SELECT 1 FROM fast GROUP BY dur"}) {
+    UserSql statements(database, sql);
+    auto statement = statements.next({});
+    CHECK_THROWS_WITH_AS(statements.step(*statement), "x.tracedb: damaged", Error);
+  }
+}
+
+}  // namespace tracedb
