@@ -1,5 +1,6 @@
 // CSV and TSV: rows as they come, headers with their units, times in ns unless requested otherwise.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -21,8 +22,13 @@ bool is_measure(std::string_view text) {
                                             [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
+// The same signs in full width, which a spreadsheet takes for them where such are written.
+constexpr std::array<std::string_view, 4> kWideSigns = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+
 // A spreadsheet runs a cell that begins like this; numbers are meant as numbers, with their unit too.
 bool is_formula(std::string_view text) {
+  if (std::any_of(kWideSigns.begin(), kWideSigns.end(), [&](std::string_view sign) { return text.starts_with(sign); }))
+    return true;
   if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
   return text[0] == '=' || text[0] == '@' || !is_measure(text);
 }

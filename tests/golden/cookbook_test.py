@@ -5,11 +5,11 @@ tests/golden/cookbook, and answers on the index of every real trace.
 import csv
 import io
 import json
-import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from recipes import all_recipes  # noqa: E402
 from stored_texts import check_stored, store  # noqa: E402
 from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,  # noqa: E402
                          skip_without_traces)
@@ -20,7 +20,6 @@ SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
 TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
 OTHERS = {"forward_backward": "training", "data_loader": "loader", "low_occupancy": "loader"}
-DECLARED = re.compile(r":(\w+) = ([^,;\n]+),")
 
 
 def loader_trace(path):
@@ -90,19 +89,10 @@ def check_closed(index):
     equal(total(index, "concurrency", "busy_ns"), [float(busy)], "concurrency")
 
 
-def with_values(path):
-    text = path.read_text()
-    for name, value in DECLARED.findall(text):
-        literal = value if re.fullmatch(r"[0-9.]+", value) else f"'{value}'"
-        text = re.sub(rf":{name}\b(?! =)", literal, text)
-    return text.strip().rstrip(";") + ";\n"
-
-
 def check_real(trace, index):
     """One run for all recipes."""
     ingest(trace, index, "--force")
-    files = sorted((ROOT / "schema" / "cookbook").glob("*.sql"))
-    result = run("trace-query", "sql", "-q", "--jsonl", "-f", "-", index, input="".join(map(with_values, files)))
+    result = run("trace-query", "sql", "-q", "--jsonl", "-f", "-", index, input=all_recipes())
     for line in result.stdout.splitlines():
         json.loads(line)
 

@@ -145,12 +145,12 @@ def check_several_statements(index):
 
 def check_cells(index):
     """What a text was can be told from its cell; numbers with a unit are no formulas."""
-    texts = ["a\nb", "a\\x0ab", "C:\\temp", "\x1b[31m", "-5 ns", "=1+1", "-1+2", "-cmd", 'say "x",y']
+    texts = ["a\nb", "a\\x0ab", "C:\\temp", "\x1b[31m", "-5 ns", "=1+1", "-1+2", "-cmd", 'say "x",y', "\uff1d1"]
     select = "SELECT value AS v FROM json_each(:t)"
     shown = run("trace-query", "sql", "--csv", index, select, "--param", f"t={json.dumps(texts)}").stdout
     require("\x1b" not in shown, "an escape sequence reached standard output")
     cells = [row[0] for row in csv.reader(io.StringIO(shown))][1:]
-    equal(cells, ["a\\x0ab", "a\\x5cx0ab", "C:\\temp", "\\x1b[31m", "-5 ns", "'=1+1", "'-1+2", "'-cmd", 'say "x",y'],
+    equal(cells, ["a\\x0ab", "a\\x5cx0ab", "C:\\temp", "\\x1b[31m", "-5 ns", "'=1+1", "'-1+2", "'-cmd", 'say "x",y', "'\uff1d1"],
           "cells")
     undone = [re.sub(r"\\x([0-9a-f]{2})", lambda match: chr(int(match[1], 16)), cell) for cell in cells]
     equal([cell.removeprefix("'") for cell in undone], texts, "texts from cells")

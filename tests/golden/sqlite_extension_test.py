@@ -1,14 +1,14 @@
 """libtracedb_sqlite.so answers in Python's sqlite3 and in the stock shell of SQLite what trace-query sql answers: tables
 of the passes, columns that the passes add, functions and all recipes."""
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from extension import LIBRARY, by_python, by_shell, uri_of  # noqa: E402
-from trace_cases import (ROOT, TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, require, run,  # noqa: E402
+from recipes import recipes  # noqa: E402
+from trace_cases import (TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, require, run,  # noqa: E402
                          scratch_folder, skip_without_traces)
 
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 6, "--mix", "P,D*5", "--tensor-parallel", 2, "--streams", 3,
@@ -25,22 +25,11 @@ STATEMENTS = (
     "SELECT op_class(NULL) a, op_class(7) b, short_name(NULL) c, kernel_layer(0) d, kernel_step(-1) e, busy_ns(NULL, 1) f",
     "SELECT count(*) n FROM main.kernels",
 )
-DECLARED = re.compile(r":(\w+) = ([^,;]+),")
 
 
 def passes():
     listed = json.loads(run("trace-query", "schema", "--json").stdout)["rows"]
     return [row["object"] for row in listed if row["type"] == "pass" and not row["column"]]
-
-
-def recipes():
-    listed = json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
-    for recipe in listed:
-        sql = (ROOT / "schema" / "cookbook" / f"{recipe['recipe']}.sql").read_text()
-        values = {name: float(value) if re.fullmatch(r"[0-9.]+", value) else value
-                  for name, value in DECLARED.findall(recipe["parameters"])}
-        yield sql, {name: int(value) if value == int(value) else value for name, value in values.items()
-                    if isinstance(value, float)} | {name: value for name, value in values.items() if isinstance(value, str)}
 
 
 def alike(found, expected):
@@ -128,7 +117,8 @@ def main():
         cases.run("symbols", check_symbols)
         cases.run("tables, Python", check_python, index, [(statement, None) for statement in tables])
         cases.run("statements, Python", check_python, index, [(statement, None) for statement in STATEMENTS])
-        cases.run("recipes, Python", check_python, index, list(recipes()))
+        cases.run("recipes, Python", check_python, index,
+                  [(sql, values) for _, sql, values in recipes()])
         cases.run("shell", check_shell, index, [*STATEMENTS, *tables[:8]])
         cases.run("notes", check_notes, folder)
         cases.run("installed", check_installed, folder)
