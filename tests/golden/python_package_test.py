@@ -1,0 +1,161 @@
+"""tools/python: the package answers what the programs answer, shows itself without harm, and fails in one line."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(ROOT / "tools" / "python"))
+import tracedb  # noqa: E402
+from trace_cases import BIN, Cases, Skip, equal, make_trace, require, run, scratch_folder  # noqa: E402
+
+SERVER = ("--layers", 3, "--steps", 4, "--seed", 5)
+CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+
+
+def rows(*words):
+    return json.loads(run("trace-query", *words, "-q", "--json").stdout)["rows"]
+
+
+def check_reports(trace, path):
+    equal(trace.info.rows, rows("info", path), "info")
+    equal(trace.report("ops", phase="decode").rows, rows("ops", "--phase", "decode", "--limit", 0, path), "ops")
+    equal(trace.report("layers", per_op=True).rows, rows("layers", "--per-op", "--limit", 0, path), "layers")
+    equal(trace.report("rules show").rows, rows("rules", "show", "--limit", 0, path), "rules show")
+    ops = trace.report("ops", op=["norm", "attention"], limit=1)
+    equal(ops.rows, rows("ops", "--op", "norm,attention", "--limit", 1, path), "a list")
+    require(ops.units["total_time"] == "ns" and ops.columns == list(ops[0]) and len(ops) == len(ops.rows), ops)
+    equal(len(trace.report("kernels")[:2]), 2, "a slice")
+
+
+def check_sql(trace, path):
+    statement = "-- a comment\nSELECT op, sum(dur) AS ns FROM kernels WHERE phase = :phase AND dur > :least GROUP BY 1"
+    found = trace.sql(statement, phase="decode", least=1000)
+    equal(found.rows, rows("sql", "--param", "phase=decode", "--param", "least=1000", path, statement), "sql")
+    equal(found.column("op"), [row["op"] for row in found], "column")
+    equal(trace.recipe("top_kernels", top=2).rows, rows("sql", "--recipe", "top_kernels", "--param", "top=2", path), "recipe")
+    equal(trace.sql("SELECT 1 AS a WHERE 0").rows, [], "no rows")
+    equal(trace.sql("SELECT :x AS x", x="'; DROP TABLE kernel; --").rows, [{"x": "'; DROP TABLE kernel; --"}], "a hostile value")
+
+
+def check_compare(path, other):
+    document = json.loads(run("trace-query", "compare", "-q", "--json", "--limit", 0, path, other).stdout)
+    for found in (tracedb.compare(path, other), tracedb.compare(tracedb.open(path), Path(other))):
+        equal(found.reasons.rows, document["reasons"], "reasons")
+        equal(found.verdict.rows, document["verdict"], "verdict")
+        equal(list(found.sections), [part["section"] for part in document["sections"]], "sections")
+    require(found.reasons and found["warnings"].rows and "<table>" in found._repr_html_() and repr(found), found)
+
+
+def check_failures(folder, path):
+    (folder / "text.json").write_text("no trace")
+    unbuilt = make_trace(folder / "unbuilt.json", *SERVER)
+    trace = tracedb.open(path)
+    for act, code in ((lambda: tracedb.open(folder / "missing.json"), 3), (lambda: tracedb.open(folder / "text.json"), 3),
+                      (lambda: tracedb.open(unbuilt, build=False), 3), (lambda: trace.report("opps"), 2),
+                      (lambda: trace.report("ops", phase="nonsense"), 2), (lambda: trace.sql("SELECT nme FROM kernels"), 2),
+                      (lambda: trace.sql("DELETE FROM kernel"), 2), (lambda: trace.sql("SELECT :x"), 2)):
+        try:
+            act()
+        except tracedb.Error as error:
+            require(error.exit_code == code and "\n" not in str(error) and str(error), f"{error.exit_code}: {error}")
+        else:
+            raise AssertionError(f"no error, expected exit code {code}")
+    os.environ["TRACEDB_BIN"] = str(folder)
+    try:
+        tracedb.open(path)
+    except tracedb.Error as error:
+        require("TRACEDB_BIN" in str(error), error)
+    else:
+        raise AssertionError("programs were found where there are none")
+    finally:
+        os.environ["TRACEDB_BIN"] = str(BIN)
+
+
+def check_shown():
+    hostile = ["<script>alert(1)</script>", "\x1b[31m", "\u202eevil", "\ud800", "x" * 100000, None, 1.25, 3]
+    table = tracedb.Table([{"<b>": value} for value in hostile] * 10, {"<b>": "ns"}, ["<i>note"])
+    for text in (table._repr_html_(), repr(table)):
+        require(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", text) and len(text) < 30000, "a shown table")
+    shown = table._repr_html_()
+    equal(set(re.findall(r"</?(\w+)", shown)), {"table", "thead", "tbody", "tr", "th", "td", "p"}, "elements")
+    require("and 30 more rows" in shown and "&lt;i&gt;note" in shown, shown[-200:])
+    equal(repr(tracedb.Table([])), "(no rows)", "nothing")
+
+
+def check_pandas(trace):
+    """With pandas, or a stand-in for it, and without."""
+    table = trace.report("ops")
+    sys.modules["pandas"] = None
+    try:
+        table.to_pandas()
+    except ImportError:
+        pass
+    else:
+        raise AssertionError("a frame without pandas")
+    finally:
+        del sys.modules["pandas"]
+    try:
+        import pandas  # noqa: F401, PLC0415
+    except ImportError:
+        sys.modules["pandas"] = types.SimpleNamespace(DataFrame=lambda rows, columns: types.SimpleNamespace(
+            columns=columns, index=range(len(rows))))
+    frame = table.to_pandas()
+    equal((list(frame.columns), len(frame.index)), (table.columns, len(table)), "frame")
+
+
+def check_readme(folder):
+    """What the package's README shows."""
+    shutil.copy(folder / "a.json", folder / "mi300x.json")
+    shutil.copy(folder / "b.json", folder / "h100.json")
+    lines = "\n".join(line for line in CODE.search((ROOT / "tools/python/README.md").read_text())[1].splitlines()
+                      if "to_pandas" not in line)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "python"), "TRACEDB_BIN": str(BIN)}
+    result = subprocess.run([sys.executable, "-c", lines], cwd=folder, capture_output=True, text=True, env=environment, check=False)
+    equal((result.returncode, result.stderr), (0, ""), "README")
+
+
+def check_wheel(folder):
+    copy = shutil.copytree(ROOT / "tools" / "python", folder / "package", ignore=shutil.ignore_patterns("__pycache__"))
+    result = None
+    for python in filter(shutil.which, (sys.executable, "/usr/bin/python3")):
+        if subprocess.run([python, "-c", "import setuptools, wheel, pip"], capture_output=True, check=False).returncode == 0:
+            result = subprocess.run([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
+                                     "--disable-pip-version-check", "-w", folder / "wheels", copy], capture_output=True,
+                                    text=True, check=False)
+    if result is None:
+        raise Skip("no Python here has pip, setuptools and wheel")
+    require(result.returncode == 0, result.stderr)
+    wheel, = (folder / "wheels").glob("tracedb-*.whl")
+    names = subprocess.run([sys.executable, "-m", "zipfile", "-l", wheel], capture_output=True, text=True, check=True).stdout
+    require("tracedb/__init__.py" in names and "tracedb/py.typed" in names, names)
+
+
+def main():
+    os.environ["TRACEDB_BIN"] = str(BIN)
+    cases = Cases()
+    with scratch_folder() as folder:
+        path = make_trace(folder / "a.json", *SERVER, "--vendor", "amd")
+        other = make_trace(folder / "b.json", *SERVER, "--vendor", "nvidia")
+        trace = cases.run("open", tracedb.open, path)
+        if trace is None:
+            cases.finish()
+        cases.run("reports", check_reports, trace, path)
+        cases.run("sql", check_sql, trace, path)
+        cases.run("compare", check_compare, path, other)
+        cases.run("failures", check_failures, folder, path)
+        cases.run("shown", check_shown)
+        cases.run("pandas", check_pandas, trace)
+        cases.run("README", check_readme, folder)
+        cases.run("wheel", check_wheel, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

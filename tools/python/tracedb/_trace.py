@@ -1,0 +1,90 @@
+"""Traces and comparisons."""
+import os
+from typing import Any, Dict, List, Union
+
+from ._programs import ask, options
+from ._table import Table
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def _table(part: Dict[str, Any], warnings: Any = ()) -> Table:
+    return Table(part.get("rows", []), part.get("units"), [str(warning) for warning in warnings])
+
+
+def _given(path: Path) -> str:
+    """A name that begins with a dash is no option."""
+    text = os.fspath(path)
+    return os.path.join(".", text) if text.startswith("-") else text
+
+
+class Trace:
+    """A trace with its index; or an index alone."""
+
+    def __init__(self, path: Path, info: Table, common: Dict[str, Any]) -> None:
+        self.path = os.fspath(path)
+        self.info = info  # what the trace is: rows of section, item, value, unit
+        self._common = common
+
+    def report(self, name: str, **values: Any) -> Table:
+        """What `trace-query NAME` answers, all rows of it. Options are those of its help, with _ for -:
+        report("ops", phase="decode"), report("layers", per_op=True), report("kernels", step="10..20", limit=5)."""
+        if name not in ("info", "verify"):
+            values = {"limit": 0, **values}
+        document = ask([*name.split(), *options({**self._common, **values}), _given(self.path)])
+        return _table(document, document.get("warnings", []))
+
+    def sql(self, statement: str, **parameters: Any) -> Table:
+        """The rows of a statement, read-only; `trace-query schema` lists tables, columns and functions. Parameters are
+        bound to :name; a text that reads as a number is one."""
+        bound = [f"--param={name}={value}" for name, value in parameters.items()]
+        document = ask(["sql", *options(self._common), *bound, "--limit=0", "--file=-", _given(self.path)], stdin=statement)
+        return _table(document, document.get("warnings", []))
+
+    def recipe(self, name: str, **parameters: Any) -> Table:
+        """The answer of a query of the cookbook; `trace-query sql --recipes` lists them."""
+        bound = [f"--param={key}={value}" for key, value in parameters.items()]
+        document = ask(["sql", *options(self._common), *bound, "--limit=0", f"--recipe={name}", _given(self.path)])
+        return _table(document, document.get("warnings", []))
+
+    def __repr__(self) -> str:
+        return f"tracedb.Trace({self.path!r})"
+
+    def _repr_html_(self) -> str:
+        return self.info._repr_html_()
+
+
+class Comparison:
+    """What `trace-query compare` found, with all its sections."""
+
+    def __init__(self, document: Dict[str, Any]) -> None:
+        self.inputs: List[str] = document.get("inputs", [])
+        self.warnings: List[str] = [str(text) for text in document.get("warnings", [])]
+        self.verdict = _table({"rows": document.get("verdict", [])})  # faster, slower, the same, by kind of step
+        self.reasons = _table({"rows": document.get("reasons", [])})  # why, the largest first
+        self.sections: Dict[str, Table] = {}
+        for part in document.get("sections", []):
+            self.sections[part["section"]] = _table(part)
+
+    def __getitem__(self, section: str) -> Table:
+        return self.sections[section]
+
+    def __repr__(self) -> str:
+        return f"{self.verdict!r}\n\n{self.reasons!r}"
+
+    def _repr_html_(self) -> str:
+        return f"{self.verdict._repr_html_()}{self.reasons._repr_html_()}"
+
+
+def open(path: Path, *, build: bool = True, **common: Any) -> Trace:  # noqa: A001
+    """A trace or an index. The index of a trace is built where there is none, or, with build=False, missed with an Error.
+    Other options go to every report: open("t.json", rules="wafer")."""
+    kept = {**common, **({} if build else {"no_ingest": True})}
+    document = ask(["info", *options(kept), _given(path)])
+    return Trace(path, _table(document, document.get("warnings", [])), kept)
+
+
+def compare(baseline: Union[Path, Trace], candidate: Union[Path, Trace], **values: Any) -> Comparison:
+    """What changed from the baseline to the candidate, and why. Options are those of `trace-query compare --help`."""
+    paths = [_given(trace.path if isinstance(trace, Trace) else trace) for trace in (baseline, candidate)]
+    return Comparison(ask(["compare", *options({"limit": 0, **values}), *paths]))
