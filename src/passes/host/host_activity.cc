@@ -86,21 +86,30 @@ HostPlace place_in(std::int64_t time, const Layers& layers) {
   return out;
 }
 
-// Sums by place, in order of time.
-std::vector<PlaceTime> summed(std::vector<PlaceTime> all) {
-  std::sort(all.begin(), all.end(), [](const PlaceTime& a, const PlaceTime& b) { return a.place < b.place; });
-  std::vector<PlaceTime> out;
-  for (const PlaceTime& one : all) {
-    if (out.empty() || out.back().place != one.place) {
-      out.push_back(one);
-      continue;
+// Adds up by place. What comes next mostly is at the place of what came before.
+class PlaceSums {
+ public:
+  void add(const PlaceTime& one) {
+    if (sums_.empty() || sums_[last_].place != one.place) {
+      const auto [entry, is_new] = at_.try_emplace(one.place, sums_.size());
+      last_ = entry->second;
+      if (is_new) sums_.push_back({one.place, 0, 0});
     }
-    out.back().time = saturating_add(out.back().time, one.time);
-    out.back().started += one.started;
+    PlaceTime& sum = sums_[last_];
+    sum.time = saturating_add(sum.time, one.time);
+    sum.started += one.started;
   }
-  std::sort(out.begin(), out.end(), is_larger);
-  return out;
-}
+  // In order of time.
+  std::vector<PlaceTime> take() {
+    std::sort(sums_.begin(), sums_.end(), is_larger);
+    return std::move(sums_);
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, std::size_t> at_;
+  std::vector<PlaceTime> sums_;
+  std::size_t last_ = 0;
+};
 
 }  // namespace
 
@@ -202,12 +211,11 @@ HostActivity HostActivities::of(std::size_t gap) const {
 HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
   HostActivity out;
   for (std::size_t layer = 0; layer < kHostLayers; ++layer) {
-    std::vector<PlaceTime> all;
+    PlaceSums sums;
     for (const std::uint32_t gap : gaps) {
-      const std::span<const PlaceTime> times = layers_.at(layer).times.of(gap);
-      all.insert(all.end(), times.begin(), times.end());
+      for (const PlaceTime& time : layers_.at(layer).times.of(gap)) sums.add(time);
     }
-    out.layers.at(layer) = summed(std::move(all));
+    out.layers.at(layer) = sums.take();
   }
   out.gaps = std::ssize(gaps);
   for (const std::uint32_t gap : gaps) {

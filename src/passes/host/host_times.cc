@@ -100,8 +100,8 @@ class ThreadSweep {
   void add_gap(const HostGap& gap, std::uint32_t id) { gaps_.push_back({gap.begin, gap.end, id}); }
 
   void prepare() {
-    std::sort(gaps_.begin(), gaps_.end(),
-              [](const Gap& a, const Gap& b) { return std::pair(a.begin, a.id) < std::pair(b.begin, b.id); });
+    const auto earlier = [](const Gap& a, const Gap& b) { return std::pair(a.begin, a.id) < std::pair(b.begin, b.id); };
+    if (!std::is_sorted(gaps_.begin(), gaps_.end(), earlier)) std::sort(gaps_.begin(), gaps_.end(), earlier);
     for (const Gap& gap : gaps_) {
       if (!zones_.empty() && gap.begin <= zones_.back().end) {
         zones_.back().end = std::max(zones_.back().end, gap.end);

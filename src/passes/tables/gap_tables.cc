@@ -21,15 +21,15 @@ std::optional<std::int64_t> as_number(std::optional<bool> value) {
 
 // Those of at least that length; they come longest first.
 std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
-  const auto end = std::partition_point(gaps.longest.begin(), gaps.longest.end(),
+  const auto end = std::partition_point(gaps.listed.begin(), gaps.listed.end(),
                                         [least](const Gap& gap) { return gap.dur >= least; });
-  return {gaps.longest.begin(), end};
+  return {gaps.listed.begin(), end};
 }
 
 void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const Gaps gaps = lanes.gaps(options.most_gaps);
+  const Gaps gaps = lanes.longest_gaps(options.most_gaps);
   const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
   const HostActivities host = host_activities(workload, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -59,7 +59,7 @@ struct GapGroup {
 void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const std::vector<Gap> gaps = lanes.gaps(0).longest;
+  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
   std::map<std::tuple<std::uint32_t, IdleCause, std::optional<bool>>, GapGroup> groups;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     groups[{gaps[i].lane, gaps[i].cause, steps.is_between(gaps[i])}].add(gaps[i], i);
@@ -129,8 +129,8 @@ struct GapKey {
 void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const Gaps all = lanes.gaps(0);
-  const std::span<const Gap> gaps = long_enough(all, options.least_gap);
+  const Gaps all = lanes.gaps_from(options.least_gap);
+  const std::span<const Gap> gaps = all.listed;
   const HostActivities host = host_activities(workload, gaps);
   const EventNames names(workload);
   std::map<GapKey, GapGroup> by_key;

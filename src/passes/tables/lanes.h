@@ -22,8 +22,12 @@ class Lanes {
   [[nodiscard]] std::vector<LaneTimeline> timelines() const {
     return tracedb::timelines(columns_.work(), launches_.calls(), options_);
   }
+  // Of at least that length, in time order.
+  [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
+    return gaps_in_order(columns_.work(), launches_.calls(), options_, least);
+  }
   // The longest ones first; a limit of 0: all.
-  [[nodiscard]] Gaps gaps(std::size_t limit) const {
+  [[nodiscard]] Gaps longest_gaps(std::size_t limit) const {
     return idle_gaps(columns_.work(), launches_.calls(), options_, limit);
   }
   void add(TableRows& rows, std::size_t lane) const;  // columns device_id and stream_id

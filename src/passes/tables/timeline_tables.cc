@@ -23,7 +23,7 @@ std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& s
 void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
   const Lanes lanes(workload, options);
   const std::vector<LaneTimeline> all = lanes.timelines();
-  const std::vector<Gap> gaps = lanes.gaps(0).longest;
+  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
   const GapSteps steps(workload);
   const std::vector<IdleLane> idle_gaps_of = idle_lanes(gaps, steps, all.size());
   const HostActivities host = host_activities(workload, gaps);

@@ -187,20 +187,31 @@ bool IdleSums::is_host_bound() const {
   return host_share() >= kBound;
 }
 
+Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
+                   std::int64_t least) {
+  Gaps gaps;
+  walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
+    ++gaps.count;
+    gaps.total = saturating_add(gaps.total, gap.dur);
+    if (gap.dur >= least) gaps.listed.push_back(gap);
+  });
+  return gaps;
+}
+
 Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit) {
   Gaps gaps;  // with a limit: a heap, the shortest first
   walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
     ++gaps.count;
     gaps.total = saturating_add(gaps.total, gap.dur);
-    if (limit != 0 && gaps.longest.size() == limit) {
-      if (!is_longer(gap, gaps.longest.front())) return;
-      std::pop_heap(gaps.longest.begin(), gaps.longest.end(), is_longer);
-      gaps.longest.pop_back();
+    if (limit != 0 && gaps.listed.size() == limit) {
+      if (!is_longer(gap, gaps.listed.front())) return;
+      std::pop_heap(gaps.listed.begin(), gaps.listed.end(), is_longer);
+      gaps.listed.pop_back();
     }
-    gaps.longest.push_back(gap);
-    if (limit != 0) std::push_heap(gaps.longest.begin(), gaps.longest.end(), is_longer);
+    gaps.listed.push_back(gap);
+    if (limit != 0) std::push_heap(gaps.listed.begin(), gaps.listed.end(), is_longer);
   });
-  std::sort(gaps.longest.begin(), gaps.longest.end(), is_longer);
+  std::sort(gaps.listed.begin(), gaps.listed.end(), is_longer);
   return gaps;
 }
 

@@ -74,12 +74,16 @@ struct Gap {
 };
 
 struct Gaps {
-  std::vector<Gap> longest;  // longest first, then the earliest, then the lowest lane
-  std::int64_t count = 0;    // of all gaps
-  std::int64_t total = 0;    // of all gaps, at most 2^63 - 1: the idle of all lanes
+  std::vector<Gap> listed;
+  std::int64_t count = 0;  // of all gaps
+  std::int64_t total = 0;  // of all gaps, at most 2^63 - 1: the idle of all lanes
 };
 
-// The `limit` longest gaps; 0: all.
+// Those of at least `least` ns, in the order of what ended them: what follows each other in time does in memory.
+Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
+                   std::int64_t least = 0);
+
+// The `limit` longest gaps, longest first, then the earliest, then the lowest lane; 0: all.
 Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit);
 
 }  // namespace tracedb

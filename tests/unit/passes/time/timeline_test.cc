@@ -224,13 +224,13 @@ TEST_CASE("gaps: the longest first, their neighbours, and what is left") {
   const Gaps two = idle_gaps(tables.work(), tables.calls(), {}, 2);
   CHECK(two.count == 3);
   CHECK(two.total == 40);
-  REQUIRE(two.longest.size() == 2);
-  CHECK(two.longest[0].ts == 60);
-  CHECK(two.longest[0].dur == 30);
-  CHECK(two.longest[1].ts == 15);
-  CHECK(two.longest[1].before == EventRef{1, true});
-  CHECK(two.longest[1].after == EventRef{2, false});
-  CHECK(idle_gaps(tables.work(), tables.calls(), {}, 0).longest.size() == 3);
+  REQUIRE(two.listed.size() == 2);
+  CHECK(two.listed[0].ts == 60);
+  CHECK(two.listed[0].dur == 30);
+  CHECK(two.listed[1].ts == 15);
+  CHECK(two.listed[1].before == EventRef{1, true});
+  CHECK(two.listed[1].after == EventRef{2, false});
+  CHECK(idle_gaps(tables.work(), tables.calls(), {}, 0).listed.size() == 3);
 }
 
 TEST_CASE("absurd times do not overflow") {
@@ -275,10 +275,10 @@ TEST_CASE("random events: every figure as counted tick by tick, every identity, 
     CHECK(all.total == idle);
     CHECK(all.count == count);
     CHECK(some.total == idle);
-    REQUIRE(some.longest.size() == std::min<std::size_t>(3, all.longest.size()));
-    for (std::size_t i = 0; i < some.longest.size(); ++i) {
-      CHECK(some.longest[i].ts == all.longest[i].ts);
-      CHECK(some.longest[i].dur == all.longest[i].dur);
+    REQUIRE(some.listed.size() == std::min<std::size_t>(3, all.listed.size()));
+    for (std::size_t i = 0; i < some.listed.size(); ++i) {
+      CHECK(some.listed[i].ts == all.listed[i].ts);
+      CHECK(some.listed[i].dur == all.listed[i].dur);
     }
   }
 }
