@@ -181,7 +181,8 @@ class Comparer {
   // By key: the sums of both sides, and the change of the times of a step.
   template <class Key, class Order, class KeyOf>
   std::map<Key, SumChange, Order> sum_changes(const GroupComparison& group, KeyOf key_of, Order order,
-                                              std::map<Key, std::vector<std::int64_t>> GroupWork::*times) const {
+                                              std::map<Key, std::vector<std::int64_t>> GroupWork::*times,
+                                              bool changes = true) const {
     std::map<Key, SumChange, Order> out(order);
     for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].baseline.add(cell.sum);
     for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].candidate.add(cell.sum);
@@ -192,6 +193,7 @@ class Comparer {
           found == (work.*times).end() ? std::span<const std::int64_t>() : std::span(found->second);
       return StepValues{known, static_cast<std::size_t>(work.device_steps) - known.size()};
     };
+    if (!changes) return out;
     for (auto& [key, sum] : out) sum.change = change(values(group.baseline, key), values(group.candidate, key), group);
     return out;
   }
@@ -212,7 +214,8 @@ class Comparer {
 
   void compare_layers(GroupComparison& out) const {
     const auto layer_of = [](const WorkCell& cell) { return cell.layer; };
-    for (auto& [layer, sum] : sum_changes(out, layer_of, comes_before, &GroupWork::layer_times)) {
+    for (auto& [layer, sum] :
+         sum_changes(out, layer_of, comes_before, &GroupWork::layer_times, options_.layer_changes)) {
       out.layers.push_back({std::move(sum), layer});
     }
   }

@@ -29,6 +29,7 @@ struct CompareOptions {
   std::optional<std::string> phase;  // GLOBs of group labels and kinds, separated by commas
   bool plain_classes = false;        // as the rules name them, also where the sides name one operation differently
   double least_confidence = 0.3;     // of fusions that are findings
+  bool layer_changes = true;         // LayerChange::change is asked for: its intervals take time
 };
 
 // Whether --phase, where given, wants a group or kind of steps of that name.
@@ -42,7 +43,7 @@ struct SumChange {
 struct OpChange : SumChange {
   OpId op = 0;
 };
-struct LayerChange : SumChange {
+struct LayerChange : SumChange {  // `change`: only with CompareOptions::layer_changes
   std::int32_t layer = 0;
 };
 

@@ -94,8 +94,10 @@ class RenderedTable final : public BufferedTable {
     const std::vector<std::string> heads = text.heads;
     constexpr int kMostImportant = 9;
     text.fold_heads = least_width(text, kReadable) > options_.width;
-    leave_out(text, kReadable,
-              [&](std::size_t c) { return text.empty[c] && text.fit[c].priority < Fit::kKept.priority; });
+    for (int priority = 0; priority <= kMostImportant && !text.rows.empty(); ++priority) {
+      leave_out(text, kReadable,
+                [&](std::size_t c) { return c > 0 && text.empty[c] && text.fit[c].priority == priority; });
+    }
     for (int priority = 0; priority < kMostImportant; ++priority) {
       leave_out(text, narrowest_beside(priority), [&](std::size_t c) { return text.fit[c].priority == priority; });
     }

@@ -216,6 +216,14 @@ def check_columns_of_help(index, other):
     require("Columns" not in query("kernels", "--help"), "--help is about options")
 
 
+def check_no_frame(index):
+    """Where no frame is looked at, a line says what to do instead of a row that has all."""
+    out = run("trace-query", "stacks", "--by", "line", "--own", "nosuch/*", index)
+    require("--own 'nosuch/*' matches" in out.stderr and "[no own frame]" not in out.stdout, out.stdout + out.stderr)
+    rows = json.loads(query("stacks", "-q", "--by", "line", "--own", "nosuch/*", "--json", index))["rows"]
+    equal([row["frame"] for row in rows], ["[no own frame]"], "rows")
+
+
 def check_help():
     text = query("stacks", "--help")
     order = [text.index(word) for word in ("Options of stacks", "--view", "Selection", "--phase", "Common options",
@@ -242,6 +250,7 @@ def main():
         cases.run("JSON Schemas", check_json_schemas, index, other)
         cases.run("columns in the help", check_columns_of_help, index, other)
         cases.run("order of the help", check_help)
+        cases.run("no frame", check_no_frame, index)
     cases.finish()
 
 

@@ -114,6 +114,14 @@ TEST_CASE("table: a narrow terminal loses figures before names become unreadable
         "(no room for Instances, Instances, Instances, Instances, Avg (ns); --wide shows all) ");
 }
 
+TEST_CASE("table: a column of unknown values goes before one that says something") {
+  const std::vector<Column> columns = {{"name", "Name", Unit::kText, OthersAggregate::kLabel},
+                                       {"most", "Most Important", Unit::kCount, OthersAggregate::kNone, Fit{9}},
+                                       {"least", "Least Important", Unit::kCount, OthersAggregate::kNone, Fit{1}}};
+  const std::vector<Row> rows = {Row{std::string(24, 'x'), Cell{}, std::int64_t{7}}};
+  CHECK(note_at(44, columns, rows) == "(no room for Most Important; --wide shows all) ");
+}
+
 TEST_CASE("table: every line fits the terminal, the note of what is left out included") {
   const std::int64_t n = 1;
   const std::vector<Column> columns = {{"a", "First Text", Unit::kText},

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -38,6 +39,15 @@ FrameChoice requested_frames(const CommandLine& line, FrameChoice chosen) {
   }
   chosen.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
   return chosen;
+}
+
+// Stacks, but no frame that the options look at.
+std::string no_frame_text(const FrameChoice& frames) {
+  if (frames.which != Frames::kOwn)
+    return "no kernel is launched within an nn.Module: leave --modules or --by module out";
+  if (frames.own.empty()) return "no kernel is launched by code of your own: name its files with --own 'GLOB'";
+  return fmt::format("no frame is in a file that --own '{}' matches: without --own, --by line shows which there are",
+                     fmt::join(frames.own, ","));
 }
 
 std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool any_stack) {
@@ -107,11 +117,22 @@ int run(std::span<const std::string> args) {
   const bool human = line.renderer().audience == Audience::kHuman;
   const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
   return run_pass_reports(
-      line, {"stacks", "stacks", options, parameters, [human](Workload& workload, TraceReport& result) {
+      line, {"stacks", "stacks", options, parameters,
+             [human, frames = options.frames](Workload& workload, TraceReport& result) {
                Database& database = workload.index().database();
                const bool any_stack =
                    database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
                result.warnings = warnings_of(workload, !result.report.rows.empty(), any_stack);
+               const bool any_frame =
+                   database
+                       .query_int64(
+                           "SELECT 1 FROM temp.call_tree WHERE frame NOT IN ('[no stack]', '[no module]', "
+                           "'[no own frame]') LIMIT 1")
+                       .has_value();
+               if (any_stack && !any_frame) {
+                 result.warnings.push_back(no_frame_text(frames));
+                 if (human) result.report.rows.clear();  // one row that says the same
+               }
                if (human) remove_column(result.report, "frames");  // people see the number behind the frame
              }});
 }
