@@ -40,7 +40,7 @@ std::string_view to_string(CatalogueState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache) {
+CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules) {
   CatalogueEntry out;
   out.index = index;
   const auto failure = catch_error([&] {
@@ -50,7 +50,7 @@ CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache&
     if (known != nullptr) {
       out.summary = *known;
     } else {
-      out.summary = summarise(Index::open(index));
+      out.summary = summarise(Index::open(index), rules);
       if (identity) cache.add(index, *identity, out.summary);
     }
     out.trace = trace_of(index, out.summary.source);

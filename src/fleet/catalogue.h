@@ -30,8 +30,8 @@ struct CatalogueEntry {
   std::uint64_t bytes = 0;  // of the index, else of the trace
 };
 
-// Of an index; its summary is taken from the cache or made and added to it.
-CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache);
+// Of an index; its summary is taken from the cache, or made by the built-in rules and added to it.
+CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules);
 CatalogueEntry catalogue_trace(const std::filesystem::path& trace);  // that has no index
 
 }  // namespace tracedb

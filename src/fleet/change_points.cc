@@ -123,8 +123,8 @@ std::size_t least_values(const ChangePointOptions& options) {
   std::size_t n = 0;
   while (n < 2 * options.least || 2 / divisions > options.rate) {
     ++n;
-    const auto half = static_cast<double>(n / 2 + n % 2);
-    divisions *= n % 2 == 0 ? 2 : static_cast<double>(n) / half;
+    const std::size_t half = n / 2 + n % 2;
+    divisions *= n % 2 == 0 ? 2 : static_cast<double>(n) / static_cast<double>(half);
   }
   return n;
 }

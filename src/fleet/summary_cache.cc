@@ -21,7 +21,8 @@ namespace tracedb {
 namespace {
 
 constexpr std::int64_t kRest = 2'000'000'000;  // ns
-constexpr std::size_t kMostEntries = 100'000;  // more are begun anew
+constexpr std::size_t kManyEntries = 20'000;   // those of files that are gone are left out from then on
+constexpr std::size_t kMostEntries = 200'000;  // more are begun anew
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kFields = 18;  // and four for each phase
 
@@ -192,6 +193,9 @@ void SummaryCache::save() {
   const auto lock = FileLock::try_acquire(directory_ / "summaries.lock", error);
   if (!lock) return;  // somebody else writes, or nobody can: they are made again when asked for
   Entries all = read();
+  if (all.size() > kManyEntries) {
+    std::erase_if(all, [&](const auto& entry) { return !std::filesystem::exists(entry.first, error); });
+  }
   if (all.size() + added_.size() > kMostEntries) all.clear();
   for (auto& [path, entry] : added_) all.insert_or_assign(path, entry);
   catch_error([&] { write(all); });

@@ -99,7 +99,7 @@ std::int64_t TraceSummary::steps() const {
                          [](std::int64_t sum, const PhaseSummary& phase) { return sum + phase.steps; });
 }
 
-TraceSummary summarise(Index index) {
+TraceSummary summarise(const Index& index, const ActiveRules& rules) {
   TraceSummary out;
   Database& database = index.database();
   out.source = source_of(index).string();
@@ -119,7 +119,6 @@ TraceSummary summarise(Index index) {
   if (date && *date >= kFirstDate) out.date_ns = date;
   out.complete = index.complete();
   if (out.kernels == 0) return out;
-  const ActiveRules rules;
   Workload workload(index, rules);
   out.model = model_of(workload);
   out.phases = phases_of(workload);

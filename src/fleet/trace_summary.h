@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "passes/classify/kernel_classes.h"
 
 namespace tracedb {
 
@@ -34,7 +35,7 @@ struct TraceSummary {
   [[nodiscard]] const PhaseSummary* main_phase() const { return phases.empty() ? nullptr : &phases.front(); }
 };
 
-// Takes the index, whose SQL functions it uses up.
-TraceSummary summarise(Index index);
+// The tables of the passes are made known to the index. `rules`: the built-in ones, read once for many.
+TraceSummary summarise(const Index& index, const ActiveRules& rules);
 
 }  // namespace tracedb

@@ -22,7 +22,12 @@ std::string label_of(const TraceSummary& one, const std::string& phase) {
 
 // nullopt: it has no such phase.
 std::optional<std::string> phase_of(const TraceSummary& one, const TrendOptions& options) {
-  if (!options.phase) return one.main_phase() == nullptr ? "" : one.main_phase()->phase;
+  if (!options.phase) {
+    const auto repeated = std::find_if(one.phases.begin(), one.phases.end(),
+                                       [](const PhaseSummary& phase) { return phase.period.has_value(); });
+    if (repeated != one.phases.end()) return repeated->phase;
+    return one.main_phase() == nullptr ? "" : one.main_phase()->phase;
+  }
   const bool has = std::any_of(one.phases.begin(), one.phases.end(),
                                [&](const PhaseSummary& phase) { return phase.phase == *options.phase; });
   return has ? options.phase : std::nullopt;

@@ -32,7 +32,8 @@ struct TrendSeries {
 };
 
 struct TrendOptions {
-  std::optional<std::string> phase;  // unknown: of each trace the one with most kernel time
+  std::optional<std::string> phase;  // unknown: of each trace the one with most kernel time of those
+                                     // that have a period
   ChangePointOptions changes;
 };
 

@@ -48,6 +48,11 @@ REPORTS = {
     "compare": ("compare", "--section", "all", *LIMIT, "server.tracedb", "other.tracedb"),
     "align": ("align", *LIMIT, "server.tracedb", "other.tracedb"),
     "fusion": ("fusion", *LIMIT, "server.tracedb", "other.tracedb"),
+    "ranks": ("ranks", *LIMIT, *(f"late/rank{rank}.tracedb" for rank in range(4))),
+    "ranks_baseline": ("ranks", "--section", "compare", *(f"late/rank{rank}.tracedb" for rank in range(4)), "--baseline",
+                       "calm"),
+    "ls": ("ls", *LIMIT, "server.tracedb", "other.tracedb", "training.tracedb"),
+    "trend": ("trend", *LIMIT, "server.tracedb", "other.tracedb", "training.tracedb"),
 }
 WITHOUT_INPUT = ("rules_list", "help")
 NARROW = (20, 40, 60)
@@ -92,6 +97,16 @@ def make_indexes(folder):
         ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb")
     run("make-trace", "aie", *TILES, folder / "aie.json")
     ingest(folder / "aie.json", folder / "aie.tracedb")
+    make_jobs(folder)
+
+
+def make_jobs(folder):
+    """Two jobs of four ranks, of which one is held up in one."""
+    for name, options in {"calm": (), "late": ("--late", "2:compute:300000", "--clock-of", "1:2000000")}.items():
+        run("make-trace", "job", "--steps", 12, "--layers", 2, *options, folder / name)
+        for rank in range(4):
+            ingest(folder / name / f"rank{rank}.json", folder / name / f"rank{rank}.tracedb")
+            (folder / name / f"rank{rank}.json").unlink()
 
 
 def answers(folder):

@@ -65,11 +65,12 @@ class Collector {
 
   void add_index(const fs::path& path) {
     if (!seen_.insert(path.lexically_normal()).second) return;
-    entries_.push_back(catalogue_index(path, cache_));
+    entries_.push_back(catalogue_index(path, cache_, rules_));
   }
 
   fs::path cache_directory_;
   SummaryCache cache_;
+  ActiveRules rules_;
   std::set<fs::path> listed_, seen_;
   std::vector<CatalogueEntry> entries_;
 };

@@ -18,6 +18,7 @@
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/run.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
@@ -94,22 +95,19 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
 void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job,
                    TableRenderer* document) {
   if (document != nullptr) return output.print_section(std::move(report), head, *document);
-  if (line.renderer().audience == Audience::kHuman && one_job && !line.has("columns")) {
-    for (Row& row : report.rows) row.erase(row.begin());
-    for (Row& row : report.footer) row.erase(row.begin());
-    report.columns.erase(report.columns.begin());
-  }
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (human && one_job && !line.has("columns")) remove_column(report, "job");
   output.separate(head.section);
   output.print(std::move(report), head, {});
 }
 
 void print_headlines(Output& output, const Answer& answer) {
-  if (answer.baseline) {
-    output.stream() << escape_text(compare_headline(*answer.baseline, answer.jobs.front())) << '\n';
-  }
-  for (const JobAnalysis& job : answer.jobs) {
-    output.stream() << escape_text(fmt::format("{}: {}", job.name, job_headline(job))) << '\n';
-  }
+  const auto say = [&](const std::string& sentence) {
+    for (const std::string& text : wrap_text(escape_text(sentence), output.page_width()))
+      output.stream() << text << '\n';
+  };
+  if (answer.baseline) say(compare_headline(*answer.baseline, answer.jobs.front()));
+  for (const JobAnalysis& job : answer.jobs) say(fmt::format("{}: {}", job.name, job_headline(job)));
   if (!answer.jobs.empty()) output.separate("");
 }
 

@@ -115,12 +115,12 @@ std::vector<Column> ranks_compare_columns() {
        "candidate - baseline: the sum of the columns that follow"},
       {"change_pct", "Change (%)", Unit::kPercent, Others::kNone, Fit{8}, "of the baseline"},
       {"computation", "Compute", Unit::kTime, Others::kNone, Fit{7}, "change of the time it computes"},
-      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Others::kNone, Fit{6},
+      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Others::kNone, Fit{4},
        "change of exposed communication without waiting"},
       {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kNone, Fit{7},
        "change of exposed waiting for other ranks"},
       {"exposed_copy", "Exposed Copies", Unit::kTime, Others::kNone, Fit{5}, "change of exposed copies"},
-      {"idle", "Idle", Unit::kTime, Others::kNone, Fit{6}, "change of the time in which nothing runs"},
+      {"idle", "Idle", Unit::kTime, Others::kNone, Fit{7}, "change of the time in which nothing runs"},
   };
 }
 
@@ -152,13 +152,13 @@ std::string compare_headline(const JobAnalysis& baseline, const JobAnalysis& can
   const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
   const double percent = before.time > 0 ? 100 * (after.time - before.time) / before.time : 0;
   const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
-  const std::string who = same_rank ? rank_text(candidate, b)
-                                    : fmt::format("{}, before {},", rank_text(candidate, b), rank_text(baseline, a));
+  const std::string who = fmt::format("{} sets the pace{}", rank_text(candidate, b),
+                                      same_rank ? "" : fmt::format(" (before: {})", rank_text(baseline, a)));
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
   const std::string times = fmt::format("{} takes {}, {} before ({:+.1f} %)", steps ? "a step" : "the recording",
                                         short_duration_text(after.time), short_duration_text(before.time), percent);
-  if (std::abs(percent) < kSame) return fmt::format("{}: no difference to speak of; {} waits least", times, who);
-  return fmt::format("{}: by {} that waits least: {}", times, who, reasons_text(before, after));
+  if (std::abs(percent) < kSame) return fmt::format("{}, about the same; {}", times, who);
+  return fmt::format("{}; {}: {}", times, who, reasons_text(before, after));
 }
 
 std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAnalysis& candidate) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "trace_query/commands/ranks_words.h"
 
@@ -85,7 +87,8 @@ Row rank_row(const JobAnalysis& job, std::uint32_t place) {
   const RankTrace& rank = job.ranks[place];
   const RankWaits& waits = job.waits.ranks[place];
   const RankClock& clock = job.clocks[place];
-  const bool paired = clock.pairs > 0 || !job.waits.collectives.empty();
+  const bool paired = !job.waits.collectives.empty();
+  const auto if_paired = [paired](Cell cell) { return paired ? std::move(cell) : Cell(); };
   return {job.name,
           rank_cell(job, place),
           rank.figures.kernels,
@@ -94,14 +97,14 @@ Row rank_row(const JobAnalysis& job, std::uint32_t place) {
           rank.figures.computation,
           rank.figures.comm,
           rank.figures.exposed_comm,
-          waits.sums.waiting,
-          waits.sums.exposed,
-          waits.sums.transfer,
-          waits.caused,
-          count(waits.last),
+          if_paired(waits.sums.waiting),
+          if_paired(waits.sums.exposed),
+          if_paired(waits.sums.transfer),
+          if_paired(waits.caused),
+          if_paired(count(waits.last)),
           count(waits.sums.collectives),
           waits.last > 0 ? Cell(std::string(to_string(waits.cause()))) : Cell(),
-          paired ? time_cell(clock.offset) : Cell(),
+          if_paired(time_cell(clock.offset)),
           clock.slope != 0 ? Cell(std::round(clock.slope * 1e9) / 1e3) : Cell(),
           clock.pairs > 0 ? time_cell(clock.uncertainty) : Cell(),
           rank.trace};
@@ -114,11 +117,11 @@ Row sums_of(const std::vector<Column>& columns, std::span<const Row> rows, const
   out[1] = "[all]";
   for (std::size_t column = 2; column < columns.size(); ++column) {
     if (columns[column].others != Others::kSum) continue;
-    std::int64_t sum = 0;
+    std::optional<std::int64_t> sum;
     for (const Row& row : rows) {
-      if (const auto* value = std::get_if<std::int64_t>(&row[column])) sum += *value;
+      if (const auto* value = std::get_if<std::int64_t>(&row[column])) sum = sum.value_or(0) + *value;
     }
-    out[column] = sum;
+    if (sum) out[column] = *sum;
   }
   return out;
 }
@@ -127,7 +130,8 @@ std::vector<Column> cause_columns() {
   return {
       kJob,
       {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9},
-       "the late rank; [together]: none is late; [start]: the first collectives of the recording, for which no reason "
+       "the late rank; [others]: parts that are never the greatest of their rank; [together]: none is late; [start]: "
+       "the first collectives of the recording, for which no reason "
        "is in it"},
       {"cause", "Cause", Unit::kText, Others::kNone, Fit{9},
        "what it did longer than the others since the collective before: the greatest part of being late; [others]: "
@@ -142,10 +146,10 @@ std::vector<Column> cause_columns() {
 
 void add_causes(const JobAnalysis& job, Report& out) {
   const JobWaits& waits = job.waits;
+  std::int64_t rest = 0;
   for (std::uint32_t place = 0; place < waits.ranks.size(); ++place) {
     const RankWaits& rank = waits.ranks[place];
     if (rank.last == 0) continue;
-    std::int64_t rest = 0;
     for (std::size_t cause = 0; cause < kLateCauses; ++cause) {
       if (rank.count[cause] == 0) {
         rest += rank.parts[cause];
@@ -154,9 +158,6 @@ void add_causes(const JobAnalysis& job, Report& out) {
       out.rows.push_back({job.name, rank_cell(job, place), std::string(to_string(static_cast<LateCause>(cause))),
                           count(rank.count[cause]), rank.caused_by[cause], share(rank.caused_by[cause], waits.exposed),
                           rank.parts[cause]});
-    }
-    if (rest != 0) {
-      out.rows.push_back({job.name, rank_cell(job, place), "[others]", std::int64_t{0}, std::int64_t{0}, 0.0, rest});
     }
   }
   const auto place = find_column(out.columns, "caused").value_or(0);
@@ -171,6 +172,7 @@ void add_causes(const JobAnalysis& job, Report& out) {
         {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share(exposed, waits.exposed), Cell()});
   };
   if (waits.collectives.empty()) return;
+  out.footer.push_back({job.name, "[others]", Cell(), std::int64_t{0}, std::int64_t{0}, 0.0, rest});
   add("[together]", Arrival::kTogether, waits.together);
   add("[start]", Arrival::kFirst, waits.first);
   out.footer.push_back({job.name, "[all]", Cell(), count(waits.collectives.size()), waits.exposed,

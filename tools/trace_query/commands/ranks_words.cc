@@ -137,9 +137,9 @@ std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
 
 std::string job_headline(const JobAnalysis& job) {
   if (job.ranks.size() == 1) {
-    return job.world_size == 1 ? "a job of one rank, which waits for nobody"
-                               : fmt::format("{} of {} alone: who waits for whom takes two ranks and more",
-                                             rank_text(job, 0), job.world_size ? size_text(job) : "an unknown number");
+    if (job.world_size == 1) return "a job of one rank, which waits for nobody";
+    const std::string of = job.world_size ? " of " + size_text(job) : "";
+    return fmt::format("{}{} alone: who waits for whom takes two ranks and more", rank_text(job, 0), of);
   }
   if (job.waits.collectives.empty()) {
     const bool selected = !job.matching.matched.empty() && job.waits.apart < job.matching.matched.size();

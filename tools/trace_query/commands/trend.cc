@@ -13,6 +13,7 @@
 #include "trace_query/commands/trend_tables.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/run.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
@@ -132,8 +133,9 @@ void print(const CommandLine& line, Output& output, const Request& request, cons
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human) {
     for (const TrendSeries& one : series) {
-      output.stream() << escape_text(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)))
-                      << '\n';
+      const std::string sentence =
+          escape_text(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)));
+      for (const std::string& text : wrap_text(sentence, output.page_width())) output.stream() << text << '\n';
     }
     if (!series.empty()) output.separate("");
   }
@@ -141,6 +143,7 @@ void print(const CommandLine& line, Output& output, const Request& request, cons
   const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
   const auto add = [&](const char* section, Report report) {
     const ReportHead head{"trend", line.positional(), section};
+    if (human && series.size() == 1 && !line.has("columns")) remove_column(report, "series");
     if (document) return output.print_section(std::move(report), head, *document);
     output.separate(section);
     output.print(std::move(report), head, {});
@@ -168,7 +171,8 @@ int run(std::span<const std::string> args) {
   line.add(
       "metric", OptionKind::kValue,
       "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
-  line.add("phase", OptionKind::kValue, "kind of step (default: of each trace the one with most kernel time)");
+  line.add("phase", OptionKind::kValue,
+           "kind of step (default: of each trace the one with most kernel time of those that have a period)");
   line.add("where", OptionKind::kValue, "only traces for which this SQL over the columns of ls is true");
   line.add("rate", OptionKind::kValue, "percent of series of noise in which a change may be flagged (default: 1)");
   line.add("gate", OptionKind::kValue,

@@ -89,6 +89,7 @@ std::string trend_headline(const TrendSeries& series, const std::string& metric)
   const std::vector<double> values = series.values();
   const std::string what = series.phase.empty() ? metric : series.phase + " " + metric;
   if (values.empty()) return what + ": not known of any run";
+  if (values.size() == 1) return fmt::format("{}: {} in its only run", what, short_duration_text(values.front()));
   if (series.changes.empty()) {
     return fmt::format("{}: no change in {} (median {})", what, counted(values.size(), "run"),
                        short_duration_text(median_of(values)));
