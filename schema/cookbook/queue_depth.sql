@@ -1,21 +1,17 @@
 -- How many kernels wait in the queue of the GPU over time?
 -- Launched and not yet started, on average over equal parts of the trace. Near 0 the GPU waits for the host.
 -- :parts = 20, into how many parts the trace is cut
-WITH RECURSIVE launched AS MATERIALIZED (
-  SELECT min(ts_end, kernel_ts) AS ts, kernel_ts AS ts_end, queue_delay FROM launches),
-span AS MATERIALIZED (SELECT min(ts) AS first, (max(ts_end) - min(ts)) / :parts + 1 AS width FROM launched),
--- A kernel that joins the queue or leaves it in a part counts from there to the end of the part.
-change(part, n, starts, longest, time) AS (
-  SELECT (l.ts - s.first) / s.width, count(*), 0, NULL, sum(s.width - (l.ts - s.first) % s.width)
-  FROM launched l, span s GROUP BY 1
-  UNION ALL
-  SELECT (l.ts_end - s.first) / s.width, -count(*), count(*), max(l.queue_delay),
-         -sum(s.width - (l.ts_end - s.first) % s.width)
-  FROM launched l, span s GROUP BY 1),
-part(part) AS (SELECT 0 FROM span WHERE first IS NOT NULL UNION ALL SELECT part + 1 FROM part WHERE part + 1 < :parts),
-sums AS (
-  SELECT p.part, total(c.n) AS n, sum(c.starts) AS starts, max(c.longest) AS longest, total(c.time) AS time
-  FROM part p LEFT JOIN change c ON c.part = p.part GROUP BY p.part)
-SELECT part, s.first + part * s.width AS ts_ns, coalesce(starts, 0) AS kernels,
-       round(sum(n) OVER (ORDER BY part) - n + time / s.width, 2) AS queue_depth, longest AS longest_delay_ns
-FROM sums, span s ORDER BY part;
+WITH RECURSIVE span AS MATERIALIZED (
+  SELECT min(least, first) AS first, (last - min(least, first)) / :parts + 1 AS width
+  FROM (SELECT min(min(ts_end, kernel_ts)) AS least, min(kernel_ts) AS first, max(kernel_ts) AS last FROM launches)),
+part(part, ts, ts_end, width) AS (
+  SELECT 0, first, first + width, width FROM span WHERE first IS NOT NULL
+  UNION ALL SELECT part + 1, ts_end, ts_end + width, width FROM part WHERE part + 1 < :parts)
+-- Of the time that a kernel waits, what falls into the part.
+SELECT part, ts AS ts_ns,
+       (SELECT count(*) FROM launches l WHERE l.kernel_ts >= part.ts AND l.kernel_ts < part.ts_end) AS kernels,
+       round((SELECT total(min(l.kernel_ts, part.ts_end) - max(l.ts_end, part.ts)) FROM launches l
+              WHERE l.kernel_ts > part.ts AND l.ts_end < part.ts_end AND l.launch_delay > 0) / width, 2) AS queue_depth,
+       (SELECT max(l.queue_delay) FROM launches l WHERE l.kernel_ts >= part.ts AND l.kernel_ts < part.ts_end)
+       AS longest_delay_ns
+FROM part ORDER BY part;

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include "base/failure.h"
+#include "base/saturating.h"
 #include "sql/sqlite.h"
 
 namespace tracedb {
@@ -19,16 +22,17 @@ struct Source {
   std::string declaration;
   std::size_t columns;
   FillTable fill;
-  std::optional<TableRows> rows;
+  std::vector<RowOrder> order;
+  std::shared_ptr<const TableRows> rows;
 
-  const TableRows& filled() {
-    if (!rows) {
-      TableRows fresh(columns);
-      fill(fresh);
-      if (!fresh.is_whole()) throw std::logic_error("a row without all of its cells: " + declaration);
-      rows.emplace(std::move(fresh));
+  const std::shared_ptr<const TableRows>& filled(std::uint64_t used, std::size_t most) {
+    if (!rows || !rows->serve(used, most)) {
+      auto fresh = std::make_shared<TableRows>(columns, rows ? used | rows->used() : used, most);
+      fill(*fresh);
+      if (!fresh->is_whole()) throw std::logic_error("a row without all of its cells: " + declaration);
+      rows = std::move(fresh);
     }
-    return *rows;
+    return rows;
   }
 };
 
@@ -39,7 +43,7 @@ struct Table : sqlite3_vtab {
 
 struct Cursor : sqlite3_vtab_cursor {
   Cursor() : sqlite3_vtab_cursor{} {}
-  const TableRows* rows = nullptr;
+  std::shared_ptr<const TableRows> rows;
   std::size_t row = 0;
 };
 
@@ -58,9 +62,42 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-int best_index(sqlite3_vtab*, sqlite3_index_info* plan) {
+bool is_own_order(const sqlite3_index_info& plan, const std::vector<RowOrder>& order) {
+  const std::span wanted(plan.aOrderBy, static_cast<std::size_t>(plan.nOrderBy));
+  return wanted.size() <= order.size() &&
+         std::equal(wanted.begin(), wanted.end(), order.begin(), [](const auto& a, const RowOrder& b) {
+           return a.iColumn == static_cast<int>(b.column) && (a.desc != 0) == b.descending;
+         });
+}
+
+// Where rows come in the order that is asked for, and nothing but LIMIT and OFFSET is said of them, their values are
+// arguments of first_row().
+void pass_limit(sqlite3_index_info& plan) {
+  int limit = -1, offset = -1;
+  for (int i = 0; i < plan.nConstraint; ++i) {
+    const auto& constraint = plan.aConstraint[i];
+    if (constraint.op == SQLITE_INDEX_CONSTRAINT_LIMIT && constraint.usable != 0) {
+      limit = i;
+    } else if (constraint.op == SQLITE_INDEX_CONSTRAINT_OFFSET && constraint.usable != 0) {
+      offset = i;
+    } else {
+      return;
+    }
+  }
+  if (limit < 0) return;
+  plan.aConstraintUsage[limit].argvIndex = 1;
+  if (offset >= 0) plan.aConstraintUsage[offset].argvIndex = 2;
+}
+
+int best_index(sqlite3_vtab* table, sqlite3_index_info* plan) {
   constexpr double kScan = 1e6;  // rather than as the inner of two loops
+  const std::vector<RowOrder>& order = static_cast<Table*>(table)->source.order;
   plan->estimatedCost = kScan;
+  constexpr sqlite3_uint64 kMostBits = std::numeric_limits<int>::max();
+  plan->idxNum = plan->colUsed <= kMostBits ? static_cast<int>(plan->colUsed) : -1;  // -1: any
+  if (order.empty() || !is_own_order(*plan, order)) return SQLITE_OK;
+  plan->orderByConsumed = plan->nOrderBy > 0 ? 1 : 0;
+  pass_limit(*plan);
   return SQLITE_OK;
 }
 
@@ -73,10 +110,21 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-int first_row(sqlite3_vtab_cursor* cursor, int, const char*, int, sqlite3_value**) {
+// Of LIMIT and OFFSET; 0: all.
+std::size_t most_rows(std::span<sqlite3_value*> values) {
+  if (values.empty() || sqlite3_value_int64(values[0]) < 0) return 0;
+  const std::int64_t limit = std::max<std::int64_t>(sqlite3_value_int64(values[0]), 1);
+  const std::int64_t offset = values.size() < 2 ? 0 : std::max<std::int64_t>(sqlite3_value_int64(values[1]), 0);
+  return static_cast<std::size_t>(saturating_add(limit, offset));
+}
+
+int first_row(sqlite3_vtab_cursor* cursor, int used, const char*, int count, sqlite3_value** values) {
   Source& source = static_cast<Table*>(cursor->pVtab)->source;
   of(cursor).row = 0;
-  const auto failure = catch_error([&] { of(cursor).rows = &source.filled(); });
+  const auto failure = catch_error([&] {
+    of(cursor).rows = source.filled(used < 0 ? TableRows::kAllColumns : static_cast<std::uint64_t>(used),
+                                    most_rows(std::span(values, static_cast<std::size_t>(count))));
+  });
   if (!failure) return SQLITE_OK;
   source.database.keep_failure(*failure);
   sqlite3_free(cursor->pVtab->zErrMsg);
@@ -134,6 +182,22 @@ std::string_view to_string(ColumnType type) {
   return kNames.at(static_cast<std::size_t>(type));
 }
 
+bool TableRows::wants(std::size_t column) const {
+  constexpr std::size_t kLastBit = 63;
+  const bool wanted = used_ >> std::min(column, kLastBit) != 0;
+  lacks_columns_ = lacks_columns_ || !wanted;
+  return wanted;
+}
+
+std::size_t TableRows::most() const {
+  lacks_rows_ = most_ != 0;
+  return most_;
+}
+
+bool TableRows::serve(std::uint64_t used, std::size_t most) const {
+  return (!lacks_columns_ || (used & ~used_) == 0) && (!lacks_rows_ || (most != 0 && most <= most_));
+}
+
 TableRows& TableRows::add(std::string_view value) {
   auto known = places_.find(value);
   if (known == places_.end()) {
@@ -144,14 +208,18 @@ TableRows& TableRows::add(std::string_view value) {
   return *this;
 }
 
-void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns,
-                        FillTable fill) {
+void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns, FillTable fill,
+                        std::vector<RowOrder> order) {
   std::string list;
   for (const TableColumn& column : columns) {
     list += fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, to_string(column.type));
   }
-  auto source = std::make_unique<Source>(
-      Source{database, fmt::format("CREATE TABLE {} ({})", name, list), columns.size(), std::move(fill), {}});
+  auto source = std::make_unique<Source>(Source{database,
+                                                fmt::format("CREATE TABLE {} ({})", name, list),
+                                                columns.size(),
+                                                std::move(fill),
+                                                std::move(order),
+                                                {}});
   const auto forget = [](void* owned) { std::unique_ptr<Source>(static_cast<Source*>(owned)).reset(); };
   const int code =
       sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget);

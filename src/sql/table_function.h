@@ -37,7 +37,20 @@ class TableRows {
   };
   using Cell = std::variant<std::monostate, std::int64_t, double, Text>;
 
-  explicit TableRows(std::size_t columns) : columns_(columns) {}
+  static constexpr std::uint64_t kAllColumns = ~std::uint64_t{0};
+
+  // `used`: bit c for column c, the last one for it and all behind. `most`: rows; 0: all.
+  explicit TableRows(std::size_t columns, std::uint64_t used = kAllColumns, std::size_t most = 0)
+      : columns_(columns), used_(used), most_(most) {}
+
+  // For rows that cost much: what is not read may be left out. Whether a statement reads this column or one behind it;
+  // where it does not, they may be NULL.
+  [[nodiscard]] bool wants(std::size_t column) const;
+  // How many rows are enough, of a table with an order; 0: all.
+  [[nodiscard]] std::size_t most() const;
+  // Whether these are enough for a statement too that reads these columns and so many rows.
+  [[nodiscard]] bool serve(std::uint64_t used, std::size_t most) const;
+  [[nodiscard]] std::uint64_t used() const { return used_; }
 
   TableRows& add(std::integral auto value) {
     cells_.emplace_back(static_cast<std::int64_t>(value));
@@ -65,6 +78,9 @@ class TableRows {
 
  private:
   std::size_t columns_;
+  std::uint64_t used_;
+  std::size_t most_;
+  mutable bool lacks_columns_ = false, lacks_rows_ = false;
   std::vector<Cell> cells_;
   std::map<std::string, std::uint32_t, std::less<>> places_;  // of each text, once
   std::vector<const std::string*> texts_;                     // keys of places_
@@ -72,10 +88,16 @@ class TableRows {
 
 using FillTable = std::function<void(TableRows&)>;
 
-// Makes a table known to `database`, which must not be moved from then on. `fill` is called at most once, when a
-// statement first reads a row; what it throws ends that statement, and is what Statement::step() then throws. It may
-// read the database itself.
-void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns,
-                        FillTable fill);
+// The order that rows are made in, by values of columns: ORDER BY it needs no sorting, and with LIMIT no more rows.
+struct RowOrder {
+  std::size_t column;
+  bool descending = false;
+};
+
+// Makes a table known to `database`, which must not be moved from then on. `fill` is called when a statement first
+// reads a row, and again only for one that reads what it left out; what it throws ends that statement, and is what
+// Statement::step() then throws. It may read the database itself.
+void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns, FillTable fill,
+                        std::vector<RowOrder> order = {});
 
 }  // namespace tracedb

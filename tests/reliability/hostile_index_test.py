@@ -111,6 +111,57 @@ def planted_values():
                 require(result.returncode in (0, 3), f"{edit}: {options[0]}: exit {result.returncode} ({result.stderr})")
 
 
+# Packed copies of columns that do not fit the table.
+UNFIT = (
+    "UPDATE packed_column SET n = n - 1 WHERE name = 'dur'",
+    "UPDATE packed_column SET n = 65536 WHERE name = 'name_id'",
+    "UPDATE packed_column SET data = CAST(substr(data, 1, 20) AS BLOB) WHERE name = 'ts'",
+    "UPDATE packed_column SET data = zeroblob(length(data))",
+    "UPDATE packed_column SET data = CAST(data || x'00' AS BLOB) WHERE name = 'stream_id'",
+    "UPDATE packed_column SET block = 7 WHERE name = 'launch_id'",
+    "UPDATE packed_column SET hash = hash + 1 WHERE name = 'stack_id'",
+    "UPDATE packed_column SET event_table = 'other' WHERE event_table = 'kernel'",
+    "DELETE FROM packed_column WHERE name = 'dur'",
+    "DELETE FROM kernel WHERE id > 40",
+    "DELETE FROM runtime_call WHERE id > 40",
+    "DELETE FROM kernel_name WHERE id % 2",
+    "DELETE FROM stack",
+    "UPDATE stack SET parent_id = id",
+    "UPDATE cpu_op SET name_id = 2000000000 WHERE id % 2",
+)
+
+
+ARRAYS = {"kernels": ("name", "dur_us", "ts_end", "stream", "cpu_op", "module"), "launches": ("call", "queue_delay")}
+
+
+def views_of_arrays():
+    """The views of trace-query sql that answer from arrays refuse, or say what the views of the index say."""
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        refused = 0
+        for edit, *without in [(text,) for text in UNFIT] + [(text, "") for text in PLANTED]:
+            victim.index.write_bytes(victim.good)
+            with sqlite3.connect(victim.index) as database:
+                if without:
+                    database.execute("DELETE FROM packed_column")
+                database.execute(edit)
+            database.close()
+            for view, column in [(view, column) for view, columns in ARRAYS.items() for column in columns]:
+                key = "id" if view == "kernels" else "kernel_id"
+                own, plain = ((("trace-query", "sql", "-q", "--csv", victim.index,
+                                f"SELECT {key}, {column} FROM {where}{view} ORDER BY {key}, {column}"))
+                              for where in ("", "main."))
+                answer = run(*own, check=False)
+                what = f"{edit}: {view}.{column}: {answer.stderr}"
+                require(answer.returncode in (0, 3), f"{what}: exit {answer.returncode}")
+                if answer.returncode == 3:
+                    refused += 1
+                    require("trace-ingest" in answer.stderr and answer.stderr.count("\n") == 1, what)
+                else:
+                    require(answer.stdout == run(*plain).stdout, f"{what} another answer")
+        require(refused > 10, f"refused {refused} times")
+
+
 def planted_journal():
     """A journal that somebody laid beside the index is not played back into it."""
     with scratch_folder() as folder:
@@ -153,7 +204,7 @@ def reader_that_has_seen_enough():
 
 def main():
     cases = Cases()
-    for case in (cut, flipped, planted_values, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
+    for case in (cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
         cases.run(case.__name__.replace("_", " "), case)
     cases.finish()
 

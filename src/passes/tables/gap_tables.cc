@@ -1,6 +1,7 @@
 // The gaps in the time of devices or streams: one by one, by cause, and alike ones together.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "base/saturating.h"
@@ -26,12 +27,19 @@ std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
   return {gaps.listed.begin(), end};
 }
 
+// Columns of the host come last, and cost most.
+constexpr std::size_t kGapColumns = 13, kCauseColumns = 7;
+
+// How many gaps are asked for, by the options and by a statement; 0: all.
+std::size_t fewer(std::size_t a, std::size_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
 void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const Gaps gaps = lanes.longest_gaps(options.most_gaps);
+  const Gaps gaps = lanes.longest_gaps(fewer(options.most_gaps, rows.most()));
   const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
-  const HostActivities host = host_activities(workload, shown);
+  std::optional<HostActivities> host;
+  if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown));
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Gap& gap = shown[i];
     lanes.add(rows, gap.lane);
@@ -39,7 +47,7 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
     add_event(rows, gap.before);
     add_event(rows, gap.after);
     rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(as_number(steps.is_between(gap)));
-    add_host(rows, host, host_cells(host, i));
+    host ? add_host(rows, *host, host_cells(*host, i)) : add_no_host(rows);
   }
 }
 
@@ -64,12 +72,13 @@ void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     groups[{gaps[i].lane, gaps[i].cause, steps.is_between(gaps[i])}].add(gaps[i], i);
   }
-  const HostActivities host = host_activities(workload, gaps);
+  std::optional<HostActivities> host;
+  if (rows.wants(kCauseColumns)) host.emplace(host_activities(workload, gaps));
   for (const auto& [key, group] : groups) {
     lanes.add(rows, std::get<0>(key));
     rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
     rows.add(as_number(std::get<2>(key)));
-    add_host(rows, host, host_cells(host.sum(group.gaps)));
+    host ? add_host(rows, *host, host_cells(host->sum(group.gaps))) : add_no_host(rows);
   }
 }
 
@@ -170,7 +179,8 @@ constexpr TableColumn kAllIdle = {"all_idle", ColumnType::kInteger, "ns", "time 
 PassTable idle_gaps_table() {
   using enum ColumnType;
   return {
-      "idle_gaps", "one row per time at which a device ran nothing of the selection, longest first",
+      "idle_gaps",
+      "one row per time at which a device ran nothing of the selection, longest first",
       with_host_columns({kDeviceColumn,
                          kStreamColumn,
                          {"ts", kInteger, "ns", "start, from meta.base_time_ns"},
@@ -184,7 +194,8 @@ PassTable idle_gaps_table() {
                          kAllGaps,
                          kAllIdle,
                          kBetween}),
-      fill_gaps};
+      fill_gaps,
+      {{3, true}, {2}}};
 }
 
 PassTable gaps_by_cause_table() {

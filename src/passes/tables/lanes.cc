@@ -95,4 +95,9 @@ void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells
   rows.add(cells.python_calls);
 }
 
+void add_no_host(TableRows& rows) {
+  constexpr int kHostColumns = 7;
+  for (int i = 0; i < kHostColumns; ++i) rows.add_null();
+}
+
 }  // namespace tracedb

@@ -69,5 +69,6 @@ HostCells host_cells(const HostActivity& activity);
 
 std::vector<TableColumn> with_host_columns(std::vector<TableColumn> columns);
 void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells);
+void add_no_host(TableRows& rows);  // where no statement reads these columns
 
 }  // namespace tracedb

@@ -33,8 +33,9 @@ const PassTable* find_pass_table(std::string_view name) {
 
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options) {
   for (const PassTable& table : pass_tables()) {
-    add_table_function(database, table.name, table.columns,
-                       [workload, &options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); });
+    add_table_function(
+        database, table.name, table.columns,
+        [workload, &options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
   }
 }
 

@@ -48,6 +48,7 @@ struct PassTable {
   std::string_view meaning;  // what a row is
   std::vector<TableColumn> columns;
   void (*fill)(Workload& workload, const PassOptions& options, TableRows& rows);
+  std::vector<RowOrder> order = {};  // of its rows; empty: SQL may not rely on it
 };
 
 // No name is that of a table or view of the index.

@@ -2,8 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -75,6 +79,36 @@ TEST_CASE("what the filling throws is what the statement throws") {
   Fixture torn;
   torn.add([](TableRows& rows) { rows.add(1); });
   CHECK_THROWS_AS((void)torn.database.query_int64("SELECT count(*) FROM found"), Error);
+}
+
+TEST_CASE("columns and rows that no statement reads may be left out") {
+  Database database(":memory:", Database::Mode::kMemory);
+  std::vector<std::size_t> fills;  // rows of each
+  const auto fill = [&](TableRows& rows) {
+    const std::size_t all = 9;
+    const std::size_t most = rows.most();
+    fills.push_back(most == 0 ? all : std::min(most, all));
+    const bool name = rows.wants(2);
+    for (std::size_t i = 0; i < fills.back(); ++i) {
+      rows.add(all - i).add(0.5);
+      name ? rows.add("x") : rows.add_null();
+    }
+  };
+  add_table_function(database, "found", kColumns, fill, {{0, true}, {1}});
+  const auto sum = [&](const std::string& sql) { return database.query_int64("SELECT sum(id) FROM (" + sql + ")"); };
+  CHECK(sum("SELECT id FROM found ORDER BY id DESC LIMIT 2") == 17);
+  CHECK(sum("SELECT id FROM found ORDER BY id DESC, share LIMIT 1 OFFSET 2") == 7);
+  CHECK(sum("SELECT id FROM found LIMIT 1") == 9);
+  CHECK(sum("SELECT id FROM found ORDER BY id DESC LIMIT 0") == std::nullopt);
+  CHECK(fills == std::vector<std::size_t>{2, 3});
+  CHECK(sum("SELECT id FROM found ORDER BY id LIMIT 2") == 3);  // another order: all rows, from now on
+  CHECK(sum("SELECT id FROM found WHERE id < 9 ORDER BY id DESC LIMIT 2") == 15);
+  CHECK(sum("SELECT id FROM found ORDER BY id DESC LIMIT -1") == 45);
+  CHECK(fills == std::vector<std::size_t>{2, 3, 9});
+  CHECK(sum("SELECT id, name FROM found WHERE name = 'x' ORDER BY id DESC LIMIT 2") == 17);
+  CHECK(fills == std::vector<std::size_t>{2, 3, 9, 9});
+  CHECK(sum("SELECT a.id FROM found a JOIN found b ON b.id = a.id - 1 ORDER BY a.id DESC LIMIT 3") == 24);
+  CHECK(fills.size() == 4);
 }
 
 TEST_CASE("it may read the database that reads it") {
