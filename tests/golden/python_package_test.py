@@ -121,6 +121,13 @@ def check_readme(folder):
     equal((result.returncode, result.stderr), (0, ""), "README")
 
 
+def check_version():
+    """One version for all."""
+    known = run("trace-query", "--version").stdout.split()[-1]
+    project = (ROOT / "tools/python/pyproject.toml").read_text()
+    equal((tracedb.__version__, re.search(r'^version = "(.*)"', project, re.M)[1]), (known, known), "version")
+
+
 def check_wheel(folder):
     copy = shutil.copytree(ROOT / "tools" / "python", folder / "package", ignore=shutil.ignore_patterns("__pycache__"))
     result = None
@@ -153,6 +160,7 @@ def main():
         cases.run("shown", check_shown)
         cases.run("pandas", check_pandas, trace)
         cases.run("README", check_readme, folder)
+        cases.run("version", check_version)
         cases.run("wheel", check_wheel, folder)
     cases.finish()
 
