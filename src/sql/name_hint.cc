@@ -1,5 +1,7 @@
 #include "sql/name_hint.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <strings.h>
 
 #include <algorithm>
@@ -18,8 +20,10 @@ constexpr std::string_view kTables =
     "SELECT name FROM temp.sqlite_schema UNION SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') "
     "UNION SELECT name FROM pragma_module_list "
     "WHERE name NOT GLOB 'pragma_*' AND name NOT GLOB '*_rows' AND name NOT GLOB 'fts[0-9]*' AND name NOT GLOB "
-    "'rtree*' "
+    "'rtree*' AND name NOT GLOB 'schema *' "
     "AND name NOT IN ('dbstat', 'geopoly', 'json_each', 'json_tree', 'sqlite_stmt') ORDER BY 1";
+constexpr std::string_view kSchemas =
+    "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') ORDER BY seq";
 constexpr std::string_view kFunctions = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
 constexpr std::string_view kColumns = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
 
@@ -71,12 +75,26 @@ std::string column_hint(Database& database, std::string_view statement, std::str
   return elsewhere.empty() ? did_you_mean(column, near) : elsewhere;
 }
 
+// Of "b.kernels", where there is no b.
+std::string schema_hint(Database& database, std::string_view schema) {
+  const Names known = names(database, kSchemas);
+  if (contains(known, schema) || is_same(schema, "main") || is_same(schema, "temp")) return {};
+  return known.empty()
+             ? fmt::format("; there is one index, and so no {}: name the table alone, or give more indexes", schema)
+             : fmt::format("; the indexes are {}; all_kernels and its like have every index given",
+                           fmt::join(known, ", "));
+}
+
 }  // namespace
 
 std::string name_hint(Database& database, std::string_view statement, std::string_view message) {
   constexpr std::string_view kTable = "no such table: ", kColumn = "no such column: ", kFunction = "no such function: ";
   const std::string_view name = message.substr(std::min(message.size(), message.find(": ") + 2));
   const std::string_view last = name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
+  if (message.starts_with(kTable) && last.size() < name.size()) {
+    const std::string hint = schema_hint(database, name.substr(0, name.size() - last.size() - 1));
+    if (!hint.empty()) return hint;
+  }
   if (message.starts_with(kTable)) return did_you_mean(last, names(database, kTables));
   if (message.starts_with(kColumn)) return column_hint(database, statement, last);
   if (message.starts_with(kFunction)) return did_you_mean(last, names(database, kFunctions));

@@ -21,15 +21,22 @@ namespace po = boost::program_options;
   throw Error(ErrorCode::kUsage, fmt::format("unknown option {}{}", name, did_you_mean(name, known)));
 }
 
+// A text on the command line, and what "name=path" names.
+void add_file(std::vector<NamedFile>& files, const std::string& option, const std::string& text) {
+  files.push_back({option, text});
+  if (const std::size_t equals = text.find('='); equals != std::string::npos) {
+    files.push_back({option, text.substr(equals + 1)});
+  }
+}
+
 // All texts on the command line, whatever their option means: those that are not files do no harm.
 std::vector<NamedFile> named_files(const po::variables_map& values, const std::string& positional) {
   std::vector<NamedFile> files;
   for (const auto& [name, value] : values) {
     const std::string option = name == positional ? "" : "--" + name;
-    if (const auto* text = boost::any_cast<std::string>(&value.value())) files.push_back({option, *text});
+    if (const auto* text = boost::any_cast<std::string>(&value.value())) add_file(files, option, *text);
     const auto* list = boost::any_cast<std::vector<std::string>>(&value.value());
-    for (const std::string& text : list != nullptr ? *list : std::vector<std::string>())
-      files.push_back({option, text});
+    for (const std::string& text : list != nullptr ? *list : std::vector<std::string>()) add_file(files, option, text);
   }
   return files;
 }

@@ -198,9 +198,15 @@ bool CommandLine::parse(std::span<const std::string> args) {
     return false;
   }
   require_safe_outputs(options_->values, options_->outputs, "positional");
+  if (!finds_inputs_) return true;
   inputs_ = knows("files-from") ? find_inputs(positional_, text("files-from")) : positional_;
   set_limits();
   return true;
+}
+
+void CommandLine::set_inputs(std::vector<std::string> inputs) {
+  inputs_ = std::move(inputs);
+  if (!finds_inputs_) set_limits();
 }
 
 void CommandLine::set_limits() const {

@@ -54,6 +54,9 @@ class CommandLine {
   // Text for the end of the help.
   void add_help(std::string text) { more_help_ = std::move(text); }
 
+  // The command finds its inputs itself, and then calls set_inputs().
+  void find_inputs_later() { finds_inputs_ = false; }
+
   // False when help was asked for and printed.
   bool parse(std::span<const std::string> args);
 
@@ -70,7 +73,7 @@ class CommandLine {
   // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
   [[nodiscard]] std::span<const std::string> inputs() const;
   // Of a command whose first arguments are something else.
-  void set_inputs(std::vector<std::string> inputs) { inputs_ = std::move(inputs); }
+  void set_inputs(std::vector<std::string> inputs);
 
   [[nodiscard]] const Renderer& renderer() const;
   [[nodiscard]] TimeUnit time_unit() const;
@@ -87,6 +90,7 @@ class CommandLine {
   std::unique_ptr<Options> options_;
   std::vector<std::string> positional_, inputs_;
   std::string more_help_;
+  bool finds_inputs_ = true;
 };
 
 }  // namespace tracedb

@@ -84,7 +84,7 @@ Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), pa
   file_.emplace(path_);
 }
 
-std::unique_ptr<TableRenderer> Output::renderer() {
+std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
@@ -92,7 +92,7 @@ std::unique_ptr<TableRenderer> Output::renderer() {
   options.color = line_.color(terminal);
   options.width = width_;
   options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
-  return line_.renderer().make(stream(), options);
+  return format.make(stream(), options);
 }
 
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {

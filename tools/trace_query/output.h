@@ -36,7 +36,8 @@ class Output {
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
 
   [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
-  [[nodiscard]] std::unique_ptr<TableRenderer> renderer();
+  [[nodiscard]] std::unique_ptr<TableRenderer> renderer() { return renderer(line_.renderer()); }
+  [[nodiscard]] std::unique_ptr<TableRenderer> renderer(const Renderer& format);  // of another format
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);

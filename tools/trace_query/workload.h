@@ -39,6 +39,8 @@ class RequestedWorkload {
 
   [[nodiscard]] const Selection& selection() const { return options_.selection; }
   [[nodiscard]] const CaptureSource* capture() const { return options_.capture; }
+  // Before several threads make workloads.
+  void load_rules() const { static_cast<void>(rules_.get()); }
   [[nodiscard]] Workload of(const Index& index) const { return {index, rules_, options_}; }
   [[nodiscard]] std::vector<std::string> provenance() const;  // of rules, steps and origins, for --explain
 

@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 
-#include <map>
-#include <memory>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files/small_file.h"
 #include "base/text/counted.h"
-#include "passes/sql/event_rows.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "shared/option_parsing.h"
 #include "sql/functions.h"
 #include "sql/recipes.h"
 #include "sql/safety.h"
-#include "sql/user_sql.h"
 #include "trace_query/command.h"
-#include "trace_query/open.h"
 #include "trace_query/output.h"
+#include "trace_query/sql/answers.h"
+#include "trace_query/sql/index_set.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
@@ -25,34 +25,37 @@ namespace {
 
 constexpr std::size_t kMaxSqlBytes = 1 << 20;
 
+// What a run is about. Nothing is read or opened for it.
 struct Request {
-  std::string input;
-  std::string sql;
-  std::map<std::string, std::string> values = {};  // of parameters, unless others are given
+  std::vector<std::string> inputs;  // as given
+  std::optional<std::string> sql;   // nullopt: in a file, or there is none
+  SqlParameters values = {};        // unless others are given
 };
 
+bool is_path(const std::string& word) {
+  std::error_code error;
+  if (std::filesystem::exists(word, error) || std::filesystem::exists(word.substr(word.find('=') + 1), error))
+    return true;
+  return word.find_first_of(" \t\r\n;(") == std::string::npos && word.find_first_of("/.") != std::string::npos;
+}
+
 Request request(const CommandLine& line) {
-  const auto file = line.text("file");
-  const auto inputs = line.inputs();
+  std::vector<std::string> words = line.positional();
   if (const auto name = line.text("recipe")) {
     const Recipe& recipe = find_recipe(*name);
-    if (file || inputs.size() != 1) {
-      throw Error(ErrorCode::kUsage, "sql: --recipe takes one TRACE|INDEX, and no other SQL");
+    if (line.has("file") || (!words.empty() && !is_path(words.back()))) {
+      throw Error(ErrorCode::kUsage, "sql: --recipe takes TRACE|INDEX..., and no other SQL");
     }
-    return {inputs[0], std::string(recipe.sql), recipe.values};
+    return {words, std::string(recipe.sql), recipe.values};
   }
-  const std::size_t wanted = file ? 1 : 2;
-  if (inputs.size() != wanted) {
-    throw Error(ErrorCode::kUsage, fmt::format("sql: {}, expected {}: trace-query {}",
-                                               counted(inputs.size(), "argument"), wanted, line.command().usage));
-  }
-  if (file) return {inputs[0], read_small_file_or_input(*file, kMaxSqlBytes)};
-  if (inputs[1] == "-") return {inputs[0], read_small_file_or_input("-", kMaxSqlBytes)};
-  return {inputs[0], inputs[1]};
+  if (line.has("file") || words.empty() || is_path(words.back())) return {words, {}};
+  std::string sql = words.back();
+  words.pop_back();
+  return {words, sql};
 }
 
 // Of --param, and of `values` where it says nothing.
-std::map<std::string, std::string> parameters(const CommandLine& line, std::map<std::string, std::string> values) {
+SqlParameters parameters(const CommandLine& line, SqlParameters values) {
   for (const std::string& text : line.list("param")) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
@@ -61,101 +64,6 @@ std::map<std::string, std::string> parameters(const CommandLine& line, std::map<
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return values;
-}
-
-Cell printable_cell(const Statement& statement, int column) {
-  if (statement.type(column) != ValueType::kBlob) return read_cell(statement, column);
-  std::string hex = "X'";
-  for (const char byte : statement.text(column)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return hex + '\'';
-}
-
-// How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
-// runs.
-std::size_t count_answers(Database& database, const std::string& text,
-                          const std::map<std::string, std::string>& values) {
-  UserSql sql(database, text);
-  std::size_t answers = 0;
-  while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
-  if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
-  for (const auto& [name, value] : values) {
-    if (!sql.bound().contains(name)) {
-      throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
-    }
-  }
-  return answers;
-}
-
-// Where rows go. Nothing here grows with their number.
-struct Answers {
-  Output& output;
-  ReportHead head;
-  std::size_t max_rows, limit;
-  std::unique_ptr<TableRenderer> document;  // of all statements; null: each has its own table
-  bool numbered;                            // rows say which statement they answer
-  std::vector<std::string> warnings;        // not yet printed
-  Workload& workload;
-};
-
-void print_warnings(TableRenderer& renderer, Answers& answers) {
-  renderer.end(answers.warnings);
-  for (const std::string& warning : answers.warnings) answers.output.note(warning);
-  answers.warnings.clear();
-}
-
-void print_rows(UserSql& sql, Statement& statement, Answers& answers) {
-  std::vector<Column> columns;
-  if (answers.numbered) columns.push_back({"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
-  for (int c = 0; c < statement.column_count(); ++c) {
-    const std::string name(statement.column_name(c));
-    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone});
-  }
-  const auto own = answers.document ? nullptr : answers.output.renderer();
-  TableRenderer& renderer = own ? *own : *answers.document;
-  answers.output.separate("");
-  renderer.begin(answers.head, columns);
-  std::size_t rows = 0;
-  while (sql.step(statement)) {
-    if (answers.max_rows != 0 && rows == answers.max_rows) {
-      answers.warnings.push_back(
-          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(answers.max_rows, "row")));
-      break;
-    }
-    Row row;
-    if (answers.numbered) row.emplace_back(static_cast<std::int64_t>(sql.number()));
-    for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
-    if (answers.limit == 0 || rows < answers.limit) renderer.row(row);
-    ++rows;
-  }
-  if (answers.limit != 0 && rows > answers.limit) {
-    answers.warnings.push_back(
-        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - answers.limit, "more row")));
-  }
-  for (std::string& note : answers.workload.take_notes()) answers.warnings.push_back(std::move(note));
-  if (own) print_warnings(renderer, answers);
-}
-
-// How a statement would be answered, as a tree.
-void print_plan(UserSql& sql, Answers& answers) {
-  std::vector<Column> columns = {{"depth", "Depth", Unit::kAny, OthersAggregate::kNone},
-                                 {"plan", "Plan", Unit::kText, OthersAggregate::kNone}};
-  if (answers.numbered) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
-  const auto own = answers.document ? nullptr : answers.output.renderer();
-  TableRenderer& renderer = own ? *own : *answers.document;
-  answers.output.separate("");
-  renderer.begin(answers.head, columns);
-  std::map<std::int64_t, std::int64_t> depths = {{0, 0}};
-  Statement plan = sql.plan();
-  while (plan.step()) {
-    const std::int64_t depth = depths[plan.int64(1)];
-    depths[plan.int64(0)] = depth + 1;
-    Row row;
-    if (answers.numbered) row.emplace_back(static_cast<std::int64_t>(sql.number()));
-    row.emplace_back(depth);
-    row.emplace_back(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(plan.text(3)));
-    renderer.row(row);
-  }
-  if (own) print_warnings(renderer, answers);
 }
 
 // SQL may begin with a comment, which is no option: a blank before it says so.
@@ -210,6 +118,8 @@ void add_options(CommandLine& line) {
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
   line.add("limit,n", OptionKind::kValue,
            "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
+  line.add("threads", OptionKind::kValue,
+           "indexes read at the same time for the tables of all: 1 to 8 (default: one for each core)");
   line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
   add_timeline_options(line);
   add_micro_idle(line);
@@ -219,67 +129,68 @@ void add_options(CommandLine& line) {
   line.add_help(help_on_tables() + help_on_functions());
 }
 
-int run(std::span<const std::string> args) {
-  CommandLine line(kSqlCommand,
-                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
-                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kNoIngest});
-  add_options(line);
-  if (!line.parse(without_leading_comments(args))) return 0;
-  if (line.has("recipes")) return print_recipes(line);
-  const Request asked = request(line);
-  const auto values = parameters(line, asked.values);
-  const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
-  const PassOptions options = requested_pass_options(line);
+std::string sql_text(const CommandLine& line, const Request& request) {
+  if (const auto file = line.text("file")) return read_small_file_or_input(*file, kMaxSqlBytes);
+  if (request.sql == "-") return read_small_file_or_input("-", kMaxSqlBytes);
+  if (request.sql) return *request.sql;
+  throw Error(ErrorCode::kUsage, fmt::format("sql: no SQL given; usage: trace-query {}", line.command().usage));
+}
+
+std::vector<std::string> paths_of(const std::vector<SqlInput>& inputs) {
+  std::vector<std::string> paths;
+  for (const SqlInput& input : inputs) paths.push_back(input.path);
+  return paths;
+}
+
+SqlLimits limits(const CommandLine& line) {
   SqlLimits limits;
   if (const auto size = line.text("max-memory"); size && *size != "0") {
     limits.heap_bytes = static_cast<std::int64_t>(parse_size(*size));
   }
+  return limits;
+}
+
+int run(std::span<const std::string> args) {
+  CommandLine line(kSqlCommand,
+                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
+                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
+  add_options(line);
+  line.find_inputs_later();
+  if (!line.parse(without_leading_comments(args))) return 0;
+  if (line.has("recipes")) return print_recipes(line);
+  const Request asked = request(line);
+  std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"));
+  line.set_inputs(paths_of(inputs));
+  const std::vector<std::string> paths(line.inputs().begin(), line.inputs().end());
+  const std::string sql = sql_text(line, asked);
+  const SqlParameters values = parameters(line, asked.values);
+  const PassOptions options = requested_pass_options(line);
+  const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
   Output output(line);
-  OpenedTrace trace = open_trace(asked.input, line);
   const RequestedWorkload requested(line);
-  Workload workload = requested.of(trace.index);
-  KernelSqlFunctions functions(workload);
-  register_kernel_functions(trace.index.database(), &functions);
-  add_pass_tables(workload, options);
-  add_event_rows(trace.index.database(), "", [&workload]() -> Workload& { return workload; });
-  make_kernel_views(trace.index.database());
+  IndexSet indexes(std::move(inputs), line, requested, options);
+  indexes.add_tables(sql);
   {
-    const SqlGuard guard(trace.index.database(), limits);
-    const std::size_t count = count_answers(trace.index.database(), asked.sql, values);
-    const bool one_document = line.renderer().tables == Tables::kOneDocument;
-    Answers answers{output,
-                    {"sql", {asked.input}},
-                    max_rows,
-                    row_limit(line),
-                    one_document ? output.renderer() : nullptr,
-                    one_document && count > 1,
-                    std::move(trace.notes),
-                    workload};
-    UserSql sql(trace.index.database(), asked.sql);
-    while (auto statement = sql.next(values)) {
-      if (statement->column_count() == 0) continue;
-      if (line.has("plan") && !statement->is_explain()) {
-        print_plan(sql, answers);
-      } else {
-        print_rows(sql, *statement, answers);
-      }
-    }
-    if (answers.document && count > 0) print_warnings(*answers.document, answers);
+    const SqlGuard guard(indexes.main().database(), limits(line));
+    answer_sql(indexes, sql, values, {line.renderer(), paths, max_rows, row_limit(line), line.has("plan")}, output);
   }
   output.finish();
-  return 0;
+  return indexes.exit_code();
 }
 
 }  // namespace
 
 const Command kSqlCommand = {
-    "sql", "read-only SQL on one index; 'trace-query schema' lists tables and columns",
-    "sql [options] TRACE|INDEX \"SQL\" | -f FILE | - | --recipe NAME",
+    "sql", "read-only SQL on one or many indexes; 'trace-query schema' lists tables and columns",
+    "sql [options] [NAME=]TRACE|INDEX|FOLDER... \"SQL\" | -f FILE | - | --recipe NAME",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
     "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv\n"
-    "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill",
+    "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
+    "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
+    "JOIN new.kernel_stats n USING (name)'\n"
+    "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
     run};
 
 }  // namespace tracedb

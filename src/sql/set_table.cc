@@ -1,0 +1,371 @@
+#include "sql/set_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "base/failure.h"
+#include "sql/set_scan.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kLongestPattern = 1000;  // as for the statement itself
+constexpr std::size_t kMostValues = 1000;      // of IN; more are left to the statement
+constexpr double kScanCost = 1e6, kMemberCost = 1e3, kLookupCost = 10;
+
+struct Comparison {
+  unsigned char code;
+  std::string_view sql;
+  bool on_labels;
+  double left;  // share of the rows
+};
+constexpr std::array<Comparison, 12> kComparisons = {{
+    {SQLITE_INDEX_CONSTRAINT_EQ, "=", true, 0.05},
+    {SQLITE_INDEX_CONSTRAINT_LT, "<", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_LE, "<=", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_GT, ">", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_GE, ">=", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_NE, "!=", false, 0.9},
+    {SQLITE_INDEX_CONSTRAINT_IS, "IS", false, 0.05},
+    {SQLITE_INDEX_CONSTRAINT_ISNOT, "IS NOT", false, 0.9},
+    {SQLITE_INDEX_CONSTRAINT_LIKE, "LIKE", false, 0.25},
+    {SQLITE_INDEX_CONSTRAINT_GLOB, "GLOB", false, 0.25},
+    {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", false, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", false, 0.9},
+}};
+
+std::string identifier(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+// Tables of one module, which SQLite names by schema and name.
+struct Source {
+  Database& database;
+  DatabaseSet& set;
+  std::map<std::string, SetTable, std::less<>> tables;
+};
+
+struct Table : sqlite3_vtab {
+  Table(Source& from, const SetTable& of) : sqlite3_vtab{}, source(from), table(of) {}
+  [[nodiscard]] std::size_t labels() const { return source.set.label_columns().size(); }
+  Source& source;
+  const SetTable& table;
+};
+
+struct Cursor : sqlite3_vtab_cursor {
+  Cursor() : sqlite3_vtab_cursor{} {}
+  std::optional<SetScan> scan;
+  std::vector<int> places;  // of the table's columns in the rows of the scan; -1: not read
+  bool at_end = true;
+  std::int64_t row = 0;
+};
+
+Table& of(sqlite3_vtab* table) { return *static_cast<Table*>(table); }
+Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
+
+std::string declaration(const Source& source, const SetTable& table) {
+  std::string list;
+  for (const LabelColumn& label : source.set.label_columns()) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", identifier(label.name), label.type);
+  }
+  for (const auto& column : table.columns) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", identifier(column.name), column.type);
+  }
+  return fmt::format("CREATE TABLE t ({})", list);
+}
+
+int connect(sqlite3* handle, void* source, int, const char* const* words, sqlite3_vtab** table, char**) {
+  auto& from = *static_cast<Source*>(source);
+  const auto found = from.tables.find(std::string_view(words[2]));
+  if (found == from.tables.end()) return SQLITE_ERROR;
+  const auto failure = catch_error([&] {
+    *table = nullptr;
+    if (sqlite3_declare_vtab(handle, declaration(from, found->second).c_str()) != SQLITE_OK) return;
+    sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
+    *table = std::make_unique<Table>(from, found->second).release();
+  });
+  return *table != nullptr ? SQLITE_OK : failure ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
+// Not the same function: a module whose two are the same would also be a table by its own name.
+int create(sqlite3* handle, void* source, int count, const char* const* words, sqlite3_vtab** table, char** message) {
+  return connect(handle, source, count, words, table, message);
+}
+
+int disconnect(sqlite3_vtab* table) {
+  const std::unique_ptr<Table> owned(&of(table));
+  return SQLITE_OK;
+}
+
+const Comparison* find_comparison(unsigned char code) {
+  for (const Comparison& comparison : kComparisons) {
+    if (comparison.code == code) return &comparison;
+  }
+  return nullptr;
+}
+
+// The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read; then
+// for each condition its column, its comparison and whether it has a list of values (IN).
+class Plan {
+ public:
+  Plan(const Table& table, sqlite3_index_info* info) : table_(table), info_(info) {
+    const int mode = sqlite3_vtab_distinct(info);
+    text_ = mode == 2 || mode == 3 ? "distinct" : "all";
+    for (std::size_t c = 0; c < table.table.columns.size(); ++c) {
+      if (is_read(table.labels() + c)) text_ += fmt::format(" {}", c);
+    }
+    for (int i = 0; i < info->nConstraint; ++i) add(i);
+    const double members = static_cast<double>(table.source.set.size());
+    info->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
+    info->estimatedCost =
+        is_lookup_ ? kLookupCost + kMemberCost * (members - 1) : kMemberCost * members + kScanCost * left_;
+    info->idxStr = sqlite3_mprintf("%s", text_.c_str());
+    info->needToFreeIdxStr = 1;
+  }
+
+ private:
+  [[nodiscard]] bool is_read(std::size_t column) const {
+    constexpr std::size_t kLastBit = 63;  // of all columns from there on
+    return (info_->colUsed >> std::min(column, kLastBit) & 1U) != 0;
+  }
+
+  void add(int i) {
+    const auto& constraint = info_->aConstraint[i];
+    const Comparison* comparison = find_comparison(constraint.op);
+    if (constraint.usable == 0 || constraint.iColumn < 0 || comparison == nullptr) return;
+    const auto column = static_cast<std::size_t>(constraint.iColumn);
+    const bool is_label = column < table_.labels();
+    if ((is_label && !comparison->on_labels) || std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY") return;
+    const bool is_list = sqlite3_vtab_in(info_, i, 1) != 0;
+    info_->aConstraintUsage[i].argvIndex = ++values_;
+    left_ *= comparison->left;
+    is_lookup_ = is_lookup_ ||
+                 (!is_label && comparison->sql == "=" && table_.table.columns[column - table_.labels()].name == "id");
+    text_ += fmt::format("\n{} {} {}", column, static_cast<int>(comparison->code), is_list ? 1 : 0);
+  }
+
+  const Table& table_;
+  sqlite3_index_info* info_;
+  std::string text_;
+  int values_ = 0;
+  double left_ = 1;
+  bool is_lookup_ = false;
+};
+
+int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
+  return catch_error([&] { const Plan plan(of(table), info); }) ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
+  return catch_error([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int close_cursor(sqlite3_vtab_cursor* cursor) {
+  const std::unique_ptr<Cursor> owned(&of(cursor));
+  return SQLITE_OK;
+}
+
+// nullopt: more than are passed on.
+std::optional<std::vector<SqlValue>> values_of(sqlite3_value* value, bool is_list) {
+  if (!is_list) return std::vector{to_sql_value(value)};
+  std::vector<SqlValue> out;
+  sqlite3_value* one = nullptr;
+  for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK && one != nullptr;
+       code = sqlite3_vtab_in_next(value, &one)) {
+    if (out.size() == kMostValues) return std::nullopt;
+    out.push_back(to_sql_value(one));
+  }
+  return out;
+}
+
+// The statement of a plan.
+class QueryMaker {
+ public:
+  QueryMaker(const Table& table, const char* plan, sqlite3_value** values) : table_(table), lines_(plan) {
+    std::string line;
+    std::getline(lines_, line);
+    select(line);
+    for (std::size_t i = 0; std::getline(lines_, line); ++i) add_condition(line, values[i]);
+    query_.sql += where_;
+  }
+
+  [[nodiscard]] SetQuery take_query() { return std::move(query_); }
+  [[nodiscard]] std::vector<int> take_places() { return std::move(places_); }
+
+ private:
+  void select(const std::string& line) {
+    std::istringstream words(line);
+    std::string kind, list;
+    words >> kind;
+    places_.assign(table_.table.columns.size(), -1);
+    for (std::size_t column = 0; words >> column;) {
+      places_[column] = static_cast<int>(query_.columns++);
+      list += (list.empty() ? "" : ", ") + identifier(table_.table.columns[column].name);
+    }
+    query_.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
+                             list.empty() ? "count(*)" : list,
+                             table_.table.source.empty() ? identifier(table_.table.name) : table_.table.source);
+  }
+
+  void add_condition(const std::string& line, sqlite3_value* value) {
+    std::istringstream words(line);
+    std::size_t column = 0;
+    int code = 0, is_list = 0;
+    words >> column >> code >> is_list;
+    const Comparison& comparison = *find_comparison(static_cast<unsigned char>(code));
+    auto values = values_of(value, is_list != 0);
+    if (!values) return;
+    if (column < table_.labels()) {
+      query_.conditions.push_back({column, comparison.sql, std::move(*values)});
+      return;
+    }
+    const std::string name = identifier(table_.table.columns[column - table_.labels()].name);
+    if (comparison.sql.ends_with("NULL")) {
+      add_term(fmt::format("{} {}", name, comparison.sql));
+      return;
+    }
+    const bool is_pattern = comparison.sql == "LIKE" || comparison.sql == "GLOB";
+    if (is_pattern && static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern) return;
+    std::vector<std::string> marks;
+    for (SqlValue& one : *values) {
+      query_.values.push_back(std::move(one));
+      marks.push_back(fmt::format("?{}", query_.values.size()));
+    }
+    add_term(is_list != 0 ? fmt::format("{} IN ({})", name, fmt::join(marks, ", "))
+                          : fmt::format("{} {} {}", name, comparison.sql, marks[0]));
+  }
+
+  void add_term(const std::string& term) { where_ += (where_.empty() ? " WHERE " : " AND ") + term; }
+
+  const Table& table_;
+  std::istringstream lines_;
+  SetQuery query_;
+  std::vector<int> places_;
+  std::string where_;
+};
+
+int step(Cursor& cursor) {
+  ++cursor.row;
+  const auto failure = catch_error([&] { cursor.at_end = !cursor.scan->next(); });
+  if (!failure) return SQLITE_OK;
+  cursor.at_end = true;
+  of(cursor.pVtab).source.database.keep_failure(*failure);
+  return SQLITE_ERROR;
+}
+
+int first_row(sqlite3_vtab_cursor* base, int, const char* plan, int, sqlite3_value** values) {
+  Cursor& cursor = of(base);
+  Table& table = of(base->pVtab);
+  const auto failure = catch_error([&] {
+    QueryMaker maker(table, plan, values);
+    cursor.places = maker.take_places();
+    cursor.scan.reset();
+    cursor.scan.emplace(table.source.set, maker.take_query());
+  });
+  if (failure) {
+    table.source.database.keep_failure(*failure);
+    return SQLITE_ERROR;
+  }
+  return step(cursor);
+}
+
+int next_row(sqlite3_vtab_cursor* cursor) { return step(of(cursor)); }
+
+int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).at_end ? 1 : 0; }
+
+int give_cell(sqlite3_vtab_cursor* base, sqlite3_context* result, int column) {
+  Cursor& cursor = of(base);
+  const std::size_t labels = of(base->pVtab).labels();
+  const auto index = static_cast<std::size_t>(column);
+  if (index < labels) {
+    cursor.scan->give_label(result, index);
+  } else if (const int place = cursor.places[index - labels]; place >= 0) {
+    cursor.scan->give_cell(result, static_cast<std::size_t>(place));
+  }
+  return SQLITE_OK;
+}
+
+int give_rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
+  *id = of(cursor).row;
+  return SQLITE_OK;
+}
+
+constexpr sqlite3_module kTableOfAll = [] {
+  sqlite3_module module{};
+  module.iVersion = 1;
+  module.xConnect = connect;
+  module.xBestIndex = best_index;
+  module.xDisconnect = disconnect;
+  module.xOpen = open_cursor;
+  module.xClose = close_cursor;
+  module.xFilter = first_row;
+  module.xNext = next_row;
+  module.xEof = is_behind_last;
+  module.xColumn = give_cell;
+  module.xRowid = give_rowid;
+  return module;
+}();
+
+constexpr sqlite3_module kTableOfSchema = [] {
+  sqlite3_module module = kTableOfAll;
+  module.xCreate = create;
+  module.xDestroy = disconnect;
+  return module;
+}();
+
+void add_module(Database& database, const std::string& name, const sqlite3_module& module,
+                std::unique_ptr<Source> source) {
+  const auto forget = [](void* owned) { std::unique_ptr<Source>(static_cast<Source*>(owned)).reset(); };
+  const int code = sqlite3_create_module_v2(database.handle(), name.c_str(), &module, source.release(), forget);
+  if (code != SQLITE_OK) database.fail(code, "cannot add a table");
+}
+
+}  // namespace
+
+SetTable describe_table(Database& database, const std::string& name) {
+  SetTable table{name, {}, {}};
+  Statement columns(database, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
+  columns.bind(1, std::string_view(name));
+  while (columns.step()) table.columns.push_back({std::string(columns.text(0)), std::string(columns.text(1))});
+  return table;
+}
+
+SetTable describe_table_function(Database& database, const std::string& name) {
+  SetTable table = describe_table(database, name);
+  table.source = "temp." + identifier(name);
+  return table;
+}
+
+void add_table_of_all(Database& database, DatabaseSet& set, const SetTable& table) {
+  const std::string name = "all_" + table.name;
+  auto source = std::make_unique<Source>(Source{database, set, {}});
+  source->tables.emplace(name, table);
+  add_module(database, name, kTableOfAll, std::move(source));
+  const Statement declared(database,
+                           fmt::format("SELECT 1 FROM temp.{}", identifier(name)));  // as in table_function.cc
+}
+
+void add_schema(Database& database, DatabaseSet& set, const std::string& name, std::span<const SetTable> tables) {
+  auto source = std::make_unique<Source>(Source{database, set, {}});
+  std::string sql =
+      fmt::format("ATTACH 'file:schema?mode=memory' AS {};", identifier(name));  // ':memory:' is read-only here
+  const std::string module = "schema " + name;
+  for (const SetTable& table : tables) {
+    source->tables.emplace(table.name, table);
+    sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", identifier(name), identifier(table.name),
+                       identifier(module));
+  }
+  add_module(database, module, kTableOfSchema, std::move(source));
+  database.execute(fmt::format("PRAGMA query_only=OFF; {} PRAGMA query_only=ON", sql));
+}
+
+}  // namespace tracedb

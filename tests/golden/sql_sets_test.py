@@ -1,0 +1,172 @@
+"""trace-query sql on several indexes: schemas and the tables of all say what each index says by itself, in the order of the
+indexes and for any number of threads; an index that cannot be read is named, and the others answer."""
+import csv
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+SIZES = ((3, 1), (4, 2), (2, 3))  # steps and seed of each trace
+LABELS = ["index_name", "source", "job", "rank", "date"]
+
+
+def sql(*words, check=True):
+    return run("trace-query", "sql", "-q", *words, check=check)
+
+
+def rows(*words):
+    return json.loads(sql("--json", *words).stdout)["rows"]
+
+
+def lines(*words):
+    return list(csv.reader(io.StringIO(sql("--csv", "--raw-cells", *words).stdout)))
+
+
+def make_indexes(folder):
+    indexes = []
+    for number, (steps, seed) in enumerate(SIZES):
+        (folder / f"job{number}").mkdir()
+        trace = make_trace(folder / f"job{number}" / f"t{number}.json", "--layers", 2, "--steps", steps, "--mix", "P,D*2",
+                           "--seed", seed, "--vendor", "nvidia", "--truth", "/dev/null")
+        indexes.append(ingest(trace, folder / f"t{number}.json.tracedb"))
+    return indexes
+
+
+def tables_of(index):
+    listed = [row["Object"] for row in csv.DictReader(io.StringIO(run("trace-query", "schema", "--csv").stdout))
+              if row["Type"] in ("view", "pass")]
+    return sorted(set(listed) - {"schema"})
+
+
+def check_tables(indexes):
+    """Every view and every table of a pass: of one index alone, as a schema, and in the table of all."""
+    for table in tables_of(indexes[0]):
+        alone = [lines(index, f"SELECT * FROM {table}") for index in indexes]
+        head, *all_rows = lines(*indexes, f"SELECT * FROM all_{table}", "--threads", "3")
+        equal(head, LABELS + alone[0][0], f"columns of all_{table}")
+        expected = [row for one in alone for row in one[1:]]
+        equal([row[len(LABELS):] for row in all_rows], expected, f"all_{table}")
+        names = [f"t{number}.json" for number, one in enumerate(alone) for _ in one[1:]]
+        equal([row[0] for row in all_rows], names, f"index_name of all_{table}")
+        for schema, one in zip("abc", alone):
+            equal(lines(*indexes, f"SELECT * FROM {schema}.{table}"), one, f"{schema}.{table}")
+        equal(lines(*indexes, f"SELECT * FROM {table}"), alone[0], f"{table} without a schema")
+
+
+def check_facts(indexes):
+    """The tables of the file itself are in the schemas, too."""
+    for table in ("kernel", "string", "meta", "launch_config", "step", "kernel_name"):
+        for schema, index in zip("abc", indexes):
+            equal(lines(*indexes, f"SELECT * FROM {schema}.{table}"), lines(index, f"SELECT * FROM {table}"), table)
+
+
+def check_labels(indexes):
+    found = rows(*indexes, "SELECT DISTINCT index_name, job, source, rank, date FROM all_trace_info")
+    equal([row["index_name"] for row in found], ["t0.json", "t1.json", "t2.json"], "names")
+    equal([row["job"] for row in found], ["job0", "job1", "job2"], "jobs")
+    require(all(row["source"].endswith(row["index_name"]) for row in found), found)
+    named = rows(f"old={indexes[0]}", f"New_2={indexes[1]}", "SELECT DISTINCT index_name FROM all_steps")
+    equal([row["index_name"] for row in named], ["old", "New_2"], "names as given")
+    both = rows(f"old={indexes[0]}", f"New_2={indexes[1]}",
+                "SELECT (SELECT count(*) FROM old.kernels) a, (SELECT count(*) FROM new_2.kernels) b")
+    equal(list(both[0].values()), [rows(index, "SELECT count(*) n FROM kernels")[0]["n"] for index in indexes[:2]], "named")
+
+
+def check_threads(indexes):
+    statement = ("SELECT index_name, op, phase, count(*), sum(dur) FROM all_kernels WHERE dur > 1000 GROUP BY 1, 2, 3;"
+                 "SELECT index_name, id, name, layer FROM all_kernels WHERE step = 1; SELECT DISTINCT op FROM all_kernels")
+    answers = [sql("--csv", *indexes, statement, "--threads", threads).stdout for threads in (1, 2, 8)]
+    require(len(answers[0].splitlines()) > 100, answers[0])
+    equal(answers[1:], answers[:1] * 2, "threads")
+
+
+def check_equal_names(indexes, folder):
+    for place in ("x", "y"):
+        (folder / place).mkdir()
+        shutil.copy(indexes[0], folder / place / "same.tracedb")
+    found = rows(folder / "x" / "same.tracedb", folder / "y" / "same.tracedb", folder / "y" / "same.tracedb",
+                 "SELECT index_name i, count(*) n FROM all_kernels GROUP BY 1")
+    equal(len(found), 3, f"indexes of one name: {found}")
+    equal(len({row["n"] for row in found}), 1, "their kernels")
+
+
+def check_folder(indexes, folder):
+    found = rows(folder, "SELECT count(DISTINCT index_name) n FROM all_steps")
+    equal(found, rows(folder / "*", "SELECT count(DISTINCT index_name) n FROM all_steps"), "a pattern")
+    listed = folder / "list"
+    listed.write_text("\n".join(map(str, indexes)))
+    found = rows("--files-from", listed, "SELECT index_name i FROM all_steps GROUP BY 1")
+    equal([row["i"] for row in found], ["t0.json", "t1.json", "t2.json"], "--files-from")
+    one = rows("--files-from", listed, "SELECT count(*) n FROM steps")
+    equal(one, rows(indexes[0], "SELECT count(*) n FROM steps"), "the first is main")
+
+
+def check_many(indexes, folder):
+    """More than SQLite attaches: the first ten are schemas, all are in the tables of all."""
+    many = folder / "many"
+    many.mkdir()
+    for number in range(30):
+        (many / f"{number:02}.tracedb").symlink_to(indexes[number % 3])
+    inputs = sorted(many.iterdir())
+    counts = [rows(index, "SELECT count(*) n FROM kernels")[0]["n"] for index in indexes]
+    found = rows(*inputs, "SELECT count(*) n, count(DISTINCT index_name) i FROM all_kernels")
+    equal(found, [{"n": 10 * sum(counts), "i": 30}], "30 indexes")
+    equal(rows(*inputs, "SELECT count(*) n FROM j.kernels"), [{"n": counts[0]}], "the tenth")
+    eleventh = sql(*inputs, "SELECT count(*) n FROM k.kernels", check=False)
+    equal(eleventh.returncode, 2, "the eleventh")
+    require("the indexes are a, b, c, d, e, f, g, h, i, j; all_kernels" in eleventh.stderr, eleventh.stderr)
+
+
+def check_broken(indexes, folder):
+    broken = folder / "broken.json.tracedb"
+    broken.write_bytes(Path(indexes[1]).read_bytes()[:20000])
+    inputs = (indexes[0], broken, indexes[2])
+    expected = rows(indexes[0], indexes[2], "SELECT index_name i, count(*) n FROM all_kernels GROUP BY 1")
+    for threads in (1, 4):
+        result = sql("--json", *inputs, "SELECT index_name i, count(*) n FROM all_kernels GROUP BY 1", "--threads", threads,
+                     check=False)
+        equal([result.returncode, len(result.stderr.splitlines())], [3, 1], result.stderr)
+        require("broken.json.tracedb" in result.stderr, result.stderr)
+        equal(json.loads(result.stdout)["rows"], expected, "of the others")
+    used = sql(*inputs, "SELECT count(*) FROM b.kernels", check=False)
+    equal([used.returncode, "broken.json.tracedb" in used.stderr], [3, True], used.stderr)
+    first = sql("--json", broken, indexes[2], "SELECT count(*) n FROM kernels", check=False)
+    equal(first.returncode, 3, first.stderr)
+    require("broken" in first.stderr, first.stderr)
+    alone = sql(broken, broken, "SELECT 1", check=False)
+    equal(alone.returncode, 3, alone.stderr)
+
+
+def check_refused(indexes):
+    for words in ((f"main={indexes[0]}", "SELECT 1"), (f"x={indexes[0]}", f"X={indexes[1]}", "SELECT 1"),
+                  (indexes[0], indexes[1], f"ATTACH '{indexes[2]}' AS z"), (indexes[0], indexes[1], "DETACH b"),
+                  (indexes[0], indexes[1], "DROP TABLE b.kernels"), (indexes[0], indexes[1], "DELETE FROM b.kernels"),
+                  (indexes[0], indexes[1], "CREATE VIRTUAL TABLE b.x USING \"schema b\""),
+                  (indexes[0], indexes[1], "CREATE TABLE b.x (y)"), (indexes[0], indexes[1], "INSERT INTO all_steps SELECT 1"),
+                  (indexes[0], indexes[1]), (indexes[0], indexes[1], "SELECT * FROM b.kernelz"),
+                  (indexes[0], "SELECT * FROM b.kernels"), (indexes[0], indexes[1], "SELECT * FROM all_kernel"),
+                  (f"x={Path(indexes[0]).parent}", "SELECT 1"),
+                  (f"x={indexes[0]}", "SELECT 1", "-o", indexes[0])):
+        result = sql(*words, check=False)
+        equal([result.returncode, len(result.stderr.splitlines())], [2, 1], f"{words}: {result.stderr}")
+    hint = sql(indexes[0], indexes[1], "SELECT * FROM b.kernelz", check=False).stderr
+    require("did you mean 'kernel" in hint, hint)
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        indexes = make_indexes(folder)
+        for check in (check_tables, check_facts, check_labels, check_threads, check_refused):
+            cases.run(check.__name__, check, indexes)
+        for check in (check_folder, check_equal_names, check_many, check_broken):
+            cases.run(check.__name__, check, indexes, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

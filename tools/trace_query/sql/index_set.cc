@@ -1,0 +1,310 @@
+#include "trace_query/sql/index_set.h"
+
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/failure.h"
+#include "base/files/input_file.h"
+#include "base/text/decimal.h"
+#include "index/index.h"
+#include "index/locate.h"
+#include "index/source_path.h"
+#include "report/escape.h"
+#include "trace_query/inputs.h"
+#include "trace_query/limits.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostSchemas = 10;  // of SQLite
+constexpr std::size_t kMostThreads = 8;   // each holds an index open
+
+bool is_identifier(std::string_view text) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::all_of(text.begin(), text.end(), fits);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+SqlInput take_apart(const std::string& given) {
+  std::error_code error;
+  const std::size_t equals = given.find('=');
+  if (equals == std::string::npos || fs::exists(given, error) || !is_identifier(given.substr(0, equals))) {
+    return {given, {}};
+  }
+  return {given.substr(equals + 1), given.substr(0, equals)};
+}
+
+void refuse_names(const std::vector<SqlInput>& inputs) {
+  std::set<std::string> known = {"main", "temp"};
+  for (const SqlInput& input : inputs) {
+    if (input.name.empty() || known.insert(lower(input.name)).second) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("{}={}: there is another {} already; choose another name", input.name,
+                                               input.path, input.name));
+  }
+}
+
+// The letter of an input, or the next that is no name yet.
+std::string free_letter(std::size_t input, const std::set<std::string>& taken) {
+  std::string letter(1, static_cast<char>('a' + static_cast<int>(input)));
+  while (taken.contains(letter)) ++letter[0];
+  return letter;
+}
+
+// What can be read once, and so opened once.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  return path == "-" || fs::is_fifo(path, error);
+}
+
+// As UTC to the second; NULL for a clock that does not count from 1970.
+SqlValue date_text(const std::optional<std::int64_t>& nanoseconds) {
+  constexpr std::int64_t kSecond = 1'000'000'000, kYear2000 = 946'684'800;
+  const std::time_t seconds = nanoseconds.value_or(0) / kSecond;
+  std::tm date{};
+  if (seconds < kYear2000 || ::gmtime_r(&seconds, &date) == nullptr) return std::monostate();
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday,
+                     date.tm_hour, date.tm_min, date.tm_sec);
+}
+
+std::optional<std::string> meta(Database& database, std::string_view key) {
+  Statement statement(database, "SELECT value FROM meta WHERE key = ?1");
+  statement.bind(1, key);
+  if (!statement.step() || statement.is_null(0)) return std::nullopt;
+  return std::string(statement.text(0));
+}
+
+std::optional<std::int64_t> integer(const std::optional<std::string>& text) {
+  return text ? parse_int64(*text) : std::nullopt;
+}
+
+template <class T>
+SqlValue or_null(const std::optional<T>& value) {
+  return value ? SqlValue(*value) : SqlValue();
+}
+
+// Tables, views and tables of the passes: what a statement can select from.
+std::vector<SetTable> all_tables(Database& database, const char* kinds) {
+  std::vector<SetTable> tables;
+  Statement statement(database, fmt::format("SELECT name FROM main.sqlite_schema WHERE type IN ({}) AND name NOT GLOB "
+                                            "'sqlite_*' ORDER BY 1",
+                                            kinds));
+  while (statement.step()) tables.push_back(describe_table(database, std::string(statement.text(0))));
+  for (const PassTable& table : pass_tables()) {
+    tables.push_back(describe_table_function(database, std::string(table.name)));
+  }
+  return tables;
+}
+
+std::string complaint(const std::string& path, const Error& why) {
+  const std::string text = why.what();
+  return text.find(printable_path(path)) != std::string::npos ? text : fmt::format("{}: {}", path, text);
+}
+
+}  // namespace
+
+std::vector<SqlInput> find_sql_inputs(const std::vector<std::string>& given,
+                                      const std::optional<std::string>& files_from) {
+  std::vector<SqlInput> inputs;
+  for (const std::string& word : given) {
+    const SqlInput input = take_apart(word);
+    const std::vector<std::string> paths = find_inputs(std::vector{input.path}, std::nullopt);
+    if (!input.name.empty() && paths.size() != 1) {
+      throw Error(
+          ErrorCode::kUsage,
+          fmt::format("{}: {} traces and indexes, which cannot have one name: give one of them", word, paths.size()));
+    }
+    for (const std::string& path : paths) inputs.push_back({path, input.name});
+  }
+  if (files_from) {
+    for (const std::string& path : find_inputs({}, files_from)) inputs.push_back({path, {}});
+  }
+  refuse_names(inputs);
+  return inputs;
+}
+
+IndexSet::IndexSet(std::vector<SqlInput> inputs, const CommandLine& line, const RequestedWorkload& requested,
+                   const PassOptions& options)
+    : line_(line), requested_(requested), options_(options), inputs_(std::move(inputs)) {
+  const auto cores = static_cast<std::size_t>(std::max(1U, std::thread::hardware_concurrency()));
+  threads_ = std::min(static_cast<std::size_t>(line.number("threads").value_or(0)), kMostThreads);
+  if (threads_ == 0) threads_ = std::min(cores, kMostThreads);
+  const bool has_stream =
+      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& in) { return is_stream(in.path); });
+  if (inputs_.size() == 1 || has_stream || requested.capture() != nullptr)
+    threads_ = 1;          // those are read by one thread
+  requested.load_rules();  // which threads share
+  name_inputs();
+  open_schemas();
+}
+
+void IndexSet::name_inputs() {
+  std::map<std::string, int> uses;
+  for (const SqlInput& input : inputs_) {
+    fs::path path = input.path;
+    if (path.extension() == kIndexSuffix) path.replace_extension();
+    names_.push_back(input.name.empty() ? path.filename().string() : input.name);
+    ++uses[names_.back()];
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    if (uses[names_[i]] > 1 && inputs_[i].name.empty()) names_[i] = inputs_[i].path;
+  }
+  uses.clear();
+  for (std::string& name : names_) {
+    if (const int use = ++uses[name]; use > 1) name += fmt::format("#{}", use);
+  }
+}
+
+void IndexSet::open_schemas() {
+  std::set<std::string> taken;
+  for (const SqlInput& input : inputs_) taken.insert(lower(input.name));
+  const std::size_t count = std::min(inputs_.size(), kMostSchemas);
+  schemas_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = inputs_[i].name.empty() ? free_letter(i, taken) : inputs_[i].name;
+    taken.insert(lower(name));
+    Schema& schema = schemas_.emplace_back(*this, name);
+    schema.failure = catch_error([&] { schema.index = make(i); });
+    if (!schema.failure) continue;
+    const bool is_last_hope = i + 1 == count && std::none_of(schemas_.begin(), schemas_.end(), [](const Schema& other) {
+                                return other.index != nullptr;
+                              });
+    if (is_last_hope || !RunLimits::of_process().time_limit_reached().empty()) throw Error(*schema.failure);
+    leave_out(i, *schema.failure);
+  }
+  while (schemas_[main_].index == nullptr) ++main_;
+  if (main_ != 0) notes_[fmt::format("tables without a schema are those of {}", schemas_[main_].name)] = {main_};
+}
+
+void IndexSet::add_tables(std::string_view text) {
+  Database& database = main().database();
+  const bool has_schemas = inputs_.size() > 1 || !inputs_[0].name.empty();
+  if (has_schemas) {
+    const std::vector<SetTable> tables = all_tables(database, "'table', 'view'");
+    // The first is where SQLite finds names without a schema that are neither tables nor views: those of the passes.
+    add_schema(database, schemas_[main_], schemas_[main_].name, tables);
+    for (std::size_t i = 0; i < schemas_.size(); ++i) {
+      if (i != main_) add_schema(database, schemas_[i], schemas_[i].name, tables);
+    }
+  }
+  if (!has_schemas && lower(std::string(text)).find("all_") == std::string::npos) return;
+  for (const SetTable& table : all_tables(database, "'view'")) add_table_of_all(database, *this, table);
+}
+
+const std::vector<LabelColumn>& IndexSet::label_columns() const {
+  static const std::vector<LabelColumn> kColumns = {{"index_name", "TEXT", "name of the trace"},
+                                                    {"source", "TEXT", "path of the trace"},
+                                                    {"job", "TEXT", "folder of the trace"},
+                                                    {"rank", "INTEGER", "rank of the trace in its job"},
+                                                    {"date", "TEXT", "when the trace begins, UTC"}};
+  return kColumns;
+}
+
+std::vector<SqlValue> IndexSet::known_labels(std::size_t member) const { return {names_[member], {}, {}, {}, {}}; }
+
+std::vector<SqlValue> IndexSet::labels(std::size_t member, Database& database) const {
+  const std::optional<std::string> source = meta(database, "source_path");
+  std::optional<std::string> job;
+  if (source) job = source_path_text(source_path(*source).parent_path().filename());
+  if (job && job->empty()) job.reset();
+  return {names_[member], or_null(source), or_null(job), or_null(integer(meta(database, "rank"))),
+          date_text(integer(meta(database, "base_time_ns")))};
+}
+
+std::shared_ptr<SqlIndex> IndexSet::make(std::size_t member) {
+  constexpr const char* kSmallCache = "PRAGMA cache_size=-8192";
+  std::unique_lock building(building_, std::defer_lock);
+  if (file_kind(inputs_[member].path) != FileKind::kIndex) building.lock();
+  auto index = std::make_shared<SqlIndex>(open_trace(inputs_[member].path, line_), requested_, options_);
+  if (inputs_.size() > 1) index->database().execute(kSmallCache);
+  return index;
+}
+
+std::shared_ptr<Database> IndexSet::open(std::size_t member) {
+  if (threads_ == 1 && member < schemas_.size() && schemas_[member].index) return schemas_[member].open(0);
+  {
+    const std::lock_guard lock(mutex_);
+    if (left_out_.contains(member)) return nullptr;
+    const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& idle) { return idle.first == member; });
+    if (found != idle_.end()) {
+      auto index = std::move(found->second);
+      idle_.erase(found);
+      return lend(member, std::move(index));
+    }
+  }
+  return lend(member, make(member));
+}
+
+std::shared_ptr<Database> IndexSet::lend(std::size_t member, std::shared_ptr<SqlIndex> index) {
+  Database* database = &index->database();
+  return {database, [this, member, index](Database*) { take_back(member, index); }};
+}
+
+void IndexSet::take_back(std::size_t member, std::shared_ptr<SqlIndex> index) {
+  constexpr std::size_t kMostIdle = 2;
+  const std::lock_guard lock(mutex_);
+  collect_notes(member, *index);
+  index->database().release_page_cache();
+  if (idle_.size() >= kMostIdle) idle_.erase(idle_.begin());
+  idle_.emplace_back(member, std::move(index));
+}
+
+void IndexSet::collect_notes(std::size_t member, SqlIndex& index) {
+  for (const std::string& note : index.take_notes()) {
+    std::vector<std::size_t>& members = notes_[note];
+    if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
+  }
+}
+
+void IndexSet::leave_out(std::size_t member, const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!left_out_.insert(member).second) return;
+  }
+  std::cerr << "trace-query: " << escape_text(complaint(inputs_[member].path, why)) << '\n';
+}
+
+std::vector<std::string> IndexSet::take_notes() {
+  constexpr std::size_t kNamed = 3;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < schemas_.size(); ++i) {
+    if (schemas_[i].index) collect_notes(i, *schemas_[i].index);
+  }
+  std::vector<std::string> out;
+  for (const auto& [note, members] : std::exchange(notes_, {})) {
+    std::string who;
+    for (std::size_t i = 0; i < std::min(members.size(), kNamed); ++i) {
+      who += (who.empty() ? "" : ", ") + names_[members[i]];
+    }
+    if (members.size() > kNamed) who += fmt::format(" and {} more", members.size() - kNamed);
+    out.push_back(inputs_.size() == 1 ? note : fmt::format("{}: {}", who, note));
+  }
+  return out;
+}
+
+const std::vector<LabelColumn>& IndexSet::Schema::label_columns() const {
+  static const std::vector<LabelColumn> kNone;
+  return kNone;
+}
+
+std::shared_ptr<Database> IndexSet::Schema::open(std::size_t) {
+  if (!index) throw Error(*failure);
+  return {index, &index->database()};
+}
+
+}  // namespace tracedb
