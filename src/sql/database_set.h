@@ -25,6 +25,7 @@ class DatabaseSet {
   virtual ~DatabaseSet() = default;
 
   [[nodiscard]] virtual std::size_t size() const = 0;
+  // The values of the first tell the members apart.
   [[nodiscard]] virtual const std::vector<LabelColumn>& label_columns() const = 0;
   // Of a member before it is opened: only what is known without, the rest NULL.
   [[nodiscard]] virtual std::vector<SqlValue> known_labels(std::size_t member) const = 0;

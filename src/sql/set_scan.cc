@@ -178,6 +178,7 @@ std::optional<SetScan::Batch> SetScan::batch_read_ahead() {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   std::unique_lock lock(mutex_);
   while (current_ < set_.size()) {
+    check_cancelled();
     Stream& stream = streams_[current_];
     if (!stream.batches.empty()) {
       Batch batch = std::move(stream.batches.front());
@@ -192,7 +193,6 @@ std::optional<SetScan::Batch> SetScan::batch_read_ahead() {
       if (failure) handle(current_ - 1, *failure);
       continue;
     }
-    check_cancelled();
     changed_.wait_for(lock, kBetweenLooks);
   }
   return std::nullopt;

@@ -73,14 +73,11 @@ Table& of(sqlite3_vtab* table) { return *static_cast<Table*>(table); }
 Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
 
 std::string declaration(const Source& source, const SetTable& table) {
-  std::string list;
-  for (const LabelColumn& label : source.set.label_columns()) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", identifier(label.name), label.type);
-  }
-  for (const auto& column : table.columns) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", identifier(column.name), column.type);
-  }
-  return fmt::format("CREATE TABLE t ({})", list);
+  std::vector<std::string> list;
+  for (const auto& label : source.set.label_columns())
+    list.push_back(identifier(label.name) + ' ' + std::string(label.type));
+  for (const auto& column : table.columns) list.push_back(identifier(column.name) + ' ' + column.type);
+  return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
 }
 
 int connect(sqlite3* handle, void* source, int, const char* const* words, sqlite3_vtab** table, char**) {
@@ -113,8 +110,9 @@ const Comparison* find_comparison(unsigned char code) {
   return nullptr;
 }
 
-// The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read; then
-// for each condition its column, its comparison and whether it has a list of values (IN).
+// The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read;
+// second line: the columns by which the rows of a member come in order, each after a plus or, where they fall, a minus;
+// then for each condition its column, its comparison and whether it has a list of values (IN).
 class Plan {
  public:
   Plan(const Table& table, sqlite3_index_info* info) : table_(table), info_(info) {
@@ -123,6 +121,7 @@ class Plan {
     for (std::size_t c = 0; c < table.table.columns.size(); ++c) {
       if (is_read(table.labels() + c)) text_ += fmt::format(" {}", c);
     }
+    text_ += '\n' + order(mode);
     for (int i = 0; i < info->nConstraint; ++i) add(i);
     const double members = static_cast<double>(table.source.set.size());
     info->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
@@ -136,6 +135,24 @@ class Plan {
   [[nodiscard]] bool is_read(std::size_t column) const {
     constexpr std::size_t kLastBit = 63;  // of all columns from there on
     return (info_->colUsed >> std::min(column, kLastBit) & 1U) != 0;
+  }
+
+  // Rows come member by member: rows that are alike are adjacent where the first label, which tells members apart, is
+  // among what makes them alike, and where there is only one member.
+  std::string order(int mode) {
+    const bool is_grouping = mode == 1 || mode == 2;
+    bool has_member = table_.source.set.size() == 1;
+    std::string out;
+    for (int i = 0; i < info_->nOrderBy; ++i) {
+      const auto& term = info_->aOrderBy[i];
+      if (term.iColumn < 0) return {};
+      const auto column = static_cast<std::size_t>(term.iColumn);
+      has_member = has_member || (is_grouping && column == 0);
+      if (column >= table_.labels()) out += fmt::format("{} {} ", term.desc != 0 ? "-" : "+", column - table_.labels());
+    }
+    if (!has_member || info_->nOrderBy == 0) return {};
+    info_->orderByConsumed = 1;
+    return out;
   }
 
   void add(int i) {
@@ -194,12 +211,14 @@ class QueryMaker {
     std::string line;
     std::getline(lines_, line);
     select(line);
+    std::getline(lines_, line);
+    const std::string order = order_by(line);
     for (std::size_t i = 0; std::getline(lines_, line); ++i) add_condition(line, values[i]);
-    query_.sql += where_;
+    query_.sql += where_ + order;
   }
 
-  [[nodiscard]] SetQuery take_query() { return std::move(query_); }
-  [[nodiscard]] std::vector<int> take_places() { return std::move(places_); }
+  SetQuery take_query() { return std::move(query_); }
+  std::vector<int> take_places() { return std::move(places_); }
 
  private:
   void select(const std::string& line) {
@@ -214,6 +233,17 @@ class QueryMaker {
     query_.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
                              list.empty() ? "count(*)" : list,
                              table_.table.source.empty() ? identifier(table_.table.name) : table_.table.source);
+  }
+
+  [[nodiscard]] std::string order_by(const std::string& line) const {
+    std::istringstream words(line);
+    std::string out;
+    char direction = '+';
+    for (std::size_t column = 0; words >> direction >> column;) {
+      out += fmt::format("{}{}{}", out.empty() ? " ORDER BY " : ", ", identifier(table_.table.columns[column].name),
+                         direction == '-' ? " DESC" : "");
+    }
+    return out;
   }
 
   void add_condition(const std::string& line, sqlite3_value* value) {
@@ -279,7 +309,6 @@ int first_row(sqlite3_vtab_cursor* base, int, const char* plan, int, sqlite3_val
 }
 
 int next_row(sqlite3_vtab_cursor* cursor) { return step(of(cursor)); }
-
 int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).at_end ? 1 : 0; }
 
 int give_cell(sqlite3_vtab_cursor* base, sqlite3_context* result, int column) {

@@ -81,6 +81,16 @@ TEST_CASE("a table of all has the rows of every database in order, whatever the 
     CHECK(fixture.text("SELECT group_concat(n) FROM (SELECT count(*) n FROM all_t GROUP BY member % 3)") ==
           "700,700,600");
     CHECK(fixture.text("SELECT x FROM all_t LIMIT 1 OFFSET 1234") == "1234");
+    CHECK(fixture.text(
+              "SELECT count(*) || ' ' || min(n) || ' ' || max(n) || ' ' || sum(n) FROM (SELECT count(*) n FROM all_t "
+              "GROUP BY member, parity)") == "40 50 50 2000");
+    CHECK(fixture.text(
+              "SELECT group_concat(member || parity) FROM (SELECT member, parity FROM all_t WHERE member < 2 GROUP BY "
+              "parity, member ORDER BY member, parity DESC)") == "0odd,0even,1odd,1even");
+    CHECK(fixture.text("SELECT count(*) FROM (SELECT DISTINCT member, raw FROM all_t)") == "40");
+    CHECK(fixture.text(
+              "SELECT group_concat(x) FROM (SELECT x FROM all_t WHERE parity = 'odd' ORDER BY x DESC LIMIT 3)") ==
+          "1999,1997,1995");
     CHECK(fixture.text("SELECT count(DISTINCT parity) FROM all_t") == "2");
     CHECK(fixture.text("SELECT group_concat(parity) FROM (SELECT DISTINCT parity FROM all_t WHERE x > 150)") ==
           "odd,even");
@@ -171,6 +181,9 @@ TEST_CASE("a schema has the tables of one database") {
   add_schema(database, one, "a \"b\"", std::vector{kTable});
   CHECK(database.query_int64(R"(SELECT sum(x) FROM "a ""b""".t WHERE parity = 'odd')") == 2500);
   CHECK(database.query_int64(R"(SELECT count(*) FROM "a ""b""".t a JOIN t b ON a.x = b.x + 1)") == 99);
+  CHECK(database.query_text("SELECT group_concat(x) FROM (SELECT x FROM t WHERE x < 6 ORDER BY parity, x DESC)") ==
+        "4,2,0,5,3,1");
+  CHECK(database.query_int64("SELECT sum(n) FROM (SELECT count(*) n FROM t GROUP BY parity HAVING n = 50)") == 100);
   one.broken = 0;
   CHECK_THROWS_WITH_AS(database.execute("SELECT * FROM t"), "broken", Error);
 }
