@@ -10,7 +10,7 @@ set -eu
 required="g++ cmake ninja-build pkg-config libsqlite3-dev libsimdjson-dev libxxhash-dev libboost-program-options-dev
   libfmt-dev libre2-dev libyaml-cpp-dev zlib1g-dev libzstd-dev"
 for_tests="doctest-dev python3 sqlite3"
-optional="libisal-dev"  # faster gzip; zlib does the work on architectures without it
+optional="libisal-dev libedit-dev"  # faster gzip, where zlib does the work otherwise; editing in the shell of trace-query sql
 
 installed() {
   dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'

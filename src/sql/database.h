@@ -119,6 +119,7 @@ class Database {
 
   // Statements end with Error{kInterrupted} once `*flag` is true (null: never again). It must outlive the database.
   void interrupt_on(const std::atomic<bool>* flag);
+  [[nodiscard]] bool is_interrupted() const { return interrupt_ != nullptr && interrupt_->load(); }
 
   // For C++ that SQLite calls: its statement must fail, and then throws this instead of what SQLite makes of it.
   void keep_failure(Error failure) { kept_failure_ = std::move(failure); }

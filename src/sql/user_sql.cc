@@ -21,6 +21,8 @@ bool is_no_fault_of_sql(int code) {
 
 }  // namespace
 
+bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
+
 UserSql::UserSql(Database& database, std::string_view text) : database_(database), text_(text) {
   const std::size_t nul = text.find('\0');
   if (nul != std::string_view::npos) {
@@ -100,6 +102,7 @@ bool UserSql::step(Statement& statement) {
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   database_.throw_kept_failure();
+  if (code == SQLITE_INTERRUPT && database_.is_interrupted()) throw Error(ErrorCode::kInterrupted, "interrupted");
   if (code == SQLITE_INTERRUPT) throw Error(ErrorCode::kResource, fmt::format("SQL statement {}: time limit", number_));
   if (is_no_fault_of_sql(code)) database_.fail(code, fmt::format("SQL statement {}", number_));
   fail_at(start_, sqlite3_errmsg(database_.handle()));

@@ -8,7 +8,7 @@
 namespace tracedb {
 
 Watchdog::Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort)
-    : last_resort_(std::move(last_resort)), end_(Clock::now() + limit), thread_([this] { watch(); }) {}
+    : limit_(limit), last_resort_(std::move(last_resort)), end_(Clock::now() + limit), thread_([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -43,18 +43,30 @@ void Watchdog::resume() {
   wake_.notify_one();
 }
 
+void Watchdog::restart() {
+  const std::lock_guard lock(mutex_);
+  end_ = Clock::now() + limit_;
+  time_is_up_ = false;
+  wake_.notify_one();
+}
+
 void Watchdog::watch() {
-  constexpr auto kBetweenInterrupts = std::chrono::milliseconds(5);
   std::unique_lock lock(mutex_);
-  while (!done_ && (paused_ || Clock::now() < end_)) {
-    if (paused_) {
+  while (!done_) {
+    if (is_over()) {
+      interrupt_all(lock);
+    } else if (paused_) {
       wake_.wait(lock);
     } else {
       wake_.wait_until(lock, end_);
     }
   }
+}
+
+void Watchdog::interrupt_all(std::unique_lock<std::mutex>& lock) {
+  constexpr auto kBetweenInterrupts = std::chrono::milliseconds(5);
   const Clock::time_point last = Clock::now() + kGrace;
-  while (!done_) {
+  while (!done_ && is_over()) {
     time_is_up_ = true;
     if (Clock::now() >= last && last_resort_) std::exchange(last_resort_, nullptr)();
     // A statement that begins after this one ended is not affected: hence again and again.

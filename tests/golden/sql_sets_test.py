@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -157,13 +158,47 @@ def check_refused(indexes):
     require("did you mean 'kernel" in hint, hint)
 
 
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
+
+
+def check_hostile_indexes(indexes, folder):
+    """A view in place of ours, and names that are SQL or commands of a terminal."""
+    evil = folder / "evil.tracedb"
+    shutil.copy(indexes[1], evil)
+    with sqlite3.connect(evil) as database:
+        database.executescript(f"DROP VIEW steps; CREATE VIEW steps AS {ENDLESS} x AS step FROM c")
+    database.close()
+    odd = folder / "x'; DROP TABLE a.kernel; -- \x1b[31m.tracedb"
+    shutil.copy(indexes[2], odd)
+    for statement in ("SELECT index_name, count(*) FROM all_steps GROUP BY 1", "SELECT DISTINCT index_name FROM all_kernels"):
+        result = sql(indexes[0], evil, odd, statement, check=False)
+        equal([result.returncode, "evil.tracedb" in result.stderr], [3, True], result.stderr)
+        require("DROP TABLE a.kernel" in result.stdout and "\x1b" not in result.stdout + result.stderr, result.stdout)
+    require(sql(indexes[0], evil, "SELECT * FROM b.steps", check=False).returncode == 3, "its schema")
+
+
+def check_hostile_statements(indexes):
+    for expected, statement, *options in (
+            (5, f"{ENDLESS} count(*) FROM c", "--timeout", "0.5"),
+            (5, "SELECT count(*) FROM all_kernels a, all_kernels b, all_kernels c, b.kernels d", "--timeout", "0.5"),
+            (5, f"{ENDLESS} count(*) FROM c, b.kernels k WHERE k.dur > c.x", "--timeout", "0.5"),
+            (5, "SELECT length(group_concat(a.name || b.name)) FROM all_kernels a, all_kernels b ORDER BY 1", "--timeout", "60",
+             "--max-memory", "100M"),
+            (2, "SELECT printf('%.*c', 2000000000, 'x') FROM all_steps"), (2, "SELECT zeroblob(1e9) FROM b.steps"),
+            (2, "SELECT " + "(" * 1000 + "1" + ")" * 1000 + " FROM all_steps"), (2, "SELECT load_extension('x') FROM all_steps"),
+            (2, "SELECT * FROM all_steps WHERE step = " + " + ".join(["1"] * 500)), (2, "VACUUM b INTO 'x'"),
+            (2, "PRAGMA b.user_version = 7"), (2, "SELECT abs(-9223372036854775808) FROM all_steps")):
+        result = sql(*indexes, statement, *options, check=False)
+        equal([result.returncode, len(result.stderr.splitlines())], [expected, 1], f"{statement[:80]}: {result.stderr}")
+
+
 def main():
     cases = Cases()
     with scratch_folder() as folder:
         indexes = make_indexes(folder)
-        for check in (check_tables, check_facts, check_labels, check_threads, check_refused):
+        for check in (check_tables, check_facts, check_labels, check_threads, check_refused, check_hostile_statements):
             cases.run(check.__name__, check, indexes)
-        for check in (check_folder, check_equal_names, check_many, check_broken):
+        for check in (check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes):
             cases.run(check.__name__, check, indexes, folder)
     cases.finish()
 

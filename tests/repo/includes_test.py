@@ -73,6 +73,7 @@ LIBRARIES = {
     r"isa-l.*": ["src/base/stream/isal_decoder.cc"],
     r"sqlite3(ext)?\.h": ["src/sql/"],
     r"simdjson\.h": ["src/ingest/"],
+    r"histedit\.h": ["tools/trace_query/sql/line_reader.cc"],
     r"boost/.*": ["tools/"],
     r"doctest/.*": [],
 }

@@ -24,6 +24,11 @@ class RunLimits {
   // own memory would count.
   void limit_memory(std::uint64_t bytes);
 
+  // The whole time limit from now on, for the next of several pieces of work.
+  void restart() {
+    if (watchdog_) watchdog_->restart();
+  }
+
   void watch(Database& database);
   [[nodiscard]] const std::atomic<bool>* time_is_up() const;  // for work that looks at a flag; null: never
 

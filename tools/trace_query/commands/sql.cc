@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -18,6 +19,8 @@
 #include "trace_query/output.h"
 #include "trace_query/sql/answers.h"
 #include "trace_query/sql/index_set.h"
+#include "trace_query/sql/line_reader.h"
+#include "trace_query/sql/shell.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
@@ -110,6 +113,21 @@ std::string help_on_functions() {
   return text;
 }
 
+std::string help_on_indexes() {
+  return fmt::format(
+      "\nThe first index is the one that names without a schema mean. The first ten are also the schemas a, b ..., or "
+      "under\n"
+      "names of your own: new=b.json, new.kernels. all_kernels, all_steps ..., of each view and each table of the "
+      "passes,\n"
+      "have the rows of every index, with index_name, source, job (the folder of the trace), rank and date before "
+      "them;\n"
+      "conditions on these leave whole indexes unread. Sums over many indexes are fastest where each index sums "
+      "first:\n"
+      "all_kernel_stats. Two tables of all are joined on index_name, one of them as WITH x AS MATERIALIZED (...).\n"
+      "Without SQL, on a terminal: a shell{}; .help lists its commands.\n",
+      has_line_editing() ? " with command-line editing, history and completion" : "");
+}
+
 void add_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
@@ -126,7 +144,11 @@ void add_options(CommandLine& line) {
   add_steady(line);
   add_sequence_options(line);
   add_call_tree_options(line);
-  line.add_help(help_on_tables() + help_on_functions());
+  line.add_help(help_on_indexes() + help_on_tables() + help_on_functions());
+}
+
+bool is_for_shell(const CommandLine& line, const Request& request) {
+  return !request.sql && !line.has("file") && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
 }
 
 std::string sql_text(const CommandLine& line, const Request& request) {
@@ -162,17 +184,19 @@ int run(std::span<const std::string> args) {
   std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"));
   line.set_inputs(paths_of(inputs));
   const std::vector<std::string> paths(line.inputs().begin(), line.inputs().end());
-  const std::string sql = sql_text(line, asked);
+  const bool is_shell = is_for_shell(line, asked);
+  const std::string sql = is_shell ? "" : sql_text(line, asked);
   const SqlParameters values = parameters(line, asked.values);
   const PassOptions options = requested_pass_options(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
   Output output(line);
   const RequestedWorkload requested(line);
   IndexSet indexes(std::move(inputs), line, requested, options);
-  indexes.add_tables(sql);
+  indexes.add_tables(is_shell ? "all_" : sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
-    answer_sql(indexes, sql, values, {line.renderer(), paths, max_rows, row_limit(line), line.has("plan")}, output);
+    const AnswerOptions how{&line.renderer(), paths, max_rows, row_limit(line), line.has("plan")};
+    is_shell ? run_shell(indexes, how, values, output) : answer_sql(indexes, sql, values, how, output);
   }
   output.finish();
   return indexes.exit_code();
@@ -182,7 +206,7 @@ int run(std::span<const std::string> args) {
 
 const Command kSqlCommand = {
     "sql", "read-only SQL on one or many indexes; 'trace-query schema' lists tables and columns",
-    "sql [options] [NAME=]TRACE|INDEX|FOLDER... \"SQL\" | -f FILE | - | --recipe NAME",
+    "sql [options] [NAME=]TRACE|INDEX|FOLDER... [\"SQL\" | -f FILE | - | --recipe NAME]",
     "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
     "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
     "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
@@ -190,6 +214,7 @@ const Command kSqlCommand = {
     "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
     "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
     "JOIN new.kernel_stats n USING (name)'\n"
+    "  trace-query sql trace.json.gz          (on a terminal: type statements, and .help)\n"
     "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
     run};
 

@@ -21,13 +21,13 @@ Cell printable_cell(const Statement& statement, int column) {
 
 // How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
 // runs.
-std::size_t count_answers(Database& database, const std::string& text, const SqlParameters& values) {
+std::size_t count_answers(Database& database, const std::string& text, const SqlParameters& values, bool spare_values) {
   UserSql sql(database, text);
   std::size_t answers = 0;
   while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
   if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
   for (const auto& [name, value] : values) {
-    if (!sql.bound().contains(name)) {
+    if (!spare_values && !sql.bound().contains(name)) {
       throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
     }
   }
@@ -39,8 +39,8 @@ class Answers {
  public:
   Answers(IndexSet& indexes, const AnswerOptions& options, Output& output, std::size_t count)
       : indexes_(indexes), options_(options), output_(output), head_{"sql", options.inputs} {
-    if (options.format.tables != Tables::kOneDocument) return;
-    document_ = output.renderer(options.format);
+    if (options.format->tables != Tables::kOneDocument) return;
+    document_ = output.renderer(*options.format);
     numbered_ = count > 1;
   }
 
@@ -66,7 +66,7 @@ class Answers {
 
 std::unique_ptr<TableRenderer> Answers::begin_table(std::vector<Column> columns) {
   if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
-  auto own = document_ ? nullptr : output_.renderer(options_.format);
+  auto own = document_ ? nullptr : output_.renderer(*options_.format);
   output_.separate("");
   (own ? *own : *document_).begin(head_, columns);
   return own;
@@ -135,7 +135,7 @@ void Answers::print_plan(UserSql& sql) {
 void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const AnswerOptions& options,
                 Output& output) {
   Database& database = indexes.main().database();
-  const std::size_t count = count_answers(database, text, values);
+  const std::size_t count = count_answers(database, text, values, options.spare_values);
   Answers answers(indexes, options, output, count);
   UserSql sql(database, text);
   while (auto statement = sql.next(values)) {

@@ -230,8 +230,10 @@ std::shared_ptr<SqlIndex> IndexSet::make(std::size_t member) {
   constexpr const char* kSmallCache = "PRAGMA cache_size=-8192";
   std::unique_lock building(building_, std::defer_lock);
   if (file_kind(inputs_[member].path) != FileKind::kIndex) building.lock();
-  auto index = std::make_shared<SqlIndex>(open_trace(inputs_[member].path, line_), requested_, options_);
-  if (inputs_.size() > 1) index->database().execute(kSmallCache);
+  const bool is_one_of_many = inputs_.size() > 1;
+  auto index = std::make_shared<SqlIndex>(open_trace(inputs_[member].path, line_), requested_, options_,
+                                          is_one_of_many ? SqlIndex::Sorting::kOnDisk : SqlIndex::Sorting::kInMemory);
+  if (is_one_of_many) index->database().execute(kSmallCache);
   return index;
 }
 
@@ -277,6 +279,22 @@ void IndexSet::leave_out(std::size_t member, const Error& why) {
     if (!left_out_.insert(member).second) return;
   }
   std::cerr << "trace-query: " << escape_text(complaint(inputs_[member].path, why)) << '\n';
+}
+
+void IndexSet::cancel_on(const std::atomic<bool>* flag) {
+  cancelled_ = flag;
+  for (Schema& schema : schemas_) {
+    if (schema.index) schema.index->database().interrupt_on(flag);
+  }
+}
+
+std::string IndexSet::description() const {
+  if (inputs_.size() == 1) return escape_text(names_[0]);
+  std::string text;
+  for (std::size_t i = 0; i < schemas_.size(); ++i) {
+    text += fmt::format("{}{} is {}", i == 0 ? "" : ", ", schemas_[i].name, names_[i]);
+  }
+  return escape_text(fmt::format("{} indexes: {}; all_kernels, all_steps ... have all of them", inputs_.size(), text));
 }
 
 std::vector<std::string> IndexSet::take_notes() {

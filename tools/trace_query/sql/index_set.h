@@ -49,7 +49,8 @@ class IndexSet : public DatabaseSet {
   [[nodiscard]] std::size_t threads() const override { return threads_; }
   [[nodiscard]] const std::atomic<bool>* cancelled() const override { return cancelled_; }
 
-  void cancel_on(const std::atomic<bool>* flag) { cancelled_ = flag; }
+  void cancel_on(const std::atomic<bool>* flag);  // that must outlive statements; null: nothing cancels them
+  [[nodiscard]] std::string description() const;  // in a line: what the schemas are, how many there are
   std::vector<std::string> take_notes();
   // 0, or that of a run in which some inputs could not be read.
   [[nodiscard]] int exit_code() const { return left_out_.empty() ? 0 : static_cast<int>(ErrorCode::kInput); }

@@ -6,12 +6,12 @@
 
 namespace tracedb {
 
-SqlIndex::SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options)
+SqlIndex::SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options, Sorting sorting)
     : trace_(std::move(trace)), workload_(requested.of(trace_.index)), functions_(workload_) {
   register_kernel_functions(database(), &functions_);
   add_pass_tables(workload_, options);
   add_event_rows(database(), "", [this]() -> Workload& { return workload_; });
-  make_kernel_views(database());
+  sorting == Sorting::kInMemory ? make_kernel_views(database()) : add_kernel_views(database());
 }
 
 std::vector<std::string> SqlIndex::take_notes() {

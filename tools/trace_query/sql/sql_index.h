@@ -13,7 +13,10 @@ namespace tracedb {
 // `requested` and `options` must outlive it. One thread at a time.
 class SqlIndex {
  public:
-  SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options);
+  // Where rows are sorted that do not fit into SQLite's cache.
+  enum class Sorting { kInMemory, kOnDisk };
+
+  SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options, Sorting sorting);
   SqlIndex(const SqlIndex&) = delete;
   SqlIndex& operator=(const SqlIndex&) = delete;
 
