@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from recipes import all_recipes  # noqa: E402
+from recipes import all_recipes, recipes_of_sets  # noqa: E402
 from stored_texts import check_stored, store  # noqa: E402
 from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,  # noqa: E402
                          skip_without_traces)
@@ -36,12 +36,20 @@ def loader_trace(path):
     return path
 
 
+def job_indexes(folder):
+    """The ranks of a job of which rank 1 computes longer in half of the steps."""
+    run("make-trace", "job", "--ranks", 3, "--steps", 6, "--late", "1:compute:300000:0.5", "--seed", 13, folder / "job")
+    return [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((folder / "job").iterdir())]
+
+
 def listed():
     return json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
 
 
-def answer(index, recipe, *options):
-    return run("trace-query", "sql", "-q", "--csv", "--recipe", recipe, *options, index).stdout
+def answer(indexes, recipe, *options):
+    """Of one index, or of a list."""
+    given = indexes if isinstance(indexes, list) else [indexes]
+    return run("trace-query", "sql", "-q", "--csv", "--recipe", recipe, *options, *given).stdout
 
 
 def check_list(recipes):
@@ -56,6 +64,34 @@ def check_recipe(recipe, index):
     text = answer(index, recipe)
     require(len(text.splitlines()) > 1, f"{recipe} finds nothing")
     check_stored(EXPECTED / f"{recipe}.csv", text)
+
+
+def check_sets(pair, ranks):
+    """Sums of all indexes are those of each; and the rank that was planted is found."""
+    rows = list(csv.DictReader(io.StringIO(answer(pair, "regressions", "--param", "top=100000"))))
+    for index, column in zip(pair, ("n_a", "n_b")):
+        n = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*) FROM kernels").stdout.splitlines()[1]
+        equal(sum(int(row[column]) for row in rows), int(n), f"regressions: {column}")
+    slowed = max(rows, key=lambda row: float(row["longer_total_ns"]))
+    equal(slowed, rows[0], "the largest first")
+    slowest = list(csv.DictReader(io.StringIO(answer(ranks, "slowest_ranks"))))
+    require(len(slowest) == 6 and {row["most_rank"] for row in slowest[:3]} == {"1"}, slowest)
+    late = list(csv.DictReader(io.StringIO(answer(ranks, "rank_skew"))))
+    computing = [row for row in late if row["op"] != "communication"]
+    equal(computing[0]["most_rank"], "1", "rank_skew")
+    runs = list(csv.DictReader(io.StringIO(answer(ranks, "runs"))))
+    equal([(row["rank"], row["steps"]) for row in runs], [("0", "6"), ("1", "6"), ("2", "6")], "runs")
+    result = run("trace-query", "sql", "--recipe", "regressions", pair[0], check=False)
+    equal([result.returncode, "give more indexes" in result.stderr], [2, True], result.stderr)
+
+
+def check_real_sets(folder):
+    """The ranks of a job, and two traces of one model."""
+    ranks = [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((TRACES / "kineto/dlrm_8rank").glob("*.json"))]
+    models = [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((TRACES / "kineto").glob("llama_tp4*.json.gz"))]
+    require(len(ranks) > 1 and len(models) == 2, f"traces: {ranks} {models}")
+    for recipe in recipes_of_sets():
+        require(len(answer(models if recipe == "regressions" else ranks, recipe).splitlines()) > 1, f"{recipe} finds nothing")
 
 
 def check_parameters(index):
@@ -104,7 +140,11 @@ def main():
                   "training": make_trace(folder / "training.json", *TRAINING)}
         indexes = {name: ingest(trace, folder / f"{name}.tracedb") for name, trace in traces.items()}
         recipes = listed()
+        slower = make_trace(folder / "slower.json", *SERVER[:SERVER.index("--slow")], "--slow", "norm=3", "--seed", 14)
+        pair = [indexes["server"], ingest(slower, folder / "slower.tracedb")]
+        ranks = job_indexes(folder)
         index_of = {row["recipe"]: indexes[OTHERS.get(row["recipe"], "server")] for row in recipes}
+        index_of.update({name: ranks for name in recipes_of_sets()}, regressions=pair)
         if sys.argv[1:] == ["--update"]:
             store(EXPECTED, {f"{name}.csv": answer(index, name) for name, index in index_of.items()})
             return
@@ -112,9 +152,11 @@ def main():
         for name, index in index_of.items():
             cases.run(name, check_recipe, name, index)
         cases.run("parameters", check_parameters, indexes["server"])
+        cases.run("sets", check_sets, pair, ranks)
         for name in ("server", "training"):
             cases.run(f"closed: {name}", check_closed, indexes[name])
         if not skip_without_traces(cases, TRACES / "kineto"):
+            cases.run("real sets", check_real_sets, folder)
             for trace in kineto_traces():
                 cases.run(f"all recipes: {trace.name}", check_real, trace, folder / "real.tracedb")
     cases.finish()
