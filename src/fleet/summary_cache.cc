@@ -16,6 +16,7 @@
 #include "base/stream/content_hash.h"
 #include "base/text/decimal.h"
 #include "base/version.h"
+#include "index/locate.h"
 
 namespace tracedb {
 namespace {
@@ -190,6 +191,7 @@ void SummaryCache::save() {
   if (added_.empty() || file_.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
+  mark_as_cache(directory_);
   const auto lock = FileLock::try_acquire(directory_ / "summaries.lock", error);
   if (!lock) return;  // somebody else writes, or nobody can: they are made again when asked for
   Entries all = read();

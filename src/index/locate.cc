@@ -30,15 +30,6 @@ constexpr std::string_view kCacheTag =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# Indexes in this directory can be built again from their traces. See https://bford.info/cachedir/\n";
 
-// Only a directory that holds nothing else is declared to be a cache: backups would leave out the rest.
-void mark_as_cache(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (!std::filesystem::is_empty(directory, error) || error) return;
-  const std::filesystem::path tag = directory / "CACHEDIR.TAG";
-  const FileDescriptor file(::open(tag.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (file.is_open() && !file.write(std::as_bytes(std::span(kCacheTag)))) ::unlink(tag.c_str());
-}
-
 std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
@@ -78,6 +69,14 @@ std::string cached_name(const std::filesystem::path& trace) {
 }
 
 }  // namespace
+
+void mark_as_cache(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_empty(directory, error) || error) return;
+  const std::filesystem::path tag = directory / "CACHEDIR.TAG";
+  const FileDescriptor file(::open(tag.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.is_open() && !file.write(std::as_bytes(std::span(kCacheTag)))) ::unlink(tag.c_str());
+}
 
 std::filesystem::path sidecar_path(const std::filesystem::path& trace) {
   std::filesystem::path path = trace;

@@ -18,6 +18,10 @@ std::filesystem::path sidecar_path(const std::filesystem::path& trace);
 // $TRACEDB_CACHE_DIR, else $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when none of them is set.
 std::filesystem::path cache_directory();
 
+// Declares a directory to be a cache, so that backups pass it over; not one that holds anything: backups would leave
+// that out too.
+void mark_as_cache(const std::filesystem::path& directory);
+
 // "<32 hex digits>-<base name>.tracedb"; a base name that is too long for that is cut.
 std::filesystem::path cache_path(const std::filesystem::path& directory, const ContentHash& hash,
                                  const std::filesystem::path& trace);

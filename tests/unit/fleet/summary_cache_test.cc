@@ -62,6 +62,7 @@ TEST_CASE("summaries come back as they were, for the same state of the file only
     cache.add("/x/i.tracedb", identity(10), sample());
     cache.save();
   }
+  CHECK(std::filesystem::exists(place / "CACHEDIR.TAG"));
   const SummaryCache cache(place);
   check_same(cache.find("/x/i.tracedb", identity(10)));
   check_same(cache.find("/x/../x/i.tracedb", identity(10)));

@@ -44,6 +44,15 @@ std::string date_of(const TrendPoint& point) { return date_text(point.date_ns); 
 
 double median_of(std::vector<double> values) { return median(std::span(values)); }
 
+// What happens at a point.
+Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
+  if (!point.change) return {};
+  const ChangePoint& here = series.changes[point.segment - 1];
+  const auto by = percent(here.before, here.after);
+  const std::string_view mark = here.after > here.before ? kWorseMark : kBetterMark;
+  return fmt::format("{}{}{}", mark, by ? fmt::format("{:+.1f} %: ", *by) : "", times_text(here.before, here.after));
+}
+
 std::vector<Column> series_columns() {
   return {
       {"series", "Series", Unit::kText, Others::kLabel, Fit{6}, "what its traces have in common"},
@@ -129,16 +138,9 @@ Report trend_points(std::span<const TrendSeries> series) {
     std::int64_t run = 0;
     for (const TrendPoint& point : one.points) {
       run += point.value ? 1 : 0;
-      Cell change;
-      if (point.change) {
-        const ChangePoint& here = one.changes[point.segment - 1];
-        const auto by = percent(here.before, here.after);
-        change = fmt::format("{}{}{}", here.after > here.before ? kWorseMark : kBetterMark,
-                             by ? fmt::format("{:+.1f} %: ", *by) : "", times_text(here.before, here.after));
-      }
       const std::filesystem::path& named = point.entry->trace.empty() ? point.entry->index : point.entry->trace;
       out.rows.push_back({one.label, point.value ? Cell(run) : Cell(), date_of(point), point.dated ? "trace" : "file",
-                          point.value ? time_cell(*point.value) : Cell(), change,
+                          point.value ? time_cell(*point.value) : Cell(), change_cell(one, point),
                           static_cast<std::int64_t>(point.segment), named.filename().string()});
     }
   }
