@@ -1,6 +1,6 @@
 #include "sql/row_batch.h"
 
-#include <sqlite3.h>
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

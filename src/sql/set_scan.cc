@@ -1,12 +1,11 @@
 #include "sql/set_scan.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/failure.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

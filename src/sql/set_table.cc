@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sqlite3.h>
 
 #include <array>
 #include <map>
@@ -12,6 +11,7 @@
 
 #include "base/failure.h"
 #include "sql/set_scan.h"
+#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {
