@@ -71,7 +71,7 @@ LIBRARIES = {
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
     r"isa-l.*": ["src/base/stream/isal_decoder.cc"],
-    r"sqlite3(ext)?\.h": ["src/sql/"],
+    r"sqlite3(ext)?\.h": ["src/sql/sqlite.h"],
     r"simdjson\.h": ["src/ingest/"],
     r"histedit\.h": ["tools/trace_query/sql/line_reader.cc"],
     r"boost/.*": ["tools/"],
