@@ -67,7 +67,7 @@ compile() {
   cd "$root" || return
   # A folder that is configured already, perhaps with tests, stays as it is.
   if [ ! -e build/release/build.ninja ]; then
-    cmake --preset programs || return
+    cmake --preset programs -DTRACEDB_UNITY=ON || return
   fi
   cmake --build build/release -j "$(nproc)" --target programs
 }

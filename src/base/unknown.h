@@ -17,4 +17,7 @@ inline constexpr std::int64_t kLeastNumber = kUnknownValue + (std::int64_t{1} <<
 // What an event adds to a sum: nothing where its duration is unknown. Ingest stores no negative ones.
 inline std::int64_t duration_or_zero(std::int64_t dur) { return std::max<std::int64_t>(dur, 0); }
 
+// An id of a record as an index holds it; 0: none.
+inline std::int64_t id_cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
+
 }  // namespace tracedb

@@ -9,15 +9,15 @@
 namespace tracedb {
 namespace {
 
-constexpr double kFewLayers = 0.25;  // of all: most that can be named
-constexpr double kVeryFew = 0.1;     // most that can be named beside a change of all
-constexpr double kMuch = 0.5;        // of the time of such a layer: least that it is beyond the others
-constexpr double kBeyond = 6;        // median absolute deviations that a layer is away from the others
-constexpr double kMostly = 0.5;      // of the change in layers: least that is beyond the others in those named
-constexpr double kAlone = 10;        // times the change of the other of two layers
-constexpr double kOtherwise = 0.25;  // by which the ratio of head or tail differs from that of the layers
-constexpr double kAddsUp = 0.02;     // of a change: most by which its roles may miss it
-constexpr double kLittle = 0.1;      // of a change: least that a role is named for
+constexpr double kFewLayers = 0.25;    // of all: most that can be named
+constexpr double kVeryFew = 0.1;       // most that can be named beside a change of all
+constexpr double kMuch = 0.5;          // of the time of such a layer: least that it is beyond the others
+constexpr double kBeyond = 6;          // median absolute deviations that a layer is away from the others
+constexpr double kMostInLayers = 0.5;  // of the change in layers: least that is beyond the others in those named
+constexpr double kAlone = 10;          // times the change of the other of two layers
+constexpr double kOtherwise = 0.25;    // by which the ratio of head or tail differs from that of the layers
+constexpr double kAddsUp = 0.02;       // of a change: most by which its roles may miss it
+constexpr double kLittle = 0.1;        // of a change: least that a role is named for
 constexpr std::size_t kMostRoles = 3;
 
 double median(std::vector<double> values) {
@@ -92,7 +92,7 @@ std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
       std::all_of(most.begin(), most.end(), [&](const LayerPart& layer) {
         return std::abs(size(layer) - middle) > kMuch * std::max(layer.change.baseline, layer.change.candidate);
       });
-  if (std::max(more, less) < kMostly * std::abs(all) && !alone) most.clear();
+  if (std::max(more, less) < kMostInLayers * std::abs(all) && !alone) most.clear();
   const double few = std::max(1.0, kFewLayers * static_cast<double>(layers.size()));
   if (static_cast<double>(most.size()) > few || layers.size() < 3) most.clear();
   return most;
@@ -174,7 +174,7 @@ std::vector<RoleChange> changes_by_role(const GroupComparison& group, const Kern
                    [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
   if (roles.size() > kMostRoles) roles.resize(kMostRoles);
   for (const RoleChange& role : roles) explained += role.change;
-  return explained / change < kMostly ? std::vector<RoleChange>() : roles;
+  return explained / change < kMostInLayers ? std::vector<RoleChange>() : roles;
 }
 
 std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {

@@ -17,7 +17,7 @@ constexpr double kLeastOfFew = 0.01;     // where steps are too few for an inter
 constexpr double kLeastOfSingle = 0.05;  // of transitions that are too few: each waits as chance has it
 constexpr double kLeastOfMoved = 0.02;   // of all that changed
 constexpr double kExplained = 0.9;       // of all that changed
-constexpr double kMostly = 0.5;          // of the waiting time: least that the host must be at one place
+constexpr double kMostWaiting = 0.5;     // of the waiting time: least that the host must be at one place
 constexpr double kNearlyAll = 0.95;      // of the change of an operation: least that one role has made alone
 constexpr double kSameLoad = 0.1;        // most that the mean batch may differ
 constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
@@ -364,7 +364,7 @@ void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool
   }
   const std::vector<std::optional<HostFrame>> found = hosts->find(questions);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] && found[i]->share >= kMostly) asking[i]->host = found[i];
+    if (found[i] && found[i]->share >= kMostWaiting) asking[i]->host = found[i];
   }
 }
 

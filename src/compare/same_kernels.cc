@@ -14,7 +14,7 @@
 namespace tracedb {
 namespace {
 
-constexpr double kShortest = 2000;  // ns, of a mean duration
+constexpr double kShortestMean = 2000;  // ns, of a mean duration
 constexpr std::size_t kLeastKernels = 5;
 constexpr double kLeastTime = 0.5;  // of the time of computation
 constexpr double kMediansApart = 0.02;
@@ -42,7 +42,7 @@ std::vector<RatioSample> ratio_samples(std::span<const SameTimes> kernels, doubl
     const double ratio = kernel.ratio();
     if (!kernel.computes || ratio <= 0) continue;
     if (std::min(mean(kernel.baseline_time, kernel.baseline_n), mean(kernel.candidate_time, kernel.candidate_n)) <
-        kShortest) {
+        kShortestMean) {
       continue;
     }
     out.push_back({ratio, static_cast<double>(kernel.baseline_time) / baseline_time,

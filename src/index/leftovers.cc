@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/directory.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/file_identity.h"
 #include "base/files/file_lock.h"
@@ -25,8 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartialSuffix = ".partial";
 constexpr std::size_t kRandomLetters = 6;
-
-fs::path directory_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 }  // namespace
 

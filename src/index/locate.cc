@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files/directory.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "sql/database.h"
@@ -29,10 +30,6 @@ bool is_cache_name(std::string_view name, std::string_view ending) {
 constexpr std::string_view kCacheTag =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# Indexes in this directory can be built again from their traces. See https://bford.info/cachedir/\n";
-
-std::filesystem::path directory_of(const std::filesystem::path& file) {
-  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-}
 
 // Also the names of an index that is being built must fit.
 constexpr std::size_t kBuildSuffix = std::string_view(".abc123.partial").size();

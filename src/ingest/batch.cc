@@ -28,12 +28,14 @@ namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using BatchClock = std::chrono::steady_clock;
 
 constexpr std::size_t kLeastMemory = std::size_t{8} << 20U;
 constexpr auto kPauseBeforeRetry = std::chrono::milliseconds(500);
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(BatchClock::time_point start) {
+  return std::chrono::duration<double>(BatchClock::now() - start).count();
+}
 
 class Batch {
  public:
@@ -50,7 +52,7 @@ class Batch {
   }
 
   BatchResult run(const TraceList& list) {
-    const Clock::time_point start = Clock::now();
+    const BatchClock::time_point start = BatchClock::now();
     for (const TraceList::Note& note : list.skipped) finish({.trace = note.path, .index = {}, .error = note.reason});
     for (const TraceList::Note& note : list.same_run) {
       finish({.trace = note.path, .index = {}, .error = note.reason, .same_run = true});
@@ -172,7 +174,7 @@ class Batch {
   }
 
   TraceRecord process(const fs::path& trace, Slot& slot) {
-    const Clock::time_point start = Clock::now();
+    const BatchClock::time_point start = BatchClock::now();
     const std::optional<FileIdentity> before = trace_identity(trace);
     const Deadline deadline(options_.timeout, options_.cancel);
     TraceRecord record{.trace = trace, .index = {}};

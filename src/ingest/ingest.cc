@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/files/directory.h"
 #include "base/files/file_clock.h"
 #include "base/files/input_file.h"
 #include "base/parallel.h"
@@ -33,8 +34,6 @@ namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 IssueKind issue_of(StreamDamage damage) {
   switch (damage) {

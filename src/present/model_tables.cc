@@ -26,7 +26,7 @@ std::string in(Language language, const Words& words) {
 Cell real_cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-Cell count_cell(double count) {
+Cell mean_count_cell(double count) {
   const double whole = std::nearbyint(count);
   const bool is_whole = std::abs(count - whole) < 1e-9 && std::abs(whole) < 1e15;
   return is_whole ? Cell(static_cast<std::int64_t>(whole)) : Cell(count);
@@ -151,7 +151,7 @@ Row operator_row(const ModelRow& row, const ModelRow& total, ModelBy by, Languag
                         real_cell(row.error_percent),
                         share(row.profile_ns, total.profile_ns),
                         row.model_count,
-                        count_cell(row.profile_count),
+                        mean_count_cell(row.profile_count),
                         real_cell(row.count_error_percent),
                         row.hit_ns,
                         row.miss_ns,
@@ -367,7 +367,7 @@ Report model_summary(std::span<const ModelScenario> scenarios) {
       const ModelSide& model = scenario.model_side;
       const ProfileSide& profile = scenario.profile_side;
       const Row figures = {model.process,
-                           count_cell(scenario.passes),
+                           mean_count_cell(scenario.passes),
                            total.model_ns,
                            total.profile_ns,
                            real_cell(total.error_percent),

@@ -22,7 +22,7 @@ std::string with_capital(std::string text) {
   return text;
 }
 
-std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 class Writer {
  public:
@@ -99,8 +99,8 @@ class Writer {
     std::string text = label == "unknown" ? "" : label + ": ";
     if (a <= 0 || b <= 0) return text + fmt::format("{} and {}{}.", brief_time(a), brief_time(b), unit(group, true));
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
-      return text +
-             fmt::format("nothing changed: {}{} in both ({}).", brief_time(a), unit(group, false), percent(b / a - 1));
+      return text + fmt::format("nothing changed: {}{} in both ({}).", brief_time(a), unit(group, false),
+                                signed_percent(b / a - 1));
     }
     if (unit(group, false) != unit(group, true)) {
       const bool whole = unit(group, false) != " a step";  // of the baseline
@@ -190,7 +190,8 @@ class Writer {
   static std::string change_text(const Change& change, const std::string& measure) {
     const double a = change.baseline.median;
     if (a <= 0 || change.candidate_steps == 0) return measure + " unknown";
-    std::string text = fmt::format("{} {}: {}", measure, percent(change.difference() / a), to_string(change.verdict));
+    std::string text =
+        fmt::format("{} {}: {}", measure, signed_percent(change.difference() / a), to_string(change.verdict));
     if (!change.reason.empty()) return text + fmt::format(" ({})", change.reason);
     return text + fmt::format(" (95 %: {:+.1f} .. {:+.1f} %; {} and {} steps)", 100 * change.interval.low / a,
                               100 * change.interval.high / a, change.baseline_steps, change.candidate_steps);

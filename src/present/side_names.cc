@@ -5,13 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/text/ascii.h"
+
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kShortest = 2, kLongest = 24;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::vector<std::string> cut(std::string_view text, std::string_view separators) {
   std::vector<std::string> words;
@@ -27,7 +26,7 @@ std::vector<std::string> cut(std::string_view text, std::string_view separators)
 std::optional<std::string> model_of(std::string_view devices, std::string_view other) {
   const std::vector<std::string> others = cut(other, " -");
   for (const std::string& word : cut(devices, " -")) {
-    const bool model = is_letter(word.front()) && std::any_of(word.begin(), word.end(), is_digit);
+    const bool model = is_ascii_letter(word.front()) && std::any_of(word.begin(), word.end(), is_ascii_digit);
     if (model && std::find(others.begin(), others.end(), word) == others.end()) return word;
   }
   return std::nullopt;

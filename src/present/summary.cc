@@ -13,7 +13,7 @@
 namespace tracedb {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string time_text(const MedianDraws& of, std::size_t steps) {
   return steps > 0 ? fact_text(of.median, Unit::kTime, TimeUnit::kAuto) : "unknown";
@@ -22,7 +22,7 @@ std::string time_text(const MedianDraws& of, std::size_t steps) {
 struct SummaryLine {
   std::string item, baseline, candidate;
   std::string verdict = {};
-  Cell change = {}, low = {}, high = {};  // percent of the baseline
+  Cell change = {}, low = {}, high = {};  // percent_text of the baseline
 };
 
 Column item_column() { return label_column("item", "Item", "what the row is about", Fit::kWrapped); }
@@ -54,8 +54,8 @@ const Fields<SummaryLine>& readable_fields() {
   static const Fields<SummaryLine> kFields = [] {
     Fields<SummaryLine> fields = summary_fields();
     fields[4] = {text_column("change_pct", "Change", ""), [](const SummaryLine& line) {
-                   const auto* percent = std::get_if<double>(&line.change);
-                   return percent != nullptr ? fmt::format("{:+.1f} %", *percent) : std::string();
+                   const auto* percent_text = std::get_if<double>(&line.change);
+                   return percent_text != nullptr ? fmt::format("{:+.1f} %", *percent_text) : std::string();
                  }};
     std::swap(fields[3], fields[4]);
     fields[5].column.head = "95 % from (%)";
@@ -81,8 +81,8 @@ class Summary {
     add("devices", in_.baseline.description.devices, in_.candidate.description.devices);
     for (const GroupComparison& group : c.groups) headline(group);
     for (const GroupComparison& group : c.groups) basis(group);
-    add("compared", percent(c.baseline_share), percent(c.candidate_share));
-    add("same kernels", percent(c.same.baseline_share), percent(c.same.candidate_share));
+    add("compared", percent_text(c.baseline_share), percent_text(c.candidate_share));
+    add("same kernels", percent_text(c.same.baseline_share), percent_text(c.same.candidate_share));
     add("figures", figures_of(in_.baseline), figures_of(in_.candidate));
     add_change("overall", c.overall);
     const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
@@ -175,8 +175,8 @@ class Summary {
     tell(group, "layers");
     tell(group, "operations");
     const bool known = !group.alignment.too_long;
-    add(label + ": aligned", known ? percent(group.alignment.baseline_share) : "unknown",
-        known ? percent(group.alignment.candidate_share) : "unknown");
+    add(label + ": aligned", known ? percent_text(group.alignment.baseline_share) : "unknown",
+        known ? percent_text(group.alignment.candidate_share) : "unknown");
     tell(group, "aligned kernels");
   }
 

@@ -14,7 +14,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kMostPairs = 4096;
+constexpr std::size_t kMostClockPairs = 4096;
 constexpr std::size_t kLeastPairsOfDrift = 16;
 
 // Ends on all members at once: what goes from or to one rank only does not.
@@ -150,7 +150,7 @@ class Aligner {
     std::sort(differences.begin(), differences.end(),
               [](const Difference& a, const Difference& b) { return std::pair(a.at, a.ns) < std::pair(b.at, b.ns); });
     std::vector<Difference> some;
-    const std::size_t stride = differences.size() / kMostPairs + 1;
+    const std::size_t stride = differences.size() / kMostClockPairs + 1;
     for (std::size_t i = 0; i < differences.size(); i += stride) some.push_back(differences[i]);
     clocks_[other] = chained(clocks_[known], fit(some));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@ namespace tracedb {
 // Control characters (C0, DEL, C1), broken UTF-8, line and paragraph separators, and the characters that reorder or
 // hide text (U+200E/F, U+202A-E, U+2066-9, U+061C, U+FEFF) appear as \x1b or \u202e. All else is unchanged.
 std::string escape_text(std::string_view text);
+inline std::string escape_path(const std::filesystem::path& path) { return escape_text(path.native()); }
 
 // The same, so that the text can be had back: replace each \xNN by that byte and each \uNNNN by that character. A
 // backslash that would read as one of them appears as \x5c.

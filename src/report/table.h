@@ -49,6 +49,7 @@ struct Column {
   Fit fit = {};
   std::string_view meaning = {};  // for `trace-query schema` and help; "": not declared
 };
+inline Column text_column(const char* key, const char* head) { return {key, head, Unit::kText}; }
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: unknown
 using Row = std::vector<Cell>;

@@ -280,7 +280,7 @@ constexpr AggregateFunction aggregate(SqlFunctionHelp help, int arguments) {
   return {help, arguments, Own::step, Own::final, Own::value, Own::inverse};
 }
 
-constexpr AggregateFunction kFunctions[] = {
+constexpr AggregateFunction kAggregateFunctions[] = {
     aggregate<Median>({"median", "median(x)", "the middle value, or the mean of the middle two"}, 1),
     aggregate<Percentile>({"percentile", "percentile(x, p)", "nearest rank, p in percent (0..100)"}, 2),
     aggregate<Deviation>({"stddev", "stddev(x)", "standard deviation of a sample (n - 1); 0 of one value"}, 1),
@@ -298,7 +298,7 @@ constexpr AggregateFunction kFunctions[] = {
 }  // namespace
 
 void register_aggregate_functions(Database& database) {
-  for (const AggregateFunction& f : kFunctions) {
+  for (const AggregateFunction& f : kAggregateFunctions) {
     const int code =
         sqlite3_create_window_function(database.handle(), f.help.name, f.arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                                        nullptr, f.step, f.final, f.value, f.inverse, nullptr);
@@ -308,7 +308,7 @@ void register_aggregate_functions(Database& database) {
 
 std::vector<SqlFunctionHelp> aggregate_functions_help() {
   std::vector<SqlFunctionHelp> help;
-  for (const AggregateFunction& f : kFunctions) help.push_back(f.help);
+  for (const AggregateFunction& f : kAggregateFunctions) help.push_back(f.help);
   return help;
 }
 

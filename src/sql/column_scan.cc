@@ -17,13 +17,13 @@
 #include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/unknown.h"
+#include "sql/btree_page.h"
 #include "sql/byte_order.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::byte kLeaf{0x0d}, kInterior{0x05};
-constexpr std::size_t kLeafHeader = 8, kInteriorHeader = 12, kFileHeader = 100;
+constexpr std::size_t kFileHeader = 100;
 constexpr int kDeepest = 20;                   // levels of a tree; SQLite allows no more
 constexpr std::size_t kPagesForAThread = 256;  // below, starting one costs more than it saves
 constexpr std::size_t kPagesAtOnce = 64;
@@ -128,8 +128,8 @@ class Leaves {
     std::vector<std::byte> page(pages_.page_size());
     pages_.read_pages(number, page);
     const std::byte* header = page.data() + (number == 1 ? kFileHeader : 0);
-    if (*header == kLeaf) return add(number);
-    if (*header != kInterior) pages_.damaged();
+    if (*header == kLeafPage) return add(number);
+    if (*header != kInteriorPage) pages_.damaged();
     const std::size_t cells = get_big16(header + 3);
     const std::byte* pointers = header + kInteriorHeader;
     if (pointers + 2 * cells > page.data() + page.size()) pages_.damaged();
@@ -151,7 +151,7 @@ class Leaves {
   [[nodiscard]] bool is_leaf(std::uint32_t number) const {
     std::vector<std::byte> page(pages_.page_size());
     pages_.read_pages(number, page);
-    return page[number == 1 ? kFileHeader : 0] == kLeaf;
+    return page[number == 1 ? kFileHeader : 0] == kLeafPage;
   }
 
   void add(std::uint32_t number) {
@@ -261,7 +261,7 @@ class LeafParser {
 
  private:
   void parse_page(std::span<const std::byte> page, std::size_t header, RowRange& range) const {
-    if (page[header] != kLeaf) pages_.damaged();
+    if (page[header] != kLeafPage) pages_.damaged();
     const std::size_t cells = get_big16(page.data() + header + 3);
     const std::byte* pointers = page.data() + header + kLeafHeader;
     const std::byte* end = page.data() + pages_.usable_size();

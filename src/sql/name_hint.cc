@@ -16,7 +16,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 // Tables and views, and the modules that are tables by themselves.
-constexpr std::string_view kTables =
+constexpr std::string_view kTableNames =
     "SELECT name FROM temp.sqlite_schema UNION SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') "
     "UNION SELECT name FROM pragma_module_list "
     "WHERE name NOT GLOB 'pragma_*' AND name NOT GLOB '*_rows' AND name NOT GLOB 'fts[0-9]*' AND name NOT GLOB "
@@ -24,8 +24,8 @@ constexpr std::string_view kTables =
     "AND name NOT IN ('dbstat', 'geopoly', 'json_each', 'json_tree', 'sqlite_stmt') ORDER BY 1";
 constexpr std::string_view kSchemas =
     "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') ORDER BY seq";
-constexpr std::string_view kFunctions = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
-constexpr std::string_view kColumns = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
+constexpr std::string_view kFunctionNames = "SELECT DISTINCT name FROM pragma_function_list ORDER BY 1";
+constexpr std::string_view kColumnNames = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
 
 Names names(Database& database, std::string_view sql, std::string_view argument = {}) {
   Names out;
@@ -64,8 +64,8 @@ std::string column_hint(Database& database, std::string_view statement, std::str
   Names near;
   std::string elsewhere;
   std::size_t tables = 0;
-  for (const std::string& table : names(database, kTables)) {
-    const Names columns = names(database, kColumns, table);
+  for (const std::string& table : names(database, kTableNames)) {
+    const Names columns = names(database, kColumnNames, table);
     if (contains(words, table)) {
       near.insert(near.end(), columns.begin(), columns.end());
     } else if (contains(columns, column) && ++tables <= kMostTables) {
@@ -95,9 +95,9 @@ std::string name_hint(Database& database, std::string_view statement, std::strin
     const std::string hint = schema_hint(database, name.substr(0, name.size() - last.size() - 1));
     if (!hint.empty()) return hint;
   }
-  if (message.starts_with(kTable)) return did_you_mean(last, names(database, kTables));
+  if (message.starts_with(kTable)) return did_you_mean(last, names(database, kTableNames));
   if (message.starts_with(kColumn)) return column_hint(database, statement, last);
-  if (message.starts_with(kFunction)) return did_you_mean(last, names(database, kFunctions));
+  if (message.starts_with(kFunction)) return did_you_mean(last, names(database, kFunctionNames));
   return {};
 }
 

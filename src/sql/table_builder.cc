@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "sql/btree_page.h"
 #include "sql/byte_order.h"
 
 namespace tracedb {
 namespace {
 
-// Page types, and the size of their headers.
-constexpr std::byte kLeaf{0x0d}, kInterior{0x05};
-constexpr std::size_t kLeafHeader = 8, kInteriorHeader = 12;
 constexpr std::size_t kPointer = 2;  // bytes of a cell pointer
 // Payloads up to this much less than the page stay on it.
 constexpr std::size_t kOverflowMargin = 35;
@@ -145,7 +143,7 @@ void TableBuilder::clear_gap(std::size_t header) {
 
 void TableBuilder::write_leaf_header() {
   std::memset(page_.data(), 0, kLeafHeader);
-  page_[0] = kLeaf;
+  page_[0] = kLeafPage;
   put_big16(&page_[3], cells_);
   put_big16(&page_[5], content_);
   clear_gap(kLeafHeader);
@@ -171,7 +169,7 @@ void TableBuilder::write_interior(std::span<const Child> children) {
     ++cells_;
   }
   std::memset(page_.data(), 0, kInteriorHeader);
-  page_[0] = kInterior;
+  page_[0] = kInteriorPage;
   put_big16(&page_[3], cells_);
   put_big16(&page_[5], content_);
   put_big32(&page_[8], children.back().page);

@@ -24,7 +24,7 @@ constexpr std::size_t kDifference = 32;  // letters of the part in which names d
 constexpr std::size_t kVague = 10;       // a function's name shorter than this is shown with its namespace
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -134,15 +134,15 @@ std::vector<std::string> differences(const std::vector<const Shown*>& group) {
     const auto differ = std::mismatch(first.begin(), first.end(), other->readable.begin(), other->readable.end());
     same = std::min(same, static_cast<std::size_t>(differ.first - first.begin()));
   }
-  while (same > 0 && is_letter(first[same - 1])) --same;
+  while (same > 0 && is_alphanumeric(first[same - 1])) --same;
   std::vector<std::string> words, more;
   for (const Shown* each : group) {
     const std::string rest = each->readable.substr(std::min(same, each->readable.size()));
     std::size_t end = std::min(rest.size(), kDifference);
     while (end > 0 && end < rest.size() && (static_cast<unsigned char>(rest[end]) & 0xc0U) == 0x80U) --end;
     more.push_back(rest.substr(0, end) + (end < rest.size() ? std::string(kEllipsis) : ""));
-    words.emplace_back(rest.begin(),
-                       std::find_if_not(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(end), is_letter));
+    words.emplace_back(
+        rest.begin(), std::find_if_not(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(end), is_alphanumeric));
   }
   const std::set<std::string> different(words.begin(), words.end());
   return different.size() == words.size() && !different.contains("") ? words : more;

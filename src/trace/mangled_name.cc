@@ -5,22 +5,23 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/text/ascii.h"
+
 namespace tracedb {
 namespace {
 
 constexpr double kMostOutput = 4e6;
 // Each level of a symbol that repeats itself needs k references to grow k-fold; k^(1/k) is largest for k = 3.
 constexpr double kGrowthPerReference = 1.4423;
-constexpr std::string_view kAnonymous = "_GLOBAL__N_";
+constexpr std::string_view kAnonymousNamespace = "_GLOBAL__N_";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_sequence_id(char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); }
+bool is_sequence_id(char c) { return is_ascii_digit(c) || (c >= 'A' && c <= 'Z'); }
 
 // The identifier "<length><characters>" at `at`, which moves behind it.
 std::optional<std::string_view> take_identifier(std::string_view symbol, std::size_t& at) {
   std::size_t length = 0;
   std::size_t i = at;
-  for (; i < symbol.size() && is_digit(symbol[i]); ++i) {
+  for (; i < symbol.size() && is_ascii_digit(symbol[i]); ++i) {
     length = length * 10 + static_cast<std::size_t>(symbol[i] - '0');
     if (length > symbol.size()) return std::nullopt;
   }
@@ -44,7 +45,7 @@ std::string function_name(std::string_view symbol, std::size_t& at) {
   if (nested) ++at;
   while (at < symbol.size()) {
     if (const auto identifier = take_identifier(symbol, at)) {
-      if (identifier->starts_with(kAnonymous)) continue;
+      if (identifier->starts_with(kAnonymousNamespace)) continue;
       if (!name.empty()) name += "::";
       name += *identifier;
       if (!nested) break;
@@ -94,7 +95,7 @@ class ArgumentWriter {
       out_ += symbol_.substr(at_, digits);
       at_ += digits;
     } else if (const auto identifier = take_identifier(symbol_, at_)) {
-      if (!identifier->starts_with(kAnonymous)) item(*identifier);
+      if (!identifier->starts_with(kAnonymousNamespace)) item(*identifier);
     } else if (c == 'E') {
       if (open_.back() == 'I') out_ += '>';
       open_.pop_back();
@@ -122,7 +123,7 @@ class ArgumentWriter {
   [[nodiscard]] std::size_t value_length() const {
     if (!open_.ends_with('L')) return 0;
     std::size_t end = at_;
-    while (end < symbol_.size() && is_digit(symbol_[end])) ++end;
+    while (end < symbol_.size() && is_ascii_digit(symbol_[end])) ++end;
     return end < symbol_.size() && symbol_[end] == 'E' ? end - at_ : 0;
   }
 
@@ -140,7 +141,7 @@ class ArgumentWriter {
     const std::size_t end = symbol_.substr(at_, kLongest).find('E');
     std::size_t digits = end == std::string_view::npos ? at_ + 1 : at_ + end;
     const std::size_t stop = digits;
-    while (digits > at_ + 1 && is_digit(symbol_[digits - 1])) --digits;
+    while (digits > at_ + 1 && is_ascii_digit(symbol_[digits - 1])) --digits;
     const bool plain = digits == at_ + 2 && digits < stop;
     if (!plain) {
       open_ += 'L';  // its type or function is spelled out; see value()

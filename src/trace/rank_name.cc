@@ -13,15 +13,12 @@ namespace {
 
 constexpr std::size_t kMostDigits = 5;  // six are a date, more are a process id or a time
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 // A run of letters or of digits, and what stands before it.
 struct Token {
   std::string_view text;
   std::size_t begin = 0;
   std::string_view before;  // neither letters nor digits
-  [[nodiscard]] bool number() const { return is_digit(text.front()); }
+  [[nodiscard]] bool number() const { return is_ascii_digit(text.front()); }
 };
 
 std::vector<Token> tokens_of(std::string_view name) {
@@ -29,11 +26,11 @@ std::vector<Token> tokens_of(std::string_view name) {
   std::size_t at = 0;
   while (at < name.size()) {
     const std::size_t start = at;
-    while (at < name.size() && !is_digit(name[at]) && !is_letter(name[at])) ++at;
+    while (at < name.size() && !is_ascii_digit(name[at]) && !is_ascii_letter(name[at])) ++at;
     const std::size_t begin = at;
     if (begin == name.size()) break;
-    const bool digits = is_digit(name[at]);
-    while (at < name.size() && (digits ? is_digit(name[at]) : is_letter(name[at]))) ++at;
+    const bool digits = is_ascii_digit(name[at]);
+    while (at < name.size() && (digits ? is_ascii_digit(name[at]) : is_ascii_letter(name[at]))) ++at;
     tokens.push_back({name.substr(begin, at - begin), begin, name.substr(start, begin - start)});
   }
   return tokens;

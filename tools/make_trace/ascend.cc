@@ -15,7 +15,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kStart = 1'736'413'971'558'972'912;  // ns since 1970
+constexpr std::int64_t kStartOfRun = 1'736'413'971'558'972'912;  // ns since 1970
 constexpr std::int64_t kMicrosecond = 1000;
 constexpr std::string_view kAllReduce = "hcom_allReduce_";
 
@@ -247,7 +247,7 @@ class AscendWriter {
   TextOutput model_, profile_;
   std::map<std::string, Total> totals_;  // by kernel type
   std::int64_t model_us_ = 0;
-  std::int64_t clock_ns_ = kStart;
+  std::int64_t clock_ns_ = kStartOfRun;
   std::int64_t kernels_ = 0, duplicates_ = 0, duplicate_ns_ = 0, aicpu_ = 0, free_ = 0;
 };
 

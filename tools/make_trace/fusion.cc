@@ -19,7 +19,7 @@ struct FusionRule {
 };
 
 // Longer runs first: the first rule that matches at a place wins.
-constexpr auto kRules = std::to_array<FusionRule>({
+constexpr auto kFusionRules = std::to_array<FusionRule>({
     {{"allreduce+rmsnorm", "rmsnorm+quant"},
      {"attention_all_reduce", "residual_add", "rms_norm", "quant"},
      "all_reduce_add_rms_norm_quant"},
@@ -67,7 +67,7 @@ int planted_index(const FusionRule& rule, std::size_t length, std::vector<Plante
   return static_cast<int>(planted.size()) - 1;
 }
 
-void check_names(const TraceOptions& options) {
+void check_fusion_names(const TraceOptions& options) {
   const auto known = fusion_names();
   for (const std::string& name : options.fusions) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -79,7 +79,7 @@ void check_names(const TraceOptions& options) {
 
 std::vector<std::string_view> fusion_names() {
   std::vector<std::string_view> names;
-  for (const FusionRule& rule : kRules) {
+  for (const FusionRule& rule : kFusionRules) {
     for (const std::string_view name : rule.needs) {
       if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
@@ -90,9 +90,9 @@ std::vector<std::string_view> fusion_names() {
 
 void fuse_operations(const TraceOptions& options, std::vector<Operation>& operations,
                      std::vector<PlantedFusion>& planted) {
-  check_names(options);
+  check_fusion_names(options);
   for (std::size_t at = 0; at < operations.size(); ++at) {
-    for (const FusionRule& rule : kRules) {
+    for (const FusionRule& rule : kFusionRules) {
       const std::size_t length = enabled(options, rule) ? matched_length(rule, operations, at) : 0;
       if (length == 0) continue;
       operations[at].kernel = find_kernel(rule.fused);

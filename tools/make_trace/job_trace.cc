@@ -226,7 +226,7 @@ std::string write_job(const JobOptions& options, const std::string& folder) {
   return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n", rows);
 }
 
-[[noreturn]] void reject(std::string_view option, std::string_view text, std::string_view wanted) {
+[[noreturn]] void reject_job(std::string_view option, std::string_view text, std::string_view wanted) {
   throw Error(ErrorCode::kUsage, fmt::format("--{}: '{}' is not {}", option, text, wanted));
 }
 
@@ -246,12 +246,12 @@ std::vector<std::string> parts_of(std::string_view text) {
 PlantedHoldup parse_late(const std::string& text) {
   constexpr std::string_view kWanted = "RANK:compute|host|copy:NS[:SHARE]";
   const std::vector<std::string> parts = parts_of(text);
-  if (parts.size() < 3 || parts.size() > 4) reject("late", text, kWanted);
+  if (parts.size() < 3 || parts.size() > 4) reject_job("late", text, kWanted);
   const auto rank = parse_integer(parts[0]);
   const auto ns = parse_integer(parts[2]);
   constexpr std::string_view kCauses[] = {"compute", "host", "copy"};
   const auto* const cause = std::find(std::begin(kCauses), std::end(kCauses), parts[1]);
-  if (!rank || !ns || *ns < 0 || cause == std::end(kCauses)) reject("late", text, kWanted);
+  if (!rank || !ns || *ns < 0 || cause == std::end(kCauses)) reject_job("late", text, kWanted);
   PlantedHoldup out{static_cast<int>(*rank), static_cast<Holdup>(cause - std::begin(kCauses)), *ns};
   if (parts.size() == 4) out.share_ppm = parse_ppm("--late", parts[3]);
   return out;
@@ -261,11 +261,11 @@ PlantedHoldup parse_late(const std::string& text) {
 PlantedClock parse_clock(const std::string& text) {
   constexpr std::string_view kWanted = "RANK:OFFSET_NS[:DRIFT_PPM]";
   const std::vector<std::string> parts = parts_of(text);
-  if (parts.size() < 2 || parts.size() > 3) reject("clock-of", text, kWanted);
+  if (parts.size() < 2 || parts.size() > 3) reject_job("clock-of", text, kWanted);
   const auto rank = parse_integer(parts[0]);
   const auto offset = parse_integer(parts[1]);
   const auto drift = parts.size() == 3 ? parse_integer(parts[2]) : std::optional<std::int64_t>(0);
-  if (!rank || !offset || !drift) reject("clock-of", text, kWanted);
+  if (!rank || !offset || !drift) reject_job("clock-of", text, kWanted);
   return {static_cast<int>(*rank), *offset, *drift};
 }
 

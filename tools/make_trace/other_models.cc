@@ -93,7 +93,7 @@ struct BackwardRule {
 
 // What autograd runs for a kernel of the forward pass.
 void add_backward(Operation& operation) {
-  static const BackwardRule kRules[] = {
+  static const BackwardRule kBackwardRules[] = {
       {"layer_norm", "NativeLayerNormBackward0", {"layer_norm_backward", "layer_norm_weight_backward"}},
       {"sdpa", "ScaledDotProductFlashAttentionBackward0", {"sdpa_backward"}},
       {"gelu", "GeluBackward0", {"gelu_backward"}},
@@ -102,7 +102,7 @@ void add_backward(Operation& operation) {
       {"embedding", "EmbeddingBackward0", {"embedding_backward"}},
   };
   const bool linear = operation.kernel->operator_name == "aten::addmm";
-  for (const BackwardRule& rule : kRules) {
+  for (const BackwardRule& rule : kBackwardRules) {
     if (rule.role != operation.kernel->role) continue;
     operation.backward_node = rule.node;
     for (const std::string_view role : rule.kernels) add_operation(operation.backward, role, {});

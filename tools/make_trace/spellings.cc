@@ -96,7 +96,7 @@ void respell_all(const TraceOptions& options, std::vector<Operation>& operations
   for (Operation& operation : operations) operation.kernel = respelled(options, operation.kernel);
 }
 
-void check_names(const TraceOptions& options) {
+void check_spelling_names(const TraceOptions& options) {
   const auto known = spelling_names();
   for (const std::string& name : options.spellings) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -116,7 +116,7 @@ std::vector<std::string_view> spelling_names() {
 }
 
 void respell(const TraceOptions& options, Model& model) {
-  check_names(options);
+  check_spelling_names(options);
   respell_all(options, model.head);
   for (std::vector<Operation>& layer : model.layers) respell_all(options, layer);
   respell_all(options, model.tail);

@@ -22,8 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string printable(const fs::path& path) { return escape_text(path.native()); }
-
 struct Sum {
   std::size_t files = 0;
   std::uint64_t bytes = 0;
@@ -62,14 +60,14 @@ void tell(const HousekeepingCommand& command, const IndexInventory& inventory) {
   for (const ListedIndex& index : inventory.indexes) {
     summary.add(summary_line(index, index.reason, "", ""));
     if (command.verbose) {
-      std::cout << fmt::format("{}: {}, {}: {}\n", printable(index.path), human_bytes(index.file.bytes),
+      std::cout << fmt::format("{}: {}, {}: {}\n", escape_path(index.path), human_bytes(index.file.bytes),
                                to_string(index.state), escape_text(index.reason));
     }
   }
   for (const ListedLeftover& leftover : inventory.leftovers) {
     summary.add(summary_line(leftover, "", ""));
     if (command.verbose) {
-      std::cout << fmt::format("{}: {}, {}\n", printable(leftover.path), human_bytes(leftover.bytes),
+      std::cout << fmt::format("{}: {}, {}\n", escape_path(leftover.path), human_bytes(leftover.bytes),
                                leftover.in_use ? "in use" : "left by a killed build");
     }
   }
@@ -135,7 +133,7 @@ class Collection {
     const bool alone = index.state == IndexState::kOrphaned || index.state == IndexState::kStale;
     if (alone && !end_requested()) ++alone_;
     if (command_.verbose) {
-      std::cout << fmt::format("{}: kept, {}: {}\n", printable(index.path), to_string(index.state),
+      std::cout << fmt::format("{}: kept, {}: {}\n", escape_path(index.path), to_string(index.state),
                                escape_text(index.reason));
     }
   }
@@ -149,9 +147,10 @@ class Collection {
     if (result.outcome == RemovalOutcome::kInUse) ++in_use_;
     if (result.outcome == RemovalOutcome::kFailed) {
       ++failed_;
-      std::cerr << fmt::format("trace-ingest: {}: cannot be removed: {}\n", printable(path), escape_text(result.error));
+      std::cerr << fmt::format("trace-ingest: {}: cannot be removed: {}\n", escape_path(path),
+                               escape_text(result.error));
     } else if (!command_.quiet) {
-      std::cout << fmt::format("{}: {} ({}, {})\n", printable(path), action, human_bytes(bytes), escape_text(reason));
+      std::cout << fmt::format("{}: {} ({}, {})\n", escape_path(path), action, human_bytes(bytes), escape_text(reason));
     }
     return action;
   }
@@ -168,7 +167,7 @@ std::vector<fs::path> folders_of(const HousekeepingCommand& command) {
   std::error_code error;
   if (!cache.empty() && fs::is_directory(cache, error)) return {cache};
   if (!command.quiet) {
-    std::cerr << fmt::format("no cache directory{}{}\n", cache.empty() ? "" : " yet: ", printable(cache));
+    std::cerr << fmt::format("no cache directory{}{}\n", cache.empty() ? "" : " yet: ", escape_path(cache));
   }
   return {};
 }
@@ -178,7 +177,7 @@ std::vector<fs::path> folders_of(const HousekeepingCommand& command) {
 int run_housekeeping(const HousekeepingCommand& command) {
   const IndexInventory inventory = take_inventory(folders_of(command), &end_requested());
   for (const IndexInventory::Note& note : inventory.unreadable) {
-    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", printable(note.path), note.reason);
+    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", escape_path(note.path), note.reason);
   }
   const int read_code = inventory.unreadable.empty() ? 0 : static_cast<int>(ErrorCode::kInput);
   if (!command.collect) {

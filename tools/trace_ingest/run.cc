@@ -30,8 +30,6 @@ void print_note(fmt::format_string<Values...> format, Values&&... values) {
   std::cerr << fmt::format(format, std::forward<Values>(values)...) << std::flush;
 }
 
-std::string printable(const fs::path& path) { return escape_text(path.native()); }
-
 void print_issues(const IssueLog& issues) {
   for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
@@ -44,10 +42,10 @@ void print_issues(const IssueLog& issues) {
 void print_result(const TraceRecord& record) {
   const IngestResult& result = *record.result;
   const std::uint64_t accounted = result.matched_flows + result.metadata_events;
-  print_note("{}: {} = {} + {} matched + {} metadata + {} skipped\n", printable(record.trace),
+  print_note("{}: {} = {} + {} matched + {} metadata + {} skipped\n", escape_path(record.trace),
              counted(result.events_read, "event"), counted(result.events_stored, "row"),
              counted(result.matched_flows, "flow end"), result.metadata_events, result.events_skipped - accounted);
-  print_note("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", printable(record.index), human_bytes(result.index_bytes),
+  print_note("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", escape_path(record.index), human_bytes(result.index_bytes),
              record.seconds, static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
              result.complete ? "" : "; the end of the trace is missing");
   print_issues(result.issues);
@@ -80,7 +78,7 @@ class Reporter : public BatchObserver {
     locked([&] {
       line_.clear();
       if (verbosity_ != Verbosity::kErrors)
-        print_note("{}: another process is building it; waiting\n", printable(index));
+        print_note("{}: another process is building it; waiting\n", escape_path(index));
     });
   }
 
@@ -118,19 +116,19 @@ class Reporter : public BatchObserver {
   void print(const TraceRecord& record) const {
     if (record.status == TraceStatus::kFailed) {
       const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
-      print_note("trace-ingest: {}{}\n", named ? "" : printable(record.trace) + ": ", escape_text(record.error));
+      print_note("trace-ingest: {}{}\n", named ? "" : escape_path(record.trace) + ": ", escape_text(record.error));
     }
     if (verbosity_ == Verbosity::kErrors) return;
     const bool all = alone_ || verbosity_ == Verbosity::kAll;
     if (record.same_run && verbosity_ != Verbosity::kAll) return;  // the line of the choice has told it
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
-      print_note("{}: skipped: {}\n", printable(record.trace), escape_text(record.error));
+      print_note("{}: skipped: {}\n", escape_path(record.trace), escape_text(record.error));
     } else if (record.status == TraceStatus::kValid && all) {
-      print_note("{}: valid, nothing to do\n", printable(record.index));
+      print_note("{}: valid, nothing to do\n", escape_path(record.index));
     } else if (record.result && all) {
       print_result(record);
     } else if (record.status == TraceStatus::kSalvaged) {
-      print_note("{}: salvaged, {}; see trace-query issues\n", printable(record.trace),
+      print_note("{}: salvaged, {}; see trace-query issues\n", escape_path(record.trace),
                  counted(record.issues, "issue"));
     }
   }
@@ -164,7 +162,7 @@ TraceList find_traces(const IngestCommand& command) {
     throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
   }
   if (!command.quiet) {
-    for (const fs::path& folder : list.empty) print_note("{}: no traces there\n", printable(folder));
+    for (const fs::path& folder : list.empty) print_note("{}: no traces there\n", escape_path(folder));
     for (const std::string& choice : list.choices) print_note("{}\n", choice);
   }
   return list;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files/directory.h"
 #include "base/files/input_file.h"
 
 namespace tracedb {
@@ -34,7 +35,7 @@ bool is_written_directly(const fs::path& path, const fs::path& folder) {
 OutputFile::OutputFile(const fs::path& path) : path_(path), target_(path) {
   std::error_code error;
   if (fs::is_symlink(path, error) && fs::exists(path, error)) target_ = fs::canonical(path, error);
-  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+  const fs::path folder = directory_of(target_);
   if (is_written_directly(path, folder)) {
     stream_.open(path, std::ios::binary | std::ios::trunc);
   } else {

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files/directory.h"
 #include "base/files/input_file.h"
 
 namespace tracedb {
@@ -67,7 +68,7 @@ void PartialFile::publish(const std::optional<timespec>& modified) {
   if (!descriptor_.close()) fail(path_, "write", errno);
   if (::rename(path_.c_str(), name_.c_str()) != 0) fail(name_, "put the finished file in place", errno);
   published_ = true;
-  sync_directory(name_.has_parent_path() ? name_.parent_path() : std::filesystem::path("."));
+  sync_directory(directory_of(name_));
 }
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 
 #include "base/python/failure.h"
 #include "base/python/text.h"
+#include "base/text/ascii.h"
 
 namespace tracedb::python {
 namespace {
@@ -33,7 +34,6 @@ constexpr std::array kConstants = {Constant{"null", Kind::kNone, false, 0},
                                    Constant{"Infinity", Kind::kFloat, false, kInfinity},
                                    Constant{"-Infinity", Kind::kFloat, false, -kInfinity}};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_high_surrogate(char32_t c) { return c >= 0xD800 && c < 0xDC00; }
 bool is_low_surrogate(char32_t c) { return c >= 0xDC00 && c < 0xE000; }
 
@@ -41,8 +41,8 @@ std::optional<char32_t> hex_value(std::string_view digits) {
   char32_t value = 0;
   for (const char c : digits) {
     const bool letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!is_digit(c) && !letter) return std::nullopt;
-    value = value * 16 + static_cast<char32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    if (!is_ascii_digit(c) && !letter) return std::nullopt;
+    value = value * 16 + static_cast<char32_t>(is_ascii_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
   }
   return value;
 }
@@ -178,9 +178,9 @@ class Reader {
   void number(Value& value) {
     const std::size_t begin = at_;
     if (is('-')) ++at_;
-    if (at_ >= text_.size() || !is_digit(text_[at_])) fail("Expecting value", begin);
+    if (at_ >= text_.size() || !is_ascii_digit(text_[at_])) fail("Expecting value", begin);
     const auto skip_digits = [&] {
-      while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+      while (at_ < text_.size() && is_ascii_digit(text_[at_])) ++at_;
     };
     if (is('0')) {
       ++at_;
@@ -188,7 +188,7 @@ class Reader {
       skip_digits();
     }
     bool is_float = false;
-    if (is('.') && at_ + 1 < text_.size() && is_digit(text_[at_ + 1])) {
+    if (is('.') && at_ + 1 < text_.size() && is_ascii_digit(text_[at_ + 1])) {
       is_float = true;
       ++at_;
       skip_digits();

@@ -12,13 +12,10 @@ namespace {
 
 constexpr int kDeepest = 200;  // brackets within brackets
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
+bool starts_word(char c) { return is_ascii_letter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
 
 int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
+  if (is_ascii_digit(c)) return c - '0';
   const char lower = static_cast<char>(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
@@ -84,7 +81,7 @@ class Parser {
     const char c = peek();
     if (done()) return false;
     if (c == '(' || c == '[' || c == '{') return bracketed(out);
-    if (c == '+' || c == '-' || is_digit(c) || (c == '.' && is_digit(peek(1)))) return sum(out);
+    if (c == '+' || c == '-' || is_ascii_digit(c) || (c == '.' && is_ascii_digit(peek(1)))) return sum(out);
     if (c == '.') return ellipsis(out);
     if (c == '\'' || c == '"') return texts(out);
     return starts_word(c) && word(out);
@@ -175,10 +172,11 @@ class Parser {
       plain += text_[at_++];
       if (!digits(plain) && !whole) return false;
     }
-    if ((peek() | 0x20) == 'e' && (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
+    if ((peek() | 0x20) == 'e' &&
+        (is_ascii_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_ascii_digit(peek(2))))) {
       real = true;
       plain += text_[at_++];
-      if (!is_digit(peek())) plain += text_[at_++];
+      if (!is_ascii_digit(peek())) plain += text_[at_++];
       digits(plain);
     }
     if (begin == at_) return false;
@@ -194,7 +192,7 @@ class Parser {
 
   bool digits(std::string& out) {
     const std::size_t begin = at_;
-    while (is_digit(peek()) || (peek() == '_' && at_ > begin && is_digit(peek(1)))) {
+    while (is_ascii_digit(peek()) || (peek() == '_' && at_ > begin && is_ascii_digit(peek(1)))) {
       if (peek() != '_') out += peek();
       ++at_;
     }
@@ -210,12 +208,12 @@ class Parser {
       out.number = out.number * base + hex_value(peek());
       any = true;
     }
-    return any && !starts_word(peek()) && !is_digit(peek());
+    return any && !starts_word(peek()) && !is_ascii_digit(peek());
   }
 
   bool word(Literal& out) {
     const std::size_t begin = at_;
-    while (starts_word(peek()) || is_digit(peek())) ++at_;
+    while (starts_word(peek()) || is_ascii_digit(peek())) ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
     if (peek() == '\'' || peek() == '"') {
       at_ = begin;

@@ -13,8 +13,6 @@
 namespace tracedb::python {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
@@ -24,9 +22,9 @@ bool is_space(char32_t c) {
 bool take_digits(std::string_view text, std::size_t& at, std::string& out) {
   const std::size_t begin = at;
   while (at < text.size()) {
-    const bool joins =
-        text[at] == '_' && at > begin && is_digit(text[at - 1]) && at + 1 < text.size() && is_digit(text[at + 1]);
-    if (!is_digit(text[at]) && !joins) break;
+    const bool joins = text[at] == '_' && at > begin && is_ascii_digit(text[at - 1]) && at + 1 < text.size() &&
+                       is_ascii_digit(text[at + 1]);
+    if (!is_ascii_digit(text[at]) && !joins) break;
     if (!joins) out += text[at];
     ++at;
   }

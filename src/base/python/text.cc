@@ -61,7 +61,7 @@ bool is_printable(char32_t c) {
   return c != 0x3000 && c != 0xFEFF && c != 0x1680 && c != 0x61C && c < 0xE0000;
 }
 
-std::string escaped(char32_t c) {
+std::string repr_escape(char32_t c) {
   if (c == '\t') return "\\t";
   if (c == '\n') return "\\n";
   if (c == '\r') return "\\r";
@@ -183,7 +183,7 @@ std::string repr(std::string_view text) {
     if (is_printable(c)) {
       out += text.substr(begin, at - begin);
     } else {
-      out += escaped(c);
+      out += repr_escape(c);
     }
   }
   return out + quote;

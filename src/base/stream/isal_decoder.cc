@@ -10,7 +10,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // the library counts in 32 bits
+constexpr std::size_t kLargestIsalCall = std::size_t{1} << 30;  // the library counts in 32 bits
 
 class IsalGzipDecoder : public StreamDecoder {
  public:
@@ -21,8 +21,8 @@ class IsalGzipDecoder : public StreamDecoder {
   [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
-    const auto in_size = static_cast<std::uint32_t>(std::min(in.size(), kLargestCall));
-    const auto out_size = static_cast<std::uint32_t>(std::min(out.size(), kLargestCall));
+    const auto in_size = static_cast<std::uint32_t>(std::min(in.size(), kLargestIsalCall));
+    const auto out_size = static_cast<std::uint32_t>(std::min(out.size(), kLargestIsalCall));
     // The library does not write to its input; its pointer lacks the const.
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));
     state_.avail_in = in_size;

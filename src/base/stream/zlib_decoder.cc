@@ -9,7 +9,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // the library counts in unsigned int
+constexpr std::size_t kLargestZlibCall = std::size_t{1} << 30;  // the library counts in unsigned int
 
 class ZlibGzipDecoder : public StreamDecoder {
  public:
@@ -26,8 +26,8 @@ class ZlibGzipDecoder : public StreamDecoder {
   [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
-    const auto in_size = static_cast<uInt>(std::min(in.size(), kLargestCall));
-    const auto out_size = static_cast<uInt>(std::min(out.size(), kLargestCall));
+    const auto in_size = static_cast<uInt>(std::min(in.size(), kLargestZlibCall));
+    const auto out_size = static_cast<uInt>(std::min(out.size(), kLargestZlibCall));
     // The library does not write to its input; its pointer lacks the const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = in_size;

@@ -1,4 +1,4 @@
-// ASCII letters, independent of the locale.
+// ASCII characters, independent of the locale.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,9 @@
 #include <string_view>
 
 namespace tracedb {
+
+inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 inline std::string ascii_lower(std::string_view text) {
   std::string out(text);

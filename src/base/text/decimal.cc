@@ -9,12 +9,12 @@
 #include <limits>
 #include <system_error>
 
+#include "base/text/ascii.h"
+
 namespace tracedb {
 namespace {
 
 constexpr std::uint64_t kMaxPositive = std::numeric_limits<std::int64_t>::max();
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<std::int64_t> with_sign(std::uint64_t magnitude, bool negative) {
   if (magnitude > kMaxPositive + (negative ? 1 : 0)) return std::nullopt;
@@ -45,7 +45,8 @@ const char* read_digits(const char* cursor, const char* end, std::uint64_t& valu
       cursor += 8;
     }
   }
-  for (; cursor != end && is_digit(*cursor); ++cursor) value = value * 10 + static_cast<std::uint64_t>(*cursor - '0');
+  for (; cursor != end && is_ascii_digit(*cursor); ++cursor)
+    value = value * 10 + static_cast<std::uint64_t>(*cursor - '0');
   return cursor;
 }
 
@@ -58,7 +59,7 @@ std::optional<std::int64_t> parse_exponent(std::string_view text) {
   text.remove_prefix(1);
   const bool negative = text.front() == '-';
   if (negative || text.front() == '+') text.remove_prefix(1);
-  if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_ascii_digit)) return std::nullopt;
   std::int64_t value = 0;
   for (const char c : text) value = std::min(kHugeExponent, value * 10 + (c - '0'));
   return negative ? -value : value;
@@ -89,7 +90,7 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   const std::string_view mantissa = text.substr(0, mantissa_size);
   if (std::count(mantissa.begin(), mantissa.end(), '.') > 1) return std::nullopt;
   if (mantissa.empty() || mantissa == ".") return std::nullopt;
-  if (!std::all_of(mantissa.begin(), mantissa.end(), [](char c) { return c == '.' || is_digit(c); }))
+  if (!std::all_of(mantissa.begin(), mantissa.end(), [](char c) { return c == '.' || is_ascii_digit(c); }))
     return std::nullopt;
   if (mantissa_size == text.size()) return Decimal{mantissa, 0};
   const auto exponent = parse_exponent(text.substr(mantissa_size));
@@ -146,11 +147,11 @@ std::optional<std::int64_t> parse_microseconds(std::string_view text) {
   if (cursor == end) return with_sign(value * 1000, negative);
   if (*cursor++ != '.') return parse_slowly(text, negative);
   std::uint64_t unit = 1000;
-  for (; unit > 1 && cursor != end && is_digit(*cursor); ++cursor, unit /= 10) {
+  for (; unit > 1 && cursor != end && is_ascii_digit(*cursor); ++cursor, unit /= 10) {
     value = value * 10 + static_cast<std::uint64_t>(*cursor - '0');
   }
   const std::uint64_t half = cursor != end && *cursor >= '5' && *cursor <= '9' ? 1 : 0;
-  while (cursor != end && is_digit(*cursor)) ++cursor;
+  while (cursor != end && is_ascii_digit(*cursor)) ++cursor;
   if (cursor != end) return parse_slowly(text, negative);
   return with_sign(value * unit + half, negative);
 }

@@ -244,8 +244,8 @@ void merge(std::vector<TemplateKernel>& usual, std::span<const TemplateKernel> v
   usual = std::move(out);
 }
 
-constexpr std::size_t kMostCells = 20'000'000;  // of all alignments of a group's variants
-constexpr std::size_t kUsualBand = 512;         // most alignments need no more than this beside the diagonal
+constexpr std::size_t kMostVariantCells = 20'000'000;  // of all alignments of a group's variants
+constexpr std::size_t kUsualBand = 512;                // most alignments need no more than this beside the diagonal
 
 LayerTemplate make_template(Variants& variants, const KernelNameTable& kernel_names, std::size_t& cells) {
   const auto usual = std::max_element(variants.all.begin(), variants.all.end(),
@@ -258,8 +258,8 @@ LayerTemplate make_template(Variants& variants, const KernelNameTable& kernel_na
     if (&variant == &*usual) continue;
     cells += variant.kernels.size() * std::min(out.kernels.size(), kUsualBand);
     merge(out.kernels, variant.kernels,
-          cells <= kMostCells ? align_positions(out.kernels, variant.kernels, kernel_names)
-                              : pairs_by_name(out.kernels, variant.kernels));
+          cells <= kMostVariantCells ? align_positions(out.kernels, variant.kernels, kernel_names)
+                                     : pairs_by_name(out.kernels, variant.kernels));
   }
   for (const TemplateKernel& kernel : out.kernels) out.time = saturating_add(out.time, kernel.time);
   return out;

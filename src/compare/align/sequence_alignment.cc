@@ -6,9 +6,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::uint32_t kFar = UINT32_MAX / 2;
-constexpr std::size_t kFirstBand = 64;             // on either side of the diagonal
-constexpr std::size_t kThoroughCells = 4'000'000;  // up to here the path is proved to be the best
-constexpr std::size_t kMostCells = 64'000'000;     // of the memory for the path
+constexpr std::size_t kFirstBand = 64;              // on either side of the diagonal
+constexpr std::size_t kThoroughCells = 4'000'000;   // up to here the path is proved to be the best
+constexpr std::size_t kMostPathCells = 64'000'000;  // of the memory for the path
 
 enum Move : std::uint8_t { kPair, kOnlyA, kOnlyB };
 
@@ -130,7 +130,7 @@ std::vector<AlignedPair> align_middle(std::span<const std::uint32_t> a, std::spa
   };
   for (std::size_t reach = std::max(kFirstBand, difference / 4 + 8);; reach *= 2) {
     Band band(first, second, costs, reach);
-    if (band.cells() > kMostCells) return path.empty() ? nothing_paired(a.size(), b.size()) : result();
+    if (band.cells() > kMostPathCells) return path.empty() ? nothing_paired(a.size(), b.size()) : result();
     const bool clear_of_edge = band.solve(path);
     if (band.whole() || band.cost() <= band.least_outside()) return result();
     if (clear_of_edge && 2 * band.cells() > kThoroughCells) return result();

@@ -113,7 +113,7 @@ constexpr std::int64_t kSimilarLayerGap = 100'000;  // ns
 constexpr double kSimilarLayerRatio = 1.2;
 
 // By layer.
-std::vector<LayerSide> sums_of(const Trace& trace, const LayerMap& layers, PhaseFilter filter) {
+std::vector<LayerSide> layer_sums_of(const Trace& trace, const LayerMap& layers, PhaseFilter filter) {
   std::vector<LayerSide> sums;
   if (layers.size() == 0) return sums;
   for (const Kernel& kernel : trace.kernels) {
@@ -173,8 +173,8 @@ std::vector<OperationRecord> compare_operations(const Trace& first, const Trace&
 
 std::vector<LayerRecord> compare_layers(const Trace& first, const LayerMap& first_layers, const Trace& second,
                                         const LayerMap& second_layers, PhaseFilter filter) {
-  std::vector<LayerSide> of_first = sums_of(first, first_layers, filter);
-  std::vector<LayerSide> of_second = sums_of(second, second_layers, filter);
+  std::vector<LayerSide> of_first = layer_sums_of(first, first_layers, filter);
+  std::vector<LayerSide> of_second = layer_sums_of(second, second_layers, filter);
   of_first.resize(std::max(of_first.size(), of_second.size()));
   of_second.resize(of_first.size());
   std::vector<LayerRecord> records;

@@ -28,8 +28,8 @@ std::string_view without_quotes(std::string_view cell) {
 }
 
 // Positions of the columns; nullopt: absent.
-struct Columns {
-  explicit Columns(const CsvHeader& header)
+struct CsvColumns {
+  explicit CsvColumns(const CsvHeader& header)
       : start(header.find({"Start Time(us)", "Task Start Time(us)", "Task Start Time"})),
         duration(header.find({"Duration(us)", "Task Duration(us)"})),
         type(header.find({"Type", "OP Type", "Op Type"})),
@@ -281,7 +281,7 @@ class KernelCsv {
 
   EndingSource source_;
   RowSink& sink_;
-  std::optional<Columns> columns_;
+  std::optional<CsvColumns> columns_;
   RowSink::Kind rows_ = 0;
   bool complete_ = true;
   std::optional<OddRow> odd_;
@@ -298,7 +298,7 @@ bool begins_as_ascend_kernel_csv(std::string_view head) {
   const std::unique_ptr<ByteSource> source = memory_byte_source(head);
   CsvReader reader(*source);
   CsvRecord record;
-  return reader.next(record) && Columns(CsvHeader(record.fields)).are_of_kernels();
+  return reader.next(record) && CsvColumns(CsvHeader(record.fields)).are_of_kernels();
 }
 
 void read_ascend_kernel_csv(ByteSource& source, RowSink& sink, TraceFacts& facts) {

@@ -15,18 +15,18 @@
 namespace tracedb {
 namespace {
 
-enum class Track : std::uint8_t { kOther, kHardware, kCollectives, kHost };
+enum class TaskTrack : std::uint8_t { kOther, kHardware, kCollectives, kHost };
 
-Track track_of(std::string_view process) {
-  if (process == "Ascend Hardware") return Track::kHardware;
-  if (process == "HCCL" || process == "Communication" || process == "COMMUNICATION") return Track::kCollectives;
-  return process == "CANN" ? Track::kHost : Track::kOther;
+TaskTrack task_track_of(std::string_view process) {
+  if (process == "Ascend Hardware") return TaskTrack::kHardware;
+  if (process == "HCCL" || process == "Communication" || process == "COMMUNICATION") return TaskTrack::kCollectives;
+  return process == "CANN" ? TaskTrack::kHost : TaskTrack::kOther;
 }
 
 class TaskPlacer {
  public:
   explicit TaskPlacer(TraceStore& store) : store_(store) {
-    for (const ProcessInfo& process : store.processes) tracks_.push_back(track_of(process.name));
+    for (const ProcessInfo& process : store.processes) tracks_.push_back(task_track_of(process.name));
   }
 
   bool run() {
@@ -43,13 +43,13 @@ class TaskPlacer {
   }
 
   void place(const TaskRecord& task) {
-    const Track track = tracks_[store_.threads[task.track - 1].process - 1];
-    any_ = any_ || track != Track::kOther;
+    const TaskTrack track = tracks_[store_.threads[task.track - 1].process - 1];
+    any_ = any_ || track != TaskTrack::kOther;
     const std::string_view name = text(task.name);
-    if (track == Track::kHost) return add_call(task);
-    if (track == Track::kCollectives && is_hcom(name)) return add_collective(task, name);
-    if (track == Track::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
-    if (track == Track::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
+    if (track == TaskTrack::kHost) return add_call(task);
+    if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
+    if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
+    if (track == TaskTrack::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
     add_slice(task);
   }
 
@@ -147,7 +147,7 @@ class TaskPlacer {
   }
 
   TraceStore& store_;
-  std::vector<Track> tracks_;           // by process - 1
+  std::vector<TaskTrack> tracks_;       // by process - 1
   std::vector<std::uint32_t> streams_;  // by thread - 1
   bool any_ = false;
 };

@@ -71,11 +71,11 @@ class EventReader {
       if (const auto error = member.error()) return error;
       // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
       ondemand::field& entry = member.value_unsafe();
-      const Field field = event_keys_.next(entry.key().raw());
-      if (field == Field::kCount) continue;
+      const EventField field = event_keys_.next(entry.key().raw());
+      if (field == EventField::kCount) continue;
       std::string_view token;
-      if (field == Field::kArgs) {
-        if (fields.has(Field::kArgs)) fields.clear_arguments();
+      if (field == EventField::kArgs) {
+        if (fields.has(EventField::kArgs)) fields.clear_arguments();
         // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
         token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
         if (const auto error = read_arguments(entry.value(), fields)) return error;
@@ -96,8 +96,8 @@ class EventReader {
       if (const auto error = member.error()) return error;
       // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
       ondemand::field& entry = member.value_unsafe();
-      const Field field = argument_keys_.next(entry.key().raw());
-      if (field == Field::kCount) continue;
+      const EventField field = argument_keys_.next(entry.key().raw());
+      if (field == EventField::kCount) continue;
       std::string_view token;
       if (const auto error = raw_token(entry.value(), token)) return error;
       fields.set(field, token);

@@ -8,66 +8,66 @@ namespace {
 
 struct Key {
   std::string_view text;
-  Field field;
+  EventField field;
 };
 
 constexpr Key kEventKeys[] = {
-    {"ph", Field::kPh},     {"id", Field::kId},   {"ts", Field::kTs},       {"cat", Field::kCat},
-    {"pid", Field::kPid},   {"tid", Field::kTid}, {"dur", Field::kDur},     {"name", Field::kName},
-    {"args", Field::kArgs}, {"id2", Field::kId2}, {"scope", Field::kScope},
+    {"ph", EventField::kPh},     {"id", EventField::kId},   {"ts", EventField::kTs},       {"cat", EventField::kCat},
+    {"pid", EventField::kPid},   {"tid", EventField::kTid}, {"dur", EventField::kDur},     {"name", EventField::kName},
+    {"args", EventField::kArgs}, {"id2", EventField::kId2}, {"scope", EventField::kScope},
 };
 
 // Sorted by length: a lookup compares only keys of the same length. Old and new spellings are listed.
 constexpr Key kArgumentKeys[] = {
-    {"Seq", Field::kCollectiveSequence},
-    {"grid", Field::kGrid},
-    {"name", Field::kArgName},
-    {"kind", Field::kCopyKind},
-    {"connection_id", Field::kConnection},
-    {"Task Type", Field::kTaskType},
-    {"task type", Field::kTaskType},
-    {"Model Id", Field::kModel},
-    {"model id", Field::kModel},
-    {"count", Field::kElements},
-    {"data_type", Field::kDataType},
-    {"dtype", Field::kDtype},
-    {"block", Field::kBlock},
-    {"bytes", Field::kBytes},
-    {"Bytes", Field::kBytes},
-    {"device", Field::kDevice},
-    {"stream", Field::kStream},
-    {"labels", Field::kLabels},
-    {"graph id", Field::kGraphId},
-    {"Comms Id", Field::kCommsId},
-    {"Python id", Field::kPythonId},
-    {"Group size", Field::kGroupSize},
-    {"Input Dims", Field::kInputDims},
-    {"Input dims", Field::kInputDims},
-    {"Input type", Field::kInputTypes},
-    {"sort_index", Field::kSortIndex},
-    {"External id", Field::kExternalId},
-    {"external id", Field::kExternalId},
-    {"correlation", Field::kCorrelation},
-    {"kernel_type", Field::kKernelType},
-    {"Fwd thread id", Field::kForwardThread},
-    {"blocks per SM", Field::kBlocksPerSm},
-    {"graph node id", Field::kGraphNodeId},
-    {"Input Strides", Field::kInputStrides},
-    {"In msg nelems", Field::kInElements},
-    {"warps per SM", Field::kWarpsPerSm},
-    {"shared memory", Field::kSharedMemory},
-    {"Out msg nelems", Field::kOutElements},
-    {"Sequence number", Field::kSequenceNumber},
-    {"Concrete Inputs", Field::kConcreteInputs},
-    {"Collective name", Field::kCollectiveName},
-    {"Python parent id", Field::kPythonParentId},
-    {"Process Group Name", Field::kGroupName},
-    {"Process Group Ranks", Field::kGroupRanks},
-    {"registers per thread", Field::kRegisters},
-    {"est. achieved occupancy %", Field::kOccupancy},
-    {"memory bandwidth (GB/s)", Field::kBandwidth},
-    {"theoretical occupancy %", Field::kTheoreticalOccupancy},
-    {"Process Group Description", Field::kGroupDescription},
+    {"Seq", EventField::kCollectiveSequence},
+    {"grid", EventField::kGrid},
+    {"name", EventField::kArgName},
+    {"kind", EventField::kCopyKind},
+    {"connection_id", EventField::kConnection},
+    {"Task Type", EventField::kTaskType},
+    {"task type", EventField::kTaskType},
+    {"Model Id", EventField::kModel},
+    {"model id", EventField::kModel},
+    {"count", EventField::kElements},
+    {"data_type", EventField::kDataType},
+    {"dtype", EventField::kDtype},
+    {"block", EventField::kBlock},
+    {"bytes", EventField::kBytes},
+    {"Bytes", EventField::kBytes},
+    {"device", EventField::kDevice},
+    {"stream", EventField::kStream},
+    {"labels", EventField::kLabels},
+    {"graph id", EventField::kGraphId},
+    {"Comms Id", EventField::kCommsId},
+    {"Python id", EventField::kPythonId},
+    {"Group size", EventField::kGroupSize},
+    {"Input Dims", EventField::kInputDims},
+    {"Input dims", EventField::kInputDims},
+    {"Input type", EventField::kInputTypes},
+    {"sort_index", EventField::kSortIndex},
+    {"External id", EventField::kExternalId},
+    {"external id", EventField::kExternalId},
+    {"correlation", EventField::kCorrelation},
+    {"kernel_type", EventField::kKernelType},
+    {"Fwd thread id", EventField::kForwardThread},
+    {"blocks per SM", EventField::kBlocksPerSm},
+    {"graph node id", EventField::kGraphNodeId},
+    {"Input Strides", EventField::kInputStrides},
+    {"In msg nelems", EventField::kInElements},
+    {"warps per SM", EventField::kWarpsPerSm},
+    {"shared memory", EventField::kSharedMemory},
+    {"Out msg nelems", EventField::kOutElements},
+    {"Sequence number", EventField::kSequenceNumber},
+    {"Concrete Inputs", EventField::kConcreteInputs},
+    {"Collective name", EventField::kCollectiveName},
+    {"Python parent id", EventField::kPythonParentId},
+    {"Process Group Name", EventField::kGroupName},
+    {"Process Group Ranks", EventField::kGroupRanks},
+    {"registers per thread", EventField::kRegisters},
+    {"est. achieved occupancy %", EventField::kOccupancy},
+    {"memory bandwidth (GB/s)", EventField::kBandwidth},
+    {"theoretical occupancy %", EventField::kTheoreticalOccupancy},
+    {"Process Group Description", EventField::kGroupDescription},
 };
 
 constexpr std::size_t kLongestKey = 32;
@@ -89,12 +89,12 @@ struct LengthTable {
     first[kLongestKey + 1] = static_cast<std::uint8_t>(next);
   }
 
-  [[nodiscard]] Field find(std::string_view text) const {
-    if (text.size() > kLongestKey) return Field::kCount;
+  [[nodiscard]] EventField find(std::string_view text) const {
+    if (text.size() > kLongestKey) return EventField::kCount;
     for (std::size_t i = first[text.size()]; i < first[text.size() + 1]; ++i) {
       if (std::memcmp(keys[i].text.data(), text.data(), text.size()) == 0) return keys[i].field;
     }
-    return Field::kCount;
+    return EventField::kCount;
   }
 };
 
@@ -103,7 +103,7 @@ constexpr LengthTable kArgumentTable(kArgumentKeys);
 
 }  // namespace
 
-Field event_field(std::string_view key) { return kEventTable.find(key); }
-Field argument_field(std::string_view key) { return kArgumentTable.find(key); }
+EventField event_field(std::string_view key) { return kEventTable.find(key); }
+EventField argument_field(std::string_view key) { return kArgumentTable.find(key); }
 
 }  // namespace tracedb

@@ -8,7 +8,7 @@
 
 namespace tracedb {
 
-enum class Field : std::uint8_t {
+enum class EventField : std::uint8_t {
   // of the event
   kPh,
   kCat,
@@ -79,14 +79,14 @@ class EventFields {
   }
   // Clears the fields of an earlier "args": a repeated key replaces the whole object.
   void clear_arguments() {
-    constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
+    constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(EventField::kArgs)) - 1;
     for (std::uint64_t rest = present_ & ~kOfEvent; rest != 0; rest &= rest - 1) {
       tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
     }
     present_ &= kOfEvent;
   }
   // The last one wins where a key is repeated, as in most JSON readers.
-  void set(Field field, std::string_view token) {
+  void set(EventField field, std::string_view token) {
     tokens_[static_cast<std::size_t>(field)] = token;
     const std::uint64_t bit = 1ULL << static_cast<unsigned>(field);
     repeated_ |= present_ & bit;
@@ -94,21 +94,21 @@ class EventFields {
   }
   // Whether a key of the event itself was repeated; those of args have several spellings for one field.
   [[nodiscard]] bool repeated() const {
-    constexpr std::uint64_t kEventFields = (2ULL << static_cast<unsigned>(Field::kArgs)) - 1;
+    constexpr std::uint64_t kEventFields = (2ULL << static_cast<unsigned>(EventField::kArgs)) - 1;
     return (repeated_ & kEventFields) != 0;
   }
-  [[nodiscard]] bool has(Field field) const { return (present_ >> static_cast<unsigned>(field) & 1U) != 0; }
-  [[nodiscard]] std::string_view operator[](Field field) const { return tokens_[static_cast<std::size_t>(field)]; }
+  [[nodiscard]] bool has(EventField field) const { return (present_ >> static_cast<unsigned>(field) & 1U) != 0; }
+  [[nodiscard]] std::string_view operator[](EventField field) const { return tokens_[static_cast<std::size_t>(field)]; }
 
  private:
-  std::array<std::string_view, static_cast<std::size_t>(Field::kCount)> tokens_{};
+  std::array<std::string_view, static_cast<std::size_t>(EventField::kCount)> tokens_{};
   std::uint64_t present_ = 0;
   std::uint64_t repeated_ = 0;
 };
-static_assert(static_cast<std::size_t>(Field::kCount) <= 64);
+static_assert(static_cast<std::size_t>(EventField::kCount) <= 64);
 
-// The field that a key names; Field::kCount for unused keys.
-Field event_field(std::string_view key);
-Field argument_field(std::string_view key);
+// The field that a key names; EventField::kCount for unused keys.
+EventField event_field(std::string_view key);
+EventField argument_field(std::string_view key);
 
 }  // namespace tracedb

@@ -17,14 +17,14 @@ namespace tracedb {
 
 class KeyPredictor {
  public:
-  using LookUp = Field (*)(std::string_view key);
+  using LookUp = EventField (*)(std::string_view key);
   explicit KeyPredictor(LookUp look_up) : look_up_(look_up), keys_(1) {}
 
   void start_object() { last_ = 0; }
 
   // The field of the next key of the object, which starts at `key`, behind its opening quote. At least 32 bytes must be
   // readable there.
-  Field next(const char* key) {
+  EventField next(const char* key) {
     const std::uint32_t guess = keys_[last_].next;
     if (guess != 0 && keys_[guess].matches(key)) {
       last_ = guess;
@@ -40,7 +40,7 @@ class KeyPredictor {
 
   struct Key {
     std::array<std::uint64_t, kWords> words{}, masks{};  // of the key and its closing quote
-    Field field = Field::kCount;
+    EventField field = EventField::kCount;
     std::uint32_t next = 0;  // the key that came behind it the last time; 0: none yet. Key 0 is the object's start.
 
     [[nodiscard]] bool matches(const char* text) const {
@@ -54,7 +54,7 @@ class KeyPredictor {
     }
   };
 
-  Field search(const char* begin) {
+  EventField search(const char* begin) {
     for (std::uint32_t i = 1; i < keys_.size(); ++i) {
       if (!keys_[i].matches(begin)) continue;
       keys_[last_].next = i;
@@ -66,9 +66,9 @@ class KeyPredictor {
     return learn({begin, static_cast<std::size_t>(end - begin)});
   }
 
-  Field learn(std::string_view text) {
+  EventField learn(std::string_view text) {
     const bool escaped = text.find('\\') != std::string_view::npos;
-    const Field field = escaped ? look_up_(unescape(text).text) : look_up_(text);
+    const EventField field = escaped ? look_up_(unescape(text).text) : look_up_(text);
     if (text.size() >= kWindow || keys_.size() == kMostKeys) {
       last_ = 0;
       return field;

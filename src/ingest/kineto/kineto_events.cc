@@ -73,10 +73,10 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
   // The category comes first, so that the event is counted whatever becomes of it.
   const RawEvent raw{fields, offset, batch, options_.clock};
   const std::uint32_t category = category_id(raw);
-  const std::string_view ph = raw.gives(Field::kPh) ? raw_string(fields[Field::kPh]) : std::string_view();
+  const std::string_view ph = raw.gives(EventField::kPh) ? raw_string(fields[EventField::kPh]) : std::string_view();
   Event event{raw, event_count(category, ph, batch), category, ph};
   ++event.count.read;
-  if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[Field::kName]);
+  if (fields.repeated()) event.issue(IssueKind::kDuplicateKey, fields[EventField::kName]);
   if (ph == "M") return add_metadata(event);
   if (ph.size() == 1 && kTimedPhases.find(ph[0]) != std::string_view::npos) return add_timed(event);
   event.issue(IssueKind::kUnsupportedPhase, ph);
@@ -84,11 +84,11 @@ void KinetoEvents::add(const EventFields& fields, std::int64_t offset, EventBatc
 }
 
 void KinetoEvents::add_timed(Event& event) {
-  const std::string_view token = event[Field::kTs];
+  const std::string_view token = event[EventField::kTs];
   const auto ts = time_of(token, options_.clock);
   if (!ts) {
     event.issue(token.empty() ? IssueKind::kMissingTimestamp : IssueKind::kBadTimestamp,
-                token.empty() ? event[Field::kName] : token);
+                token.empty() ? event[EventField::kName] : token);
     return event.skip(SkipReason::kNoTimestamp);
   }
   event.ts = *ts;
@@ -142,19 +142,20 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
   DeviceRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.correlation = ids_.integer(event, Field::kCorrelation);
-  record.external_id = ids_.integer(event, Field::kExternalId);
-  record.graph_id_or_bytes = ids_.integer(event, type == DeviceEventType::kKernel ? Field::kGraphId : Field::kBytes);
+  record.correlation = ids_.integer(event, EventField::kCorrelation);
+  record.external_id = ids_.integer(event, EventField::kExternalId);
+  record.graph_id_or_bytes =
+      ids_.integer(event, type == DeviceEventType::kKernel ? EventField::kGraphId : EventField::kBytes);
   record.name = name_id(event);
   record.stream = ids_.stream(event);
   record.type = type;
   if (type == DeviceEventType::kKernel) {
-    record.graph_node_id_or_bandwidth = ids_.integer(event, Field::kGraphNodeId);
+    record.graph_node_id_or_bandwidth = ids_.integer(event, EventField::kGraphNodeId);
     record.config = ids_.launch_config(event);
     record.collective = collective_index(event);
   } else {
-    record.graph_node_id_or_bandwidth = bandwidth_of(event[Field::kBandwidth]);
-    if (is_json_string(event[Field::kCopyKind])) record.config = text_id(Field::kCopyKind, event);
+    record.graph_node_id_or_bandwidth = bandwidth_of(event[EventField::kBandwidth]);
+    if (is_json_string(event[EventField::kCopyKind])) record.config = text_id(EventField::kCopyKind, event);
   }
   record.args = args_index(event);
   event.batch.device_events.push_back(record);
@@ -162,13 +163,13 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
 
 void KinetoEvents::add_operator(Event& event) {
   const std::uint32_t name = name_id(event);
-  if (ids_.is_mark(name, raw_string(event[Field::kName]))) return add_annotation(event, name);
+  if (ids_.is_mark(name, raw_string(event[EventField::kName]))) return add_annotation(event, name);
   OperatorRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.external_id = ids_.integer(event, Field::kExternalId);
-  record.sequence_number = ids_.integer(event, Field::kSequenceNumber);
-  record.is_forward = number_text(event[Field::kForwardThread]) == "0" ? 1 : 0;
+  record.external_id = ids_.integer(event, EventField::kExternalId);
+  record.sequence_number = ids_.integer(event, EventField::kSequenceNumber);
+  record.is_forward = number_text(event[EventField::kForwardThread]) == "0" ? 1 : 0;
   record.name = name;
   record.track = ids_.thread(event);
   record.shape = ids_.shape(event);
@@ -180,8 +181,8 @@ void KinetoEvents::add_call(Event& event) {
   CallRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.correlation = ids_.integer(event, Field::kCorrelation);
-  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.correlation = ids_.integer(event, EventField::kCorrelation);
+  record.external_id = ids_.integer(event, EventField::kExternalId);
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
@@ -192,8 +193,8 @@ void KinetoEvents::add_python(Event& event) {
   PythonRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.python_id = ids_.python_id(event, Field::kPythonId);
-  record.parent_id = ids_.python_id(event, Field::kPythonParentId);
+  record.python_id = ids_.python_id(event, EventField::kPythonId);
+  record.parent_id = ids_.python_id(event, EventField::kPythonParentId);
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
@@ -204,7 +205,7 @@ void KinetoEvents::add_annotation(Event& event, std::uint32_t name) {
   AnnotationRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.external_id = ids_.integer(event, EventField::kExternalId);
   record.name = name;
   record.track = ids_.thread(event);
   record.args = args_index(event);
@@ -215,7 +216,7 @@ void KinetoEvents::add_gpu_annotation(Event& event) {
   AnnotationRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.external_id = ids_.integer(event, Field::kExternalId);
+  record.external_id = ids_.integer(event, EventField::kExternalId);
   record.name = name_id(event);
   record.track = ids_.stream(event);
   record.on_device = 1;
@@ -227,20 +228,21 @@ void KinetoEvents::add_task(Event& event) {
   TaskRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
-  record.connection = ids_.integer(event, Field::kConnection);
+  record.connection = ids_.integer(event, EventField::kConnection);
   if (record.connection < 0 && !is_wide(record.connection)) record.connection = kUnknownValue;
-  record.model = ids_.integer(event, Field::kModel);
-  record.elements = ids_.integer(event, Field::kElements);
+  record.model = ids_.integer(event, EventField::kModel);
+  record.elements = ids_.integer(event, EventField::kElements);
   record.name = name_id(event);
   record.track = ids_.thread(event);
-  record.type = text_id(Field::kTaskType, event);
-  record.data_type = text_id(Field::kDataType, event);
+  record.type = text_id(EventField::kTaskType, event);
+  record.data_type = text_id(EventField::kDataType, event);
   record.args = args_index(event);
   event.batch.tasks.push_back(record);
 }
 
 void KinetoEvents::add_other(Event& event) {
-  if (event.category == 0 && (event.gives(Field::kConnection) || event.gives(Field::kTaskType))) return add_task(event);
+  if (event.category == 0 && (event.gives(EventField::kConnection) || event.gives(EventField::kTaskType)))
+    return add_task(event);
   SliceRecord record{};
   record.ts = event.ts;
   record.dur = event.duration();
@@ -257,7 +259,7 @@ void KinetoEvents::add_endpoint(Event& event) {
   record.is_end = std::string_view("EeF").find(record.ph) != std::string_view::npos ? 1 : 0;
   record.ts = event.ts;
   record.category = event.category;
-  record.name = record.is_end != 0 ? text_id(Field::kName, event) : name_id(event);
+  record.name = record.is_end != 0 ? text_id(EventField::kName, event) : name_id(event);
   record.track = ids_.thread(event);
   if (record.ph != 'B' && record.ph != 'E') {
     record.kind = record.ph == 'b' || record.ph == 'e' ? PairKind::kNested : PairKind::kNamed;
@@ -273,7 +275,7 @@ void KinetoEvents::add_endpoint(Event& event) {
 void KinetoEvents::add_instant(Event& event) {
   InstantRecord record{};
   record.ts = event.ts;
-  record.bytes = ids_.integer(event, Field::kBytes);
+  record.bytes = ids_.integer(event, EventField::kBytes);
   record.category = event.category;
   record.name = name_id(event);
   record.track = ids_.thread(event);
@@ -288,7 +290,7 @@ void KinetoEvents::add_counter(Event& event) {
   record.name = name_id(event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
-  const std::vector<JsonMember> series = json_members(event[Field::kArgs]);
+  const std::vector<JsonMember> series = json_members(event[EventField::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
     record.series = ids_.text(member.key, event);
@@ -307,8 +309,8 @@ void KinetoEvents::add_flow(Event& event) {
   record.ts = event.ts;
   record.category = event.category;
   // The common case saves a look-up.
-  const bool named_alike = event.category != 0 && event[Field::kName] == event[Field::kCat];
-  record.name = named_alike ? event.category : text_id(Field::kName, event);
+  const bool named_alike = event.category != 0 && event[EventField::kName] == event[EventField::kCat];
+  record.name = named_alike ? event.category : text_id(EventField::kName, event);
   record.track = ids_.thread(event);
   record.args = args_index(event);
   record.ph = event.ph[0];
@@ -319,38 +321,39 @@ void KinetoEvents::add_metadata(Event& event) {
   struct Entry {
     std::string_view name;
     MetadataKind kind;
-    Field value;
+    EventField value;
   };
   constexpr Entry kEntries[] = {
-      {"process_name", MetadataKind::kProcessName, Field::kArgName},
-      {"process_labels", MetadataKind::kProcessLabels, Field::kLabels},
-      {"process_sort_index", MetadataKind::kProcessSortIndex, Field::kSortIndex},
-      {"thread_name", MetadataKind::kThreadName, Field::kArgName},
-      {"thread_sort_index", MetadataKind::kThreadSortIndex, Field::kSortIndex},
+      {"process_name", MetadataKind::kProcessName, EventField::kArgName},
+      {"process_labels", MetadataKind::kProcessLabels, EventField::kLabels},
+      {"process_sort_index", MetadataKind::kProcessSortIndex, EventField::kSortIndex},
+      {"thread_name", MetadataKind::kThreadName, EventField::kArgName},
+      {"thread_sort_index", MetadataKind::kThreadSortIndex, EventField::kSortIndex},
   };
   event.skip(SkipReason::kMetadata);
-  const std::string_view name = raw_string(event[Field::kName]);
+  const std::string_view name = raw_string(event[EventField::kName]);
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
     const std::string_view value = event.gives(entry.value) ? event[entry.value] : std::string_view();
-    event.batch.metadata.push_back({entry.kind, track_key(event[Field::kPid]), track_key(event[Field::kTid]),
+    event.batch.metadata.push_back({entry.kind, track_key(event[EventField::kPid]), track_key(event[EventField::kTid]),
                                     unescape(raw_string(value)).text,
                                     parse_int64(number_text(value)).value_or(kUnknownValue)});
   }
 }
 
 std::uint32_t KinetoEvents::category_id(const RawEvent& event) {
-  const std::string_view text = event.gives(Field::kCat) ? raw_string(event[Field::kCat]) : std::string_view();
+  const std::string_view text =
+      event.gives(EventField::kCat) ? raw_string(event[EventField::kCat]) : std::string_view();
   return text.empty() ? 0 : ids_.text(text, event);
 }
 
 std::uint32_t KinetoEvents::name_id(const Event& event) {
-  const std::string_view token = event[Field::kName];
+  const std::string_view token = event[EventField::kName];
   if (!is_json_string(token)) event.issue(IssueKind::kMissingName, token);
   return value_text_id(is_null_token(token) ? std::string_view() : token, event);
 }
 
-std::uint32_t KinetoEvents::text_id(Field field, const Event& event) {
+std::uint32_t KinetoEvents::text_id(EventField field, const Event& event) {
   return event.gives(field) ? value_text_id(event[field], event) : 0;
 }
 
@@ -361,28 +364,29 @@ std::uint32_t KinetoEvents::value_text_id(std::string_view token, const Event& e
 }
 
 std::uint32_t KinetoEvents::collective_index(const Event& event) {
-  if (!event.gives(Field::kCollectiveName) && !event.gives(Field::kGroupName) && !event.gives(Field::kCommsId))
+  if (!event.gives(EventField::kCollectiveName) && !event.gives(EventField::kGroupName) &&
+      !event.gives(EventField::kCommsId))
     return 0;
   CollectiveRecord record{};
-  record.name = text_id(Field::kCollectiveName, event);
-  record.group_name = text_id(Field::kGroupName, event);
-  record.group_description = text_id(Field::kGroupDescription, event);
-  record.ranks = text_id(Field::kGroupRanks, event);
-  record.dtype = text_id(Field::kDtype, event);
-  record.comms_id = text_id(Field::kCommsId, event);
-  record.group_size = event.integer(Field::kGroupSize);
-  record.in_elements = event.integer(Field::kInElements);
-  record.out_elements = event.integer(Field::kOutElements);
-  record.sequence = event.integer(Field::kCollectiveSequence);
+  record.name = text_id(EventField::kCollectiveName, event);
+  record.group_name = text_id(EventField::kGroupName, event);
+  record.group_description = text_id(EventField::kGroupDescription, event);
+  record.ranks = text_id(EventField::kGroupRanks, event);
+  record.dtype = text_id(EventField::kDtype, event);
+  record.comms_id = text_id(EventField::kCommsId, event);
+  record.group_size = event.integer(EventField::kGroupSize);
+  record.in_elements = event.integer(EventField::kInElements);
+  record.out_elements = event.integer(EventField::kOutElements);
+  record.sequence = event.integer(EventField::kCollectiveSequence);
   event.batch.collectives.push_back(record);
   return static_cast<std::uint32_t>(event.batch.collectives.size());
 }
 
 // Arguments of a performance model's operators are always kept: they hold what the operator stands for.
 std::uint32_t KinetoEvents::args_index(const Event& event) const {
-  const bool kept = options_.arguments == EventArguments::kKeep || event.fields.has(Field::kKernelType);
-  if (!kept || !event.fields.has(Field::kArgs)) return 0;
-  const std::string_view text = event[Field::kArgs];
+  const bool kept = options_.arguments == EventArguments::kKeep || event.fields.has(EventField::kKernelType);
+  if (!kept || !event.fields.has(EventField::kArgs)) return 0;
+  const std::string_view text = event[EventField::kArgs];
   const std::string_view value = text.substr(0, json_value_length(text));
   if (is_null_token(value)) return 0;
   event.batch.args.push_back(minify(value));

@@ -60,7 +60,7 @@ class KinetoEvents {
   EventCount& event_count(std::uint32_t category, std::string_view ph, EventBatch& batch);
   std::uint32_t category_id(const RawEvent& event);
   std::uint32_t name_id(const Event& event);
-  std::uint32_t text_id(Field field, const Event& event);
+  std::uint32_t text_id(EventField field, const Event& event);
   std::uint32_t value_text_id(std::string_view token, const Event& event);
   std::uint32_t collective_index(const Event& event);
   std::uint32_t args_index(const Event& event) const;

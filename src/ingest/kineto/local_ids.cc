@@ -38,8 +38,8 @@ std::array<std::int64_t, 3> triple(std::string_view token) {
 
 // "id2": {"local": "0x1"}, unique in its process, or {"global": "0x1"}.
 JsonMember second_id(const RawEvent& event) {
-  if (!event.gives(Field::kId2)) return {};
-  const std::vector<JsonMember> members = json_members(event[Field::kId2]);
+  if (!event.gives(EventField::kId2)) return {};
+  const std::vector<JsonMember> members = json_members(event[EventField::kId2]);
   return members.empty() ? JsonMember{} : members.front();
 }
 
@@ -62,9 +62,9 @@ std::optional<EventId> number_id(std::string_view token) {
 
 // A key for all the tokens together. Each is a whole JSON value or empty, so no two lists of tokens make the same key.
 template <std::size_t N>
-void join_tokens(const EventFields& fields, const std::array<Field, N>& wanted, std::string& out) {
+void join_tokens(const EventFields& fields, const std::array<EventField, N>& wanted, std::string& out) {
   out.clear();
-  for (const Field field : wanted) out.append(fields[field]).append("\n");
+  for (const EventField field : wanted) out.append(fields[field]).append("\n");
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ bool LocalIds::is_mark(std::uint32_t text, std::string_view raw) {
   return mark == Mark::kYes;
 }
 
-std::int64_t LocalIds::integer(const RawEvent& event, Field field) {
+std::int64_t LocalIds::integer(const RawEvent& event, EventField field) {
   const std::string_view token = event[field];
   if (token.empty() || is_null_token(token)) return kUnknownValue;
   const std::string_view text = number_text(token);
@@ -96,7 +96,7 @@ std::int64_t LocalIds::integer(const RawEvent& event, Field field) {
   return integral && *integral >= kLeastNumber ? *integral : kUnknownValue + wide_number(text, event);
 }
 
-std::uint32_t LocalIds::python_id(const RawEvent& event, Field field) {
+std::uint32_t LocalIds::python_id(const RawEvent& event, EventField field) {
   const std::string_view token = event[field];
   if (token.empty()) return kNoPythonId;
   if (is_null_token(token)) return kRootPythonId;
@@ -124,17 +124,17 @@ std::uint32_t LocalIds::wide_number(std::string_view text, const RawEvent& event
 }
 
 EventId LocalIds::event_id(const RawEvent& event) {
-  const std::string_view token = event.gives(Field::kId) ? event[Field::kId] : second_id(event).value;
+  const std::string_view token = event.gives(EventField::kId) ? event[EventField::kId] : second_id(event).value;
   if (token.empty() || is_null_token(token)) return {};
   if (const auto id = number_id(token)) return *id;
   return {text(raw_string(token), event), EventIdType::kText};
 }
 
 std::uint32_t LocalIds::scope(const RawEvent& event) {
-  const bool local = !event.gives(Field::kId) && second_id(event).key == "local";
-  if (!local && !event.gives(Field::kScope)) return 0;
-  key_.assign(event.gives(Field::kScope) ? raw_string(event[Field::kScope]) : std::string_view());
-  key_.append("\n").append(local ? number_text(event[Field::kPid]) : std::string_view());
+  const bool local = !event.gives(EventField::kId) && second_id(event).key == "local";
+  if (!local && !event.gives(EventField::kScope)) return 0;
+  key_.assign(event.gives(EventField::kScope) ? raw_string(event[EventField::kScope]) : std::string_view());
+  key_.append("\n").append(local ? number_text(event[EventField::kPid]) : std::string_view());
   const Interner::Entry entry = scopes_.intern(key_);
   if (entry.is_new) event.batch.scopes.push_back(key_);
   return entry.id;
@@ -153,8 +153,8 @@ void LocalIds::forget(const EventBatch& batch) {
 }
 
 std::uint32_t LocalIds::other_thread(const RawEvent& event) {
-  const std::string_view pid = event[Field::kPid];
-  const std::string_view tid = event[Field::kTid];
+  const std::string_view pid = event[EventField::kPid];
+  const std::string_view tid = event[EventField::kTid];
   key_.assign(pid).append("\n").append(tid);
   const Interner::Entry entry = threads_.intern(key_);
   if (entry.is_new) event.batch.threads.push_back({track_key(pid), track_key(tid)});
@@ -166,10 +166,10 @@ std::uint32_t LocalIds::other_thread(const RawEvent& event) {
 
 std::uint32_t LocalIds::stream(const RawEvent& event) {
   const EventFields& fields = event.fields;
-  const std::string_view device = fields[event.gives(Field::kDevice) ? Field::kDevice : Field::kPid];
-  const std::string_view stream = fields[event.gives(Field::kStream) ? Field::kStream : Field::kTid];
-  const std::string_view pid = event[Field::kPid];
-  const std::string_view tid = event[Field::kTid];
+  const std::string_view device = fields[event.gives(EventField::kDevice) ? EventField::kDevice : EventField::kPid];
+  const std::string_view stream = fields[event.gives(EventField::kStream) ? EventField::kStream : EventField::kTid];
+  const std::string_view pid = event[EventField::kPid];
+  const std::string_view tid = event[EventField::kTid];
   const std::array given{device, stream, pid, tid};
   if (last_stream_ != 0 && std::equal(given.begin(), given.end(), last_stream_tokens_.begin())) return last_stream_;
   key_.assign(device).append("\n").append(stream).append("\n").append(pid).append("\n").append(tid);
@@ -184,32 +184,34 @@ std::uint32_t LocalIds::stream(const RawEvent& event) {
 
 std::uint32_t LocalIds::launch_config(const RawEvent& event) {
   constexpr std::array kFields = {
-      Field::kGrid,      Field::kBlock,       Field::kRegisters,  Field::kSharedMemory,
-      Field::kOccupancy, Field::kBlocksPerSm, Field::kWarpsPerSm, Field::kTheoreticalOccupancy};
+      EventField::kGrid,      EventField::kBlock,       EventField::kRegisters,  EventField::kSharedMemory,
+      EventField::kOccupancy, EventField::kBlocksPerSm, EventField::kWarpsPerSm, EventField::kTheoreticalOccupancy};
   join_tokens(event.fields, kFields, key_);
   if (key_.size() == kFields.size()) return 0;
-  const std::int64_t registers = event.integer(Field::kRegisters);
-  const std::int64_t shared_memory = event.integer(Field::kSharedMemory);
+  const std::int64_t registers = event.integer(EventField::kRegisters);
+  const std::int64_t shared_memory = event.integer(EventField::kSharedMemory);
   const Interner::Entry entry = configs_.intern(key_);
   if (!entry.is_new) return entry.id;
-  const auto grid = triple(event[Field::kGrid]);
-  const auto block = triple(event[Field::kBlock]);
-  event.batch.configs.push_back({{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
-                                 {rate_of(event[Field::kOccupancy]), rate_of(event[Field::kTheoreticalOccupancy]),
-                                  rate_of(event[Field::kBlocksPerSm]), rate_of(event[Field::kWarpsPerSm])}});
+  const auto grid = triple(event[EventField::kGrid]);
+  const auto block = triple(event[EventField::kBlock]);
+  event.batch.configs.push_back(
+      {{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
+       {rate_of(event[EventField::kOccupancy]), rate_of(event[EventField::kTheoreticalOccupancy]),
+        rate_of(event[EventField::kBlocksPerSm]), rate_of(event[EventField::kWarpsPerSm])}});
   return entry.id;
 }
 
 std::uint32_t LocalIds::shape(const RawEvent& event) {
-  constexpr std::array kFields = {Field::kInputDims, Field::kInputTypes, Field::kInputStrides, Field::kConcreteInputs};
-  const auto has = [&](Field field) { return event.gives(field); };
+  constexpr std::array kFields = {EventField::kInputDims, EventField::kInputTypes, EventField::kInputStrides,
+                                  EventField::kConcreteInputs};
+  const auto has = [&](EventField field) { return event.gives(field); };
   if (std::none_of(kFields.begin(), kFields.end(), has)) return 0;
   join_tokens(event.fields, kFields, key_);
   const Interner::Entry entry = shapes_.intern(key_);
   if (entry.is_new) {
-    const auto given = [&](Field field) { return has(field) ? minify(event[field]) : std::string(); };
-    event.batch.shapes.push_back({given(Field::kInputDims), given(Field::kInputTypes), given(Field::kInputStrides),
-                                  given(Field::kConcreteInputs)});
+    const auto given = [&](EventField field) { return has(field) ? minify(event[field]) : std::string(); };
+    event.batch.shapes.push_back({given(EventField::kInputDims), given(EventField::kInputTypes),
+                                  given(EventField::kInputStrides), given(EventField::kConcreteInputs)});
   }
   return entry.id;
 }

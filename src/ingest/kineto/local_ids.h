@@ -26,9 +26,9 @@ class LocalIds {
   bool is_mark(std::uint32_t text, std::string_view raw);
 
   // Integers of up to 64 bits; those that do not fit become wide, see records.h. Otherwise as RawEvent::integer().
-  std::int64_t integer(const RawEvent& event, Field field);
+  std::int64_t integer(const RawEvent& event, EventField field);
   // Absent and null are different things: null is what the outermost frame has for a parent.
-  std::uint32_t python_id(const RawEvent& event, Field field);
+  std::uint32_t python_id(const RawEvent& event, EventField field);
 
   // Of "id", else of "id2".
   EventId event_id(const RawEvent& event);
@@ -37,7 +37,7 @@ class LocalIds {
 
   // By pid and tid. Most events repeat the thread of the event before.
   std::uint32_t thread(const RawEvent& event) {
-    const bool same = last_thread_ != 0 && event[Field::kPid] == last_pid_ && event[Field::kTid] == last_tid_;
+    const bool same = last_thread_ != 0 && event[EventField::kPid] == last_pid_ && event[EventField::kTid] == last_tid_;
     return same ? last_thread_ : other_thread(event);
   }
   // By the device and stream of its args, else by pid and tid.

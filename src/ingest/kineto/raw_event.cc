@@ -37,7 +37,7 @@ TrackKey track_key(std::string_view token) {
   return {kUnknownValue, unescape(raw_string(token)).text};
 }
 
-std::int64_t RawEvent::integer(Field field) const {
+std::int64_t RawEvent::integer(EventField field) const {
   const std::string_view token = fields[field];
   if (token.empty() || is_null_token(token)) return kUnknownValue;
   if (const auto value = parse_integral(number_text(token))) return *value;
@@ -46,7 +46,7 @@ std::int64_t RawEvent::integer(Field field) const {
 }
 
 std::int64_t RawEvent::duration() const {
-  const std::string_view token = fields[Field::kDur];
+  const std::string_view token = fields[EventField::kDur];
   if (const auto value = time_of(token, clock)) {
     if (*value >= 0) return *value;
     issue(IssueKind::kNegativeDuration, token);

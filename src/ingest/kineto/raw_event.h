@@ -29,13 +29,13 @@ struct RawEvent {
   EventBatch& batch;
   Clock clock;
 
-  [[nodiscard]] std::string_view operator[](Field field) const { return fields[field]; }
+  [[nodiscard]] std::string_view operator[](EventField field) const { return fields[field]; }
   void issue(IssueKind kind, std::string_view sample) const { batch.issues.add(kind, offset, sample); }
 
   // Present, and not null.
-  [[nodiscard]] bool gives(Field field) const { return fields.has(field) && !is_null_token(fields[field]); }
+  [[nodiscard]] bool gives(EventField field) const { return fields.has(field) && !is_null_token(fields[field]); }
   // kUnknownValue where the field is absent, null or no integer of 64 bits; the latter is an issue.
-  [[nodiscard]] std::int64_t integer(Field field) const;
+  [[nodiscard]] std::int64_t integer(EventField field) const;
   // Of "dur", in ns. kUnknownValue, with an issue, where the event gives no usable one.
   [[nodiscard]] std::int64_t duration() const;
 };

@@ -30,8 +30,6 @@ struct ThreadState {
   OpenIntervals<Origin> calls;         // only where flows make links
 };
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
-
 class Sweep {
  public:
   Sweep(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows)
@@ -155,7 +153,7 @@ class Sweep {
     const std::uint32_t id = rows_.row(EventTable::kCpuOp, record.args,
                                        {time(record.ts), record.dur, record.track, record.name, record.external_id,
                                         parent == nullptr ? kUnknownValue : std::int64_t{parent->id}, depth,
-                                        record.sequence_number, cell(record.shape)});
+                                        record.sequence_number, id_cell(record.shape)});
     if (record.external_id != kUnknownValue)
       links_.operator_by_external_id.set(record.external_id, process_of(record.track), id, record.ts);
     thread.annotations.advance(record.ts);
@@ -251,10 +249,10 @@ class Sweep {
       const std::unique_ptr<Marks>& marks = marks_[launch.process - 1];
       origin.graph_step = marks ? marks->any_steps.step_at(record.ts) : 0;
     }
-    origin.call = rows_.row(
-        EventTable::kRuntimeCall, record.args,
-        {time(record.ts), record.dur, record.track, record.name, record.correlation, record.external_id,
-         kind_cell(launch.kind), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step)});
+    origin.call = rows_.row(EventTable::kRuntimeCall, record.args,
+                            {time(record.ts), record.dur, record.track, record.name, record.correlation,
+                             record.external_id, kind_cell(launch.kind), id_cell(origin.cpu_op), id_cell(origin.stack),
+                             id_cell(origin.annotation), id_cell(origin.step)});
     // Profilers number correlations from 1; 0 stands for none.
     if (record.correlation != kUnknownValue && record.correlation != 0) links_.launches.push(launch);
     if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);

@@ -14,8 +14,6 @@
 namespace tracedb {
 namespace {
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
-
 // Finds the calls behind kernels and memory operations.
 class LaunchResolver {
  public:
@@ -290,9 +288,9 @@ class DeviceRowEmitter {
     const std::uint32_t id = rows_.row(
         EventTable::kKernel, event.args,
         {event.ts - store_.first_ts, event.dur, event.name, event.stream, event.correlation, event.external_id,
-         cell(origin.call), cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-         event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, cell(event.config), first_of_launch(origin),
-         kind_cell(kind), cpu_.passes->cell(origin.pass)});
+         id_cell(origin.call), id_cell(origin.cpu_op), id_cell(origin.stack), id_cell(origin.annotation),
+         id_cell(origin.step), event.graph_id_or_bytes, event.graph_node_id_or_bandwidth, id_cell(event.config),
+         first_of_launch(origin), kind_cell(kind), cpu_.passes->cell(origin.pass)});
     if (event.collective != 0) out_.collectives.push_back({id, event.collective});
     if (origin.step != 0) {
       StepRow& row = cpu_.steps.steps[origin.step - 1];
@@ -329,9 +327,9 @@ class DeviceRowEmitter {
     rows_.row(EventTable::kMemoryOp, event.args,
               {event.ts - store_.first_ts, event.dur, kind_cell(copy ? MemoryKind::kMemcpy : MemoryKind::kMemset),
                copy ? direction_of(event) : kUnknownValue, event.name, event.graph_id_or_bytes,
-               event.graph_node_id_or_bandwidth, event.stream, event.correlation, event.external_id, cell(origin.call),
-               cell(origin.cpu_op), cell(origin.stack), cell(origin.annotation), cell(origin.step),
-               cpu_.passes->cell(origin.pass)});
+               event.graph_node_id_or_bandwidth, event.stream, event.correlation, event.external_id,
+               id_cell(origin.call), id_cell(origin.cpu_op), id_cell(origin.stack), id_cell(origin.annotation),
+               id_cell(origin.step), cpu_.passes->cell(origin.pass)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {

@@ -11,7 +11,7 @@ namespace {
 
 // More flows than this with one id are not compared: such an id says nothing about correlations.
 constexpr std::size_t kMostStarts = 4;
-constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kLargestId = std::numeric_limits<std::int64_t>::max();
 
 std::vector<std::uint32_t> streams_of_threads(const TraceStore& store) {
   std::vector<std::uint32_t> out;
@@ -23,8 +23,8 @@ std::vector<std::uint32_t> streams_of_threads(const TraceStore& store) {
 }
 
 std::int64_t arrow_id(const EventId& id) {
-  return id.type == EventIdType::kInteger && id.number <= kLargest ? static_cast<std::int64_t>(id.number)
-                                                                   : kUnknownValue;
+  return id.type == EventIdType::kInteger && id.number <= kLargestId ? static_cast<std::int64_t>(id.number)
+                                                                     : kUnknownValue;
 }
 
 FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {

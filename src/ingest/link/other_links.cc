@@ -12,15 +12,13 @@ namespace {
 constexpr std::string_view kFlowPhases = "stf";
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t cell(std::uint32_t id) { return id == 0 ? kUnknownValue : std::int64_t{id}; }
-
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
 
 void emit_slices(TraceStore& store, RowStream& rows) {
   store.slices.start();
   for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
     const std::uint32_t id = rows.row(EventTable::kSlice, slice->args,
-                                      {slice->ts - store.first_ts, slice->dur, cell(slice->category), slice->name,
+                                      {slice->ts - store.first_ts, slice->dur, id_cell(slice->category), slice->name,
                                        process_of(store, slice->track), slice->track});
     rows.argument(EventTable::kSlice, id, slice->end_args);
   }
@@ -31,8 +29,8 @@ void emit_instants(TraceStore& store, RowStream& rows) {
   store.instants.start();
   for (; const InstantRecord* instant = store.instants.peek(); store.instants.pop()) {
     rows.row(EventTable::kInstant, instant->args,
-             {instant->ts - store.first_ts, cell(instant->category), instant->name, process_of(store, instant->track),
-              instant->track, instant->bytes});
+             {instant->ts - store.first_ts, id_cell(instant->category), instant->name,
+              process_of(store, instant->track), instant->track, instant->bytes});
   }
   store.instants.release();
 }
@@ -83,7 +81,7 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
                       (flow->id.type == EventIdType::kInteger && flow->id.number <= kLargest);
     const std::uint32_t id = rows.row(
         EventTable::kFlowUnmatched, flow->args,
-        {flow->ts - store.first_ts, cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
+        {flow->ts - store.first_ts, id_cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
          fits ? static_cast<std::int64_t>(flow->id.number) : kUnknownValue, process_of(store, flow->track),
          flow->track});
     if (!fits && flow->id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow->id});

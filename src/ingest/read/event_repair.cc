@@ -3,11 +3,10 @@
 #include <cstddef>
 
 #include "base/text/utf8.h"
+#include "ingest/read/json_text.h"
 
 namespace tracedb {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 void append_escaped(std::string& out, unsigned char control) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -22,20 +21,15 @@ bool is_hole(std::string_view text, std::size_t at) {
   return text.substr(at).starts_with(kHole);
 }
 
-std::size_t skip_space(std::string_view text, std::size_t i) {
-  while (i < text.size() && is_space(text[i])) ++i;
-  return i;
-}
-
 // Whether a quote before `next` may be the end of a member's value: what follows belongs to no text. A colon or another
 // quote further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a
 // row are text (operator"" _x), the first of them for certain; so is a comma with no member behind it.
 bool may_end_value(std::string_view text, std::size_t next) {
   if (next < text.size() && text[next] == '"') return false;
-  next = skip_space(text, next);
+  next = skip_json_space(text, next);
   if (next == text.size()) return true;
   if (text[next] != ',') return std::string_view(":\"]}").find(text[next]) != std::string_view::npos;
-  const std::size_t member = skip_space(text, next + 1);
+  const std::size_t member = skip_json_space(text, next + 1);
   return member == text.size() || text[member] == '"';
 }
 
@@ -68,7 +62,7 @@ std::string repaired_event(std::string_view original) {
       append_escaped(out, static_cast<unsigned char>(c));
       continue;
     }
-    if (!in_string && !is_space(c)) before = c;
+    if (!in_string && !is_json_space(c)) before = c;
     out += c;
   }
   return out;

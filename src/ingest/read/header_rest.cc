@@ -8,12 +8,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kEventsKey = "\"traceEvents\"";
-constexpr std::string_view kSpace = " \t\r\n";
-
-std::size_t skip_space(std::string_view text, std::size_t i) {
-  return std::min(text.find_first_not_of(kSpace, i), text.size());
-}
+constexpr std::string_view kQuotedEventsKey = "\"traceEvents\"";
 
 bool is_at(std::string_view text, std::size_t i, char c) { return i < text.size() && text[i] == c; }
 
@@ -28,17 +23,17 @@ class MemberWalk {
       const ShapeCheck key = check_shape(text_.substr(at_), kAnyDepth);
       if (key.shape != Shape::kWhole) return false;
       const std::string_view token = text_.substr(at_, key.end);
-      at_ = skip_space(text_, at_ + key.end);
+      at_ = skip_json_space(text_, at_ + key.end);
       if (!is_at(text_, at_, ':')) return false;
-      at_ = skip_space(text_, at_ + 1);
-      if (token == kEventsKey && is_at(text_, at_, '[')) {
+      at_ = skip_json_space(text_, at_ + 1);
+      if (token == kQuotedEventsKey && is_at(text_, at_, '[')) {
         rest.events = at_ + 1;
         return true;
       }
       if (!take_value(token, rest)) return false;
-      if (is_at(text_, at_, '}')) return skip_space(text_, at_ + 1) == text_.size();
+      if (is_at(text_, at_, '}')) return skip_json_space(text_, at_ + 1) == text_.size();
       if (!is_at(text_, at_, ',')) return false;
-      at_ = skip_space(text_, at_ + 1);
+      at_ = skip_json_space(text_, at_ + 1);
     }
     return false;
   }
@@ -52,7 +47,7 @@ class MemberWalk {
       rest.members.push_back({storable_text(raw_string(key)).text, std::string(text_.substr(at_, value.end)),
                               static_cast<std::int64_t>(at_)});
     }
-    at_ = skip_space(text_, at_ + value.end);
+    at_ = skip_json_space(text_, at_ + value.end);
     return value.shape == Shape::kWhole;
   }
 
@@ -62,10 +57,10 @@ class MemberWalk {
 
 // Where the last list under the key of events begins, whatever stands before it.
 std::size_t last_list_of_events(std::string_view text) {
-  for (std::size_t at = text.rfind(kEventsKey); at != std::string_view::npos;
-       at = at == 0 ? at - 1 : text.rfind(kEventsKey, at - 1)) {
-    const std::size_t colon = skip_space(text, at + kEventsKey.size());
-    const std::size_t list = skip_space(text, colon + 1);
+  for (std::size_t at = text.rfind(kQuotedEventsKey); at != std::string_view::npos;
+       at = at == 0 ? at - 1 : text.rfind(kQuotedEventsKey, at - 1)) {
+    const std::size_t colon = skip_json_space(text, at + kQuotedEventsKey.size());
+    const std::size_t list = skip_json_space(text, colon + 1);
     if (is_at(text, colon, ':') && is_at(text, list, '[')) return list + 1;
   }
   return std::string_view::npos;
@@ -78,7 +73,7 @@ HeaderRest rest_of_header(std::string_view text) {
   std::size_t bytes = std::size_t{64} << 20U;
   for (std::size_t at = text.find_first_of(",{"); at != std::string_view::npos; at = text.find_first_of(",{", at + 1)) {
     HeaderRest rest;
-    const std::size_t begin = skip_space(text, at + 1);
+    const std::size_t begin = skip_json_space(text, at + 1);
     MemberWalk walk(text, begin);
     if (walk.reaches_end(rest)) return rest;
     const std::size_t walked = walk.at() - std::min(begin, walk.at());

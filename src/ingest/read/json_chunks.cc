@@ -12,7 +12,6 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kSkipPiece = 4096;
-constexpr std::size_t kSample = 200;
 
 bool all_space(std::string_view text) { return trim_json_space(text).empty(); }
 
@@ -182,7 +181,7 @@ bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
 // An element that outgrew the limit: reads on without keeping it until it ends.
 void JsonChunks::pass_over_oversized(Chunk& chunk, std::size_t used) {
   issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset),
-              {chunk.buffer.data() + 1, std::min(used, kSample)});
+              {chunk.buffer.data() + 1, std::min(used, kIssueSample)});
   ++oversized_;
   base_ += used;
   scan_.length = std::numeric_limits<std::int64_t>::min() / 2;  // that it is large is known

@@ -25,6 +25,8 @@
 
 namespace tracedb {
 
+inline constexpr std::size_t kIssueSample = 200;  // most bytes of the trace that an issue quotes
+
 // Text of consecutive array elements, comma-separated, in brackets: "[" elements "]", followed by kPadding bytes that
 // may be read but mean nothing. `offset` is the position of the first element's bytes in the decompressed trace.
 struct Chunk {

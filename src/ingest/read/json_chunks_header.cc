@@ -11,11 +11,8 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kSample = 200;
 constexpr std::size_t kFirstLook = 4096;  // of a value: nearly all end within
 const std::string kEventsKey = "traceEvents";
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // Members that traces have at the top level, with or without events.
 bool is_of_trace(std::string_view key) {
@@ -59,7 +56,7 @@ std::string_view JsonChunks::ahead(std::size_t size) {
 
 bool JsonChunks::skip_space(std::string_view also) {
   for (char c = 0; peek(c); ++at_) {
-    if (!is_space(c) && also.find(c) == std::string_view::npos) return true;
+    if (!is_json_space(c) && also.find(c) == std::string_view::npos) return true;
   }
   return false;
 }
@@ -68,7 +65,7 @@ bool JsonChunks::skip_space(std::string_view also) {
 std::size_t JsonChunks::solid_ahead(std::size_t from) {
   for (std::size_t i = from;; ++i) {
     if (ahead(i + 1).size() <= i) return EventSearch::kNone;
-    if (!is_space(window_[at_ + i])) return i;
+    if (!is_json_space(window_[at_ + i])) return i;
   }
 }
 
@@ -171,7 +168,7 @@ bool JsonChunks::may_end_at(std::size_t end) {
 // Of a value that is too large to keep, which tells little: a whole event in it tells that a bracket is missing.
 void JsonChunks::pass_over_large_value(const std::string& key) {
   const std::uint64_t begin = position();
-  const std::string sample(ahead(kSample));
+  const std::string sample(ahead(kIssueSample));
   ScanState state;
   state.length = std::numeric_limits<std::int64_t>::min() / 2;  // that it is large is known
   std::size_t scanned = 0;                                      // of what is ahead

@@ -12,7 +12,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kSample = 200;
 constexpr std::size_t kDamagedPiece = std::size_t{64} << 10U;
 
 }  // namespace
@@ -43,7 +42,7 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
     }
     if (used > limits_.event) {
       if (!dropped && astray == Astray::kNo) {
-        issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset), rest.substr(0, kSample));
+        issues_.add(IssueKind::kOversizedEvent, static_cast<std::int64_t>(chunk.offset), rest.substr(0, kIssueSample));
         ++oversized_;
       }
       dropped = true;
@@ -99,7 +98,7 @@ bool JsonChunks::emit_damaged(Chunk& chunk, std::size_t end) {
 // At at_ the text belongs nowhere: events may follow. `value` is the member it is the value of, for the message.
 void JsonChunks::look_for_events(Astray where, std::string_view value) {
   lost_at_ = static_cast<std::int64_t>(position());
-  lost_text_ = ahead(kSample);
+  lost_text_ = ahead(kIssueSample);
   lost_value_ = value;
   if (where == Astray::kBeforeDocument) issues_.add(IssueKind::kLeadingData, lost_at_, lost_text_);
   if (where == Astray::kInHeader) issues_.add(IssueKind::kMalformedHeader, lost_at_, lost_text_);

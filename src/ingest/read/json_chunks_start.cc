@@ -9,7 +9,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kSample = 200;
 constexpr std::size_t kNamedHead = 4096;  // of JSON, in which its first names stand
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -35,7 +34,7 @@ void JsonChunks::scan_start() {
   const char c = window_[at_];
   const bool opens = c == '{' || c == '[';
   if (documents_++ > 0) {
-    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kSample));
+    issues_.add(IssueKind::kTrailingData, static_cast<std::int64_t>(position()), ahead(kIssueSample));
     if (!opens) return look_for_events(Astray::kBehindDocument);
   } else if (!opens) {
     if (base_ == 0) at_ = 0;  // white space may belong to what stands there
@@ -49,7 +48,7 @@ void JsonChunks::scan_start() {
 void JsonChunks::begin_document() {
   in_object_ = window_[at_] == '{';
   if (in_object_ && is_event_without_list()) {
-    issues_.add(IssueKind::kMalformedHeader, static_cast<std::int64_t>(position()), ahead(kSample));
+    issues_.add(IssueKind::kMalformedHeader, static_cast<std::int64_t>(position()), ahead(kIssueSample));
     in_object_ = false;
     return begin_events();
   }

@@ -4,15 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "ingest/read/json_text.h"
+
 namespace tracedb {
 namespace {
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-std::size_t skip_space(std::string_view text, std::size_t i) {
-  while (i < text.size() && is_space(text[i])) ++i;
-  return i;
-}
 
 // Walks over one value.
 class ShapeReader {
@@ -21,7 +16,7 @@ class ShapeReader {
 
   ShapeCheck read() {
     while (!finished_) {
-      at_ = skip_space(text_, at_);
+      at_ = skip_json_space(text_, at_);
       if (at_ == text_.size()) return result(Shape::kCut);
       if (!step(text_[at_])) return result(at_ == text_.size() ? Shape::kCut : Shape::kBroken);
     }
@@ -133,10 +128,10 @@ struct Walk {
 
 // Over the member of an object that `text` starts with, the comma before it included.
 Walk walk_member(std::string_view text) {
-  const std::size_t key = skip_space(text, 1);
+  const std::size_t key = skip_json_space(text, 1);
   if (!text.starts_with(',') || key == text.size() || text[key] != '"') return {false, 0};
   const ShapeCheck name = check_shape(text.substr(key), kAnyDepth);
-  const std::size_t colon = skip_space(text, key + name.end);
+  const std::size_t colon = skip_json_space(text, key + name.end);
   if (name.shape != Shape::kWhole || colon == text.size() || text[colon] != ':') return {false, colon};
   const ShapeCheck value = check_shape(text.substr(colon + 1), kAnyDepth);
   return {value.shape == Shape::kWhole, colon + 1 + value.end};
@@ -145,12 +140,12 @@ Walk walk_member(std::string_view text) {
 // Over what follows the array of events: members of the top level, if that is an object, and its end. Whole where
 // nothing else does.
 Walk walk_rest_of_trace(std::string_view text, Container top_level) {
-  std::size_t end = skip_space(text, 0);
+  std::size_t end = skip_json_space(text, 0);
   if (top_level == Container::kArray) return {end == text.size(), end};
   Walk member = walk_member(text.substr(end));
-  for (; member.whole; member = walk_member(text.substr(end))) end = skip_space(text, end + member.end);
+  for (; member.whole; member = walk_member(text.substr(end))) end = skip_json_space(text, end + member.end);
   if (end == text.size() || text[end] != '}') return {false, end + member.end};
-  end = skip_space(text, end + 1);
+  end = skip_json_space(text, end + 1);
   return {end == text.size(), end};
 }
 
@@ -169,13 +164,13 @@ enum class Answer : std::uint8_t { kNo, kYes, kCut };
 Answer element_begins(std::string_view text, std::size_t at) {
   const std::size_t before = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", at - 1);
   if (before != std::string_view::npos && text[before] == ':') return Answer::kNo;
-  const std::size_t quote = skip_space(text, at + 1);
+  const std::size_t quote = skip_json_space(text, at + 1);
   if (quote == text.size()) return Answer::kCut;
   if (text[quote] != '"') return Answer::kNo;
   const std::string_view key = text.substr(quote + 1, kLongestKey + 1);
   const std::size_t end = key.find('"');
   if (end == std::string_view::npos) return key.size() > kLongestKey ? Answer::kNo : Answer::kCut;
-  const std::size_t colon = skip_space(text, quote + 1 + end + 1);
+  const std::size_t colon = skip_json_space(text, quote + 1 + end + 1);
   if (colon == text.size()) return Answer::kCut;
   return text[colon] == ':' ? Answer::kYes : Answer::kNo;
 }
@@ -210,9 +205,9 @@ Answer event_begins(std::string_view text, std::size_t at) {
 ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
 
 bool is_list_of_events(std::string_view element) {
-  const std::size_t bracket = skip_space(element, 0);
+  const std::size_t bracket = skip_json_space(element, 0);
   if (bracket == element.size() || element[bracket] != '[') return false;
-  const std::size_t first = skip_space(element, bracket + 1);
+  const std::size_t first = skip_json_space(element, bracket + 1);
   if (first == element.size() || element[first] != '{') return false;
   return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
 }
@@ -241,14 +236,14 @@ EventSearch find_event_or_part(std::string_view text, std::size_t from, std::siz
 std::size_t find_phase(std::string_view text, std::size_t from) {
   constexpr std::string_view kKey = "\"ph\"";
   for (std::size_t at = text.find(kKey, from); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
-    const std::size_t colon = skip_space(text, at + kKey.size());
+    const std::size_t colon = skip_json_space(text, at + kKey.size());
     if (colon < text.size() && text[colon] == ':') return at;
   }
   return std::string_view::npos;
 }
 
 Behind behind_event(std::string_view text, std::size_t end) {
-  const std::size_t next = skip_space(text, end);
+  const std::size_t next = skip_json_space(text, end);
   if (next == text.size()) return Behind::kEndOfText;
   return text[next] == ',' || text[next] == ']' ? Behind::kSeparator : Behind::kOther;
 }

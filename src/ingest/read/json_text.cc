@@ -5,8 +5,6 @@
 namespace tracedb {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 std::optional<std::uint32_t> hex4(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
   std::uint32_t value = 0;
@@ -89,7 +87,7 @@ std::size_t json_value_length(std::string_view text) {
     } else if (c == '}' || c == ']') {
       if (depth == 0) return i;
       if (--depth == 0) return i + 1;
-    } else if (depth == 0 && (c == ',' || is_space(c))) {
+    } else if (depth == 0 && (c == ',' || is_json_space(c))) {
       return i;
     }
   }
@@ -99,7 +97,7 @@ std::size_t json_value_length(std::string_view text) {
 std::vector<JsonMember> json_members(std::string_view text) {
   std::vector<JsonMember> out;
   const auto skip = [&text](std::string_view what) {
-    while (!text.empty() && (is_space(text.front()) || what.find(text.front()) != std::string_view::npos)) {
+    while (!text.empty() && (is_json_space(text.front()) || what.find(text.front()) != std::string_view::npos)) {
       text.remove_prefix(1);
     }
   };
@@ -124,7 +122,7 @@ std::vector<std::string_view> json_elements(std::string_view text) {
   if (!text.starts_with('[')) return out;
   text.remove_prefix(1);
   while (true) {
-    while (!text.empty() && (is_space(text.front()) || text.front() == ',')) text.remove_prefix(1);
+    while (!text.empty() && (is_json_space(text.front()) || text.front() == ',')) text.remove_prefix(1);
     const std::size_t length = json_value_length(text);
     if (length == std::string_view::npos || length == 0) return out;
     out.push_back(text.substr(0, length));
@@ -133,8 +131,8 @@ std::vector<std::string_view> json_elements(std::string_view text) {
 }
 
 std::string_view trim_json_space(std::string_view text) {
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
   return text;
 }
 
@@ -211,7 +209,7 @@ std::string minify(std::string_view json) {
       continue;
     }
     if (c == '"') in_string = !in_string;
-    if (in_string || !is_space(c)) out += c;
+    if (in_string || !is_json_space(c)) out += c;
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // white space around it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,12 @@
 
 namespace tracedb {
 
+inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+// The place of the first character from `i` on that is no white space; the length of the text if there is none.
+inline std::size_t skip_json_space(std::string_view text, std::size_t i) {
+  while (i < text.size() && is_json_space(text[i])) ++i;
+  return i;
+}
 std::string_view trim_json_space(std::string_view text);
 
 inline bool is_json_string(std::string_view token) { return !token.empty() && token.front() == '"'; }

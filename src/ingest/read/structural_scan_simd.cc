@@ -105,7 +105,7 @@ inline std::size_t last_bit(std::uint64_t bits, std::size_t from, std::size_t li
   return bits == 0 ? ScanResult::kNone : 63 - static_cast<std::size_t>(__builtin_clzll(bits));
 }
 
-enum class Walk { kGoesOn, kClosed, kSuspicious };
+enum class BlockWalk { kGoesOn, kClosed, kSuspicious };
 
 // What is between elements, before byte `at` of a block: the bracket that ended the last one must be of the kind of
 // `opener`. Updates where the current element begins. False: something is suspicious.
@@ -126,9 +126,10 @@ enum class Walk { kGoesOn, kClosed, kSuspicious };
 }
 
 // Follows the depth bracket by bracket. What it finds is written back unless something is suspicious.
-[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline Walk walk_block(std::uint64_t opens, std::uint64_t closes,
-                                                                 std::uint64_t commas, const char* bytes,
-                                                                 std::size_t offset, Carry& carry, ScanResult& result) {
+[[gnu::target("avx2,pclmul,popcnt,bmi")]] inline BlockWalk walk_block(std::uint64_t opens, std::uint64_t closes,
+                                                                      std::uint64_t commas, const char* bytes,
+                                                                      std::size_t offset, Carry& carry,
+                                                                      ScanResult& result) {
   std::size_t from = 0;  // first byte at the current depth
   std::uint64_t brackets = opens | closes;
   std::int64_t depth = carry.depth;
@@ -139,14 +140,14 @@ enum class Walk { kGoesOn, kClosed, kSuspicious };
     const std::size_t at = brackets == 0 ? kBlock : static_cast<std::size_t>(__builtin_ctzll(brackets));
     // All that is to be done once an element stands here: this branch is hard enough to predict.
     if (depth == 0) {
-      if (!pass_gap(commas, bytes, from, at, opener, begin, last_comma)) return Walk::kSuspicious;
+      if (!pass_gap(commas, bytes, from, at, opener, begin, last_comma)) return BlockWalk::kSuspicious;
       if (brackets != 0) opener = bytes[at];
     }
     if (brackets == 0) break;
     depth += (opens >> at & 1) != 0 ? 1 : -1;
     if (depth < 0) {
       const bool large = static_cast<std::int64_t>(at) - begin > ScanResult::kLargeElement;
-      if (bytes[at] == '}' || large) return Walk::kSuspicious;
+      if (bytes[at] == '}' || large) return BlockWalk::kSuspicious;
       result.end = offset + at;
       break;
     }
@@ -157,7 +158,7 @@ enum class Walk { kGoesOn, kClosed, kSuspicious };
   carry.depth = depth;
   carry.opener = opener;
   carry.begin = begin + static_cast<std::int64_t>(offset);
-  return depth < 0 ? Walk::kClosed : Walk::kGoesOn;
+  return depth < 0 ? BlockWalk::kClosed : BlockWalk::kGoesOn;
 }
 
 // For a block in which something is odd. True when the scan ends in it.
@@ -214,9 +215,9 @@ void close_carry(Carry& carry) {
   if (carry.depth > close_count) {
     carry.depth += __builtin_popcountll(opens) - close_count;
   } else {
-    const Walk walk = walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result);
-    if (walk == Walk::kSuspicious) return scan_block_by_bytes(bytes, size, offset, carry, result);
-    if (walk == Walk::kClosed) {
+    const BlockWalk walk = walk_block(opens, closes, equal_mask(block, ',') & ~strings, bytes, offset, carry, result);
+    if (walk == BlockWalk::kSuspicious) return scan_block_by_bytes(bytes, size, offset, carry, result);
+    if (walk == BlockWalk::kClosed) {
       close_carry(carry);
       return true;
     }

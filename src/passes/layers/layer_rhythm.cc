@@ -230,9 +230,9 @@ struct Part {
   std::size_t stack = SIZE_MAX;
 };
 
-class Finder {
+class RhythmFinder {
  public:
-  Finder(std::span<const Traits> sequence, std::span<const std::size_t> joints) : sequence_(sequence) {
+  RhythmFinder(std::span<const Traits> sequence, std::span<const std::size_t> joints) : sequence_(sequence) {
     marks_.assign(joints.begin(), joints.end());
   }
 
@@ -374,7 +374,7 @@ class Finder {
 }  // namespace
 
 LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
-  return Finder(sequence, joints).run();
+  return RhythmFinder(sequence, joints).run();
 }
 
 }  // namespace tracedb

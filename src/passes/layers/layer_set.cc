@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 constexpr double kAgreement = 0.95;
 
-class Finder {
+class LayerFinder {
  public:
-  Finder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
-         const CaptureLayers* captured)
+  LayerFinder(const Index& index, const EventTables& events, const StepSet& steps, const std::vector<Traits>& traits,
+              const CaptureLayers* captured)
       : events_(events),
         steps_(steps),
         dur_(events.kernels.int64s("dur")),
@@ -274,7 +274,7 @@ class Finder {
 
 LayerSet find_layers(const Index& index, const EventTables& events, const StepSet& steps,
                      const std::vector<Traits>& traits, const CaptureLayers* captured) {
-  return Finder(index, events, steps, traits, captured).run();
+  return LayerFinder(index, events, steps, traits, captured).run();
 }
 
 }  // namespace tracedb

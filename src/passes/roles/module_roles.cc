@@ -10,17 +10,17 @@ namespace tracedb {
 namespace {
 
 // Words that class names hold, in lower case, and what they say.
-constexpr std::array kNorm = {"norm"};
-constexpr std::array kRope = {"rotary", "rope"};
-constexpr std::array kEmbedding = {"embed"};
-constexpr std::array kActivation = {"silu",       "gelu",  "relu", "swiglu", "geglu",
-                                    "activation", "swish", "tanh", "sigmoid"};
-constexpr std::array kAttention = {"attention", "attn"};
-constexpr std::array kMlp = {"mlp", "feedforward", "ffn", "layerff", "intermediate", "gateddense", "actdense"};
-constexpr std::array kExperts = {"sparsemoe", "moeblock", "fusedmoe", "mixtureofexperts", "moelayer"};
+constexpr std::array kNormWords = {"norm"};
+constexpr std::array kRopeWords = {"rotary", "rope"};
+constexpr std::array kEmbeddingWords = {"embed"};
+constexpr std::array kActivationWords = {"silu",       "gelu",  "relu", "swiglu", "geglu",
+                                         "activation", "swish", "tanh", "sigmoid"};
+constexpr std::array kAttentionWords = {"attention", "attn"};
+constexpr std::array kMlpWords = {"mlp", "feedforward", "ffn", "layerff", "intermediate", "gateddense", "actdense"};
+constexpr std::array kExpertsWords = {"sparsemoe", "moeblock", "fusedmoe", "mixtureofexperts", "moelayer"};
 constexpr std::array kLogitWords = {"lmhead", "logitsprocessor"};
-constexpr std::array kLanguageModel = {"forcausallm", "lmheadmodel", "formaskedlm", "forconditionalgeneration"};
-constexpr std::array kLinear = {"linear", "conv1d", "dense"};
+constexpr std::array kLanguageModelWords = {"forcausallm", "lmheadmodel", "formaskedlm", "forconditionalgeneration"};
+constexpr std::array kLinearWords = {"linear", "conv1d", "dense"};
 
 template <std::size_t n>
 bool has_any(std::string_view name, const std::array<const char*, n>& words) {
@@ -28,7 +28,7 @@ bool has_any(std::string_view name, const std::array<const char*, n>& words) {
                      [&](const char* word) { return name.find(word) != std::string_view::npos; });
 }
 
-bool holds_experts(std::string_view name) { return has_any(name, kExperts) || name.ends_with("moe"); }
+bool holds_experts(std::string_view name) { return has_any(name, kExpertsWords) || name.ends_with("moe"); }
 
 // "BertOnlyMLMHead"; a "BertLMHeadModel" is all of the model.
 bool makes_logits(std::string_view name) { return has_any(name, kLogitWords) && !name.ends_with("model"); }
@@ -45,8 +45,8 @@ bool any_has(const Path& path, const std::array<const char*, n>& words) {
 ModulePart part_of(const Path& path) {
   bool is_output = false;
   for (auto name = path.rbegin(); name != path.rend(); ++name) {
-    if (has_any(*name, kAttention)) return ModulePart::kAttention;
-    if (has_any(*name, kMlp) || holds_experts(*name)) return ModulePart::kMlp;
+    if (has_any(*name, kAttentionWords)) return ModulePart::kAttention;
+    if (has_any(*name, kMlpWords) || holds_experts(*name)) return ModulePart::kMlp;
     is_output = is_output || name->ends_with("output");
   }
   return is_output ? ModulePart::kMlp : ModulePart::kUnknown;
@@ -65,13 +65,13 @@ void mark_linear(const Path& path, ModuleMark& out) {
   const std::string& leaf = path.back();
   const auto experts = std::find_if(path.begin(), path.end(), holds_experts);
   if (leaf.find("router") != std::string::npos) out.product = Role::kRouter;
-  if (path.size() > 1 && has_any(path[path.size() - 2], kLanguageModel)) {
+  if (path.size() > 1 && has_any(path[path.size() - 2], kLanguageModelWords)) {
     out.part = ModulePart::kLogits;
     out.product = Role::kLmHead;
   }
   if (out.product != Role::kNone || (out.part != ModulePart::kAttention && out.part != ModulePart::kMlp)) return;
   const bool in_expert = experts != path.end() && std::any_of(experts, path.end(), [](const std::string& name) {
-                           return has_any(name, kMlp) && !holds_experts(name);
+                           return has_any(name, kMlpWords) && !holds_experts(name);
                          });
   if (!in_expert) {
     out.product = role_of_parallel(leaf, out.part);
@@ -95,18 +95,18 @@ ModuleMark mark_of_modules(std::span<const std::string_view> classes) {
     out.part = ModulePart::kLogits;
     out.product = Role::kLmHead;
     out.comm = Role::kLmHeadComm;
-  } else if (any_has(path, kRope)) {
+  } else if (any_has(path, kRopeWords)) {
     out.all = Role::kRope;
-  } else if (any_has(path, kEmbedding)) {
+  } else if (any_has(path, kEmbeddingWords)) {
     out.all = Role::kEmbedding;
     out.comm = Role::kEmbeddingComm;
   } else if (leaf.find("sampler") != std::string::npos) {
     out.all = Role::kSampling;
-  } else if (has_any(leaf, kNorm)) {
+  } else if (has_any(leaf, kNormWords)) {
     out.mark = Mark::kNorm;
-  } else if (has_any(leaf, kActivation)) {
+  } else if (has_any(leaf, kActivationWords)) {
     out.mark = Mark::kActivation;
-  } else if (has_any(leaf, kLinear)) {
+  } else if (has_any(leaf, kLinearWords)) {
     out.linear = true;
     mark_linear(path, out);
   }

@@ -26,12 +26,12 @@ struct Track {
 };
 
 // Where steps begin and end, as positions in a track.
-struct StepRange {
+struct TrackRange {
   std::size_t begin = 0, end = 0;
 };
 
-struct StepRanges {
-  std::vector<StepRange> steps;
+struct TrackRanges {
+  std::vector<TrackRange> steps;
   double confidence = 0;
   std::string reason;
 };
@@ -72,11 +72,11 @@ class LayerRhythm {
   LayerRhythm(const KernelSequence& kernels, const Track& track)
       : kernels_(kernels), track_(track), runs_(mixer_runs(track.traits)) {}
 
-  StepRanges find() {
+  TrackRanges find() {
     if (runs_.size() < 2) return {{}, 0, "no kernels of attention or state spaces follow each other"};
-    StepRanges named = ranges(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
+    TrackRanges named = ranges(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
     if (named.confidence >= kConfident) return named;
-    StepRanges recurring = ranges(recurring_gaps(), "kernels that recur after the same number of layers");
+    TrackRanges recurring = ranges(recurring_gaps(), "kernels that recur after the same number of layers");
     if (recurring.confidence >= kConfident) return recurring;
     return {{}, 0, "no number of layers between sampling or embedding kernels prevails"};
   }
@@ -134,7 +134,7 @@ class LayerRhythm {
     ++seen.count;
   }
 
-  [[nodiscard]] StepRanges ranges(const std::vector<std::size_t>& gaps, const std::string& reason) const {
+  [[nodiscard]] TrackRanges ranges(const std::vector<std::size_t>& gaps, const std::string& reason) const {
     const bool around = std::any_of(track_.traits.begin(), track_.traits.end(),
                                     [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
     if (gaps.empty() && !around) return {};
@@ -145,7 +145,7 @@ class LayerRhythm {
       layers.push_back(to - from);
     }
     const std::size_t usual = most_frequent(layers);
-    StepRanges out{{}, 0, reason};
+    TrackRanges out{{}, 0, reason};
     std::size_t begin = 0;
     std::size_t same = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -203,7 +203,7 @@ class LayerRhythm {
 };
 
 // A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work.
-StepRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
+TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   std::vector<std::size_t> ends;
   std::size_t other_work = 0;
   bool inside = false;
@@ -225,7 +225,7 @@ StepRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
   for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);
   const std::size_t usual = upper_median(std::span(sizes));
   const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
-  StepRanges out{{}, 0, "optimizer steps"};
+  TrackRanges out{{}, 0, "optimizer steps"};
   std::size_t same = 0;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
@@ -251,9 +251,9 @@ bool from_graph(const KernelSequence& kernels, std::uint32_t kernel) {
 }
 
 // Whole passes captured as one graph.
-StepRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
+TrackRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
   constexpr std::size_t kSmallest = 8;
-  std::vector<StepRange> graphs;
+  std::vector<TrackRange> graphs;
   std::size_t held = 0;
   std::uint32_t latest = 0;
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
@@ -266,11 +266,11 @@ StepRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
   }
   if (graphs.size() < 2 || held * 2 < track.kernel.size()) return {{}, 0, "no graph launches hold most of the kernels"};
   std::map<std::size_t, std::size_t> sizes;
-  for (const StepRange& graph : graphs) ++sizes[graph.end - graph.begin];
+  for (const TrackRange& graph : graphs) ++sizes[graph.end - graph.begin];
   const auto usual =
       std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (usual->first < kSmallest) return {{}, 0, "graph launches are too small to be steps"};
-  StepRanges out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
+  TrackRanges out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     out.steps.push_back({graphs[i].begin, i + 1 < graphs.size() ? graphs[i + 1].begin : track.kernel.size()});
   }
@@ -278,7 +278,7 @@ StepRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
   return out;
 }
 
-StepKind kind_of(const KernelSequence& kernels, const Track& track, const StepRange& range) {
+StepKind kind_of(const KernelSequence& kernels, const Track& track, const TrackRange& range) {
   Traits all = 0;
   std::size_t products = 0;
   std::size_t replayed = 0;
@@ -318,12 +318,12 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
     return out;
   }
   const Track track = track_of(kernels, main_device(kernels));
-  StepRanges optimizer = optimizer_rhythm(kernels, track);
+  TrackRanges optimizer = optimizer_rhythm(kernels, track);
   const bool training = !optimizer.steps.empty();
   out.rhythm = training ? Rhythm::kOptimizer : Rhythm::kLayers;
-  StepRanges found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
+  TrackRanges found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
   if (found.steps.empty()) {
-    StepRanges graphs = graph_rhythm(kernels, track);
+    TrackRanges graphs = graph_rhythm(kernels, track);
     if (graphs.steps.empty()) {
       out.rhythm = Rhythm::kNone;
       out.reason = fmt::format("{}; {}", found.reason, graphs.reason);
@@ -334,7 +334,7 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   }
   out.confidence = found.confidence;
   out.reason = found.reason;
-  for (const StepRange& range : found.steps) {
+  for (const TrackRange& range : found.steps) {
     const bool last = range.end == track.kernel.size();
     out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, range),
                          kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]]});

@@ -4,7 +4,7 @@
 namespace tracedb {
 namespace {
 
-void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
   const KernelClasses& classes = workload.classes();
   const auto known = [](std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); };
   for (std::uint32_t id = 1; id < classes.end(); ++id) {
@@ -23,7 +23,7 @@ PassTable kernel_classes_table() {
            {"class", kText, "", "attention, dense_gemm, norm ...; other: no rule holds"},
            {"rule", kText, "", "the rule that chose it; NULL: none"},
            {"pattern", kText, "", "what the rule shows for the name; NULL: nothing"}},
-          fill};
+          fill_classes};
 }
 
 PassTable roles_table() {

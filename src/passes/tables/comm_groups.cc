@@ -116,7 +116,7 @@ std::optional<std::string_view> known(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
   const DeviceWork work = columns.work();
   const Collectives all(workload.index(), work.kernels, workload.events().kernels);
@@ -163,7 +163,7 @@ PassTable comms_table() {
            {"factor", kReal, "ratio", "bus bandwidth by algorithm bandwidth, as nccl-tests count"},
            {"described", kInteger, "", "1: by the trace; 0: known by its name alone"},
            {"kind", kText, "", "comm, or comm_compute: fused with computation"}},
-          fill};
+          fill_comm_groups};
 }
 
 }  // namespace tracedb

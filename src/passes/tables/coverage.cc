@@ -12,9 +12,9 @@ namespace tracedb {
 namespace {
 
 enum Code : std::size_t {
-  kNoLaunch,
-  kNoOperator,
-  kNoStack,
+  kWithoutLaunch,
+  kWithoutOperator,
+  kWithoutStack,
   kGraphCollapsed,
   kClockOrder,
   kUnknownDuration,
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, kReasons> kReasonNames = {"no_operator_gr
 
 Reason reason_of(std::size_t set) {
   const auto holds = [set](Code code) { return (set >> code & 1) != 0; };
-  return holds(kGraphCollapsed) ? kInGraph : holds(kNoLaunch) ? kLaunchUnknown : kOutsideOperators;
+  return holds(kGraphCollapsed) ? kInGraph : holds(kWithoutLaunch) ? kLaunchUnknown : kOutsideOperators;
 }
 
 struct Measure {
@@ -47,9 +47,9 @@ struct Measure {
 };
 
 // Ids of rows are places + 1; 0: none.
-class Launches {
+class LaunchCalls {
  public:
-  explicit Launches(const Index& index) : calls_(index, "runtime_call") {}
+  explicit LaunchCalls(const Index& index) : calls_(index, "runtime_call") {}
   [[nodiscard]] bool is_graph(std::uint32_t id) const {
     return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   }
@@ -78,28 +78,29 @@ std::vector<Measure> measure_sets(Workload& workload) {
     const std::string_view op_class = workload.classes().class_of(id);
     unclassified.push_back(workload.classes().of(id).known && (op_class == "other" || op_class == "triton_fused"));
   }
-  const Launches launches(workload.index());
+  const LaunchCalls launches(workload.index());
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
-    const std::size_t set =
-        holds(launch[i] == 0, kNoLaunch) | holds(op[i] == 0, kNoOperator) | holds(stack[i] == 0, kNoStack) |
-        holds(launches.is_graph(launch[i]), kGraphCollapsed) | holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
-        holds(dur[i] == kUnknownValue, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
-        holds(layers[i] < 0, kLayerless) | holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
+    const std::size_t set = holds(launch[i] == 0, kWithoutLaunch) | holds(op[i] == 0, kWithoutOperator) |
+                            holds(stack[i] == 0, kWithoutStack) | holds(launches.is_graph(launch[i]), kGraphCollapsed) |
+                            holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
+                            holds(dur[i] == kUnknownValue, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
+                            holds(layers[i] < 0, kLayerless) |
+                            holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }
   return sets;
 }
 
-void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   const std::vector<Measure> sets = measure_sets(workload);
   std::array<Measure, kCodes> measures;
   std::array<Measure, kReasons> reasons;
   Measure all;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     all.add(sets[set]);
-    if ((set >> kNoOperator & 1) != 0) reasons[reason_of(set)].add(sets[set]);
+    if ((set >> kWithoutOperator & 1) != 0) reasons[reason_of(set)].add(sets[set]);
     for (std::size_t code = 0; code < kCodes; ++code) {
       if ((set >> code & 1) != 0) measures[code].add(sets[set]);
     }
@@ -136,7 +137,7 @@ PassTable coverage_table() {
        {"share", kReal, "percent",
         "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the spans of the devices"},
        {"count", kInteger, "count", "kernels; of idle and host_bound, gaps"}},
-      fill};
+      fill_coverage};
 }
 
 }  // namespace tracedb

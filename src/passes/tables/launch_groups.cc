@@ -53,7 +53,7 @@ void add(TableRows& rows, const Distribution& values) {
   rows.add(values.count).add(known(values.total)).add(known(values.median)).add(known(values.p99));
 }
 
-void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
   const NamedCalls calls(workload.index());
   const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
@@ -97,7 +97,7 @@ PassTable launch_calls_table() {
            {"queue_total", kInteger, "ns", "of the delay, the part during which the stream had nothing else to run"},
            {"queue_median", kReal, "ns", "median of these"},
            {"queue_p99", kInteger, "ns", "99th percentile"}},
-          fill};
+          fill_launch_groups};
 }
 
 }  // namespace tracedb

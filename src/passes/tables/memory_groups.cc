@@ -11,7 +11,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kKinds = 3;  // unknown, memcpy, memset
+constexpr std::size_t kMemoryKinds = 3;  // unknown, memcpy, memset
 
 struct Sizes {
   std::int64_t sized = 0, bytes = 0, measured_bytes = 0;
@@ -39,7 +39,7 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::si
   const auto kind = columns.ids("kind");
   const auto direction = columns.ids("direction");
   Groups out{std::vector<GroupId>(dur.size(), kNoGroup), std::vector<GroupId>(dur.size(), kNoGroup),
-             std::vector<Sizes>(kKinds * directions)};
+             std::vector<Sizes>(kMemoryKinds * directions)};
   for (std::size_t i = 0; i < dur.size(); ++i) {
     if (!filter.keeps_memory_op(i)) continue;
     const std::size_t group = kind[i] * directions + direction[i];
@@ -55,18 +55,18 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::si
   return out;
 }
 
-void fill(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const EventColumns& columns = workload.events().memory;
   const std::size_t directions = copy_directions().size() + 1;
   const Groups groups = groups_of(columns, workload.filter(), directions);
   const auto stats_of = [&](const std::vector<GroupId>& group) {
     return group_stats({columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"),
                         workload.events().device_of_stream, group},
-                       kKinds * directions);
+                       kMemoryKinds * directions);
   };
   const std::vector<GroupStats> all = stats_of(groups.all);
   const std::vector<GroupStats> measured = stats_of(groups.measured);
-  constexpr std::array<std::string_view, kKinds> kNames = {"[unknown]", kMemoryKindNames[0], kMemoryKindNames[1]};
+  constexpr std::array<std::string_view, kMemoryKinds> kNames = {"[unknown]", kMemoryKindNames[0], kMemoryKindNames[1]};
   for (std::size_t g = 0; g < all.size(); ++g) {
     const GroupStats& stats = all[g];
     const Sizes& sizes = groups.sizes[g];
@@ -103,7 +103,7 @@ PassTable copies_table() {
        {"measured_time", kReal, "ns", "what measured_bytes took: by the profiler's own bandwidth, else by duration"},
        {"by_profiler", kInteger, "count", "of these, with a bandwidth of the profiler"},
        {"by_duration", kInteger, "count", "of these, without"}},
-      fill};
+      fill_memory_groups};
 }
 
 }  // namespace tracedb

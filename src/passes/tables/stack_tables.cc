@@ -45,12 +45,12 @@ void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& r
 }
 
 // The texts of the labels, and by name_id which a kernel has: its short name or operation class.
-struct Labels {
+struct SequenceLabels {
   std::vector<std::uint32_t> of_name;
   std::vector<std::string> texts;
 };
 
-Labels labels_of(Workload& workload, bool by_op) {
+SequenceLabels labels_of(Workload& workload, bool by_op) {
   std::vector<std::pair<std::string, std::uint32_t>> names;
   Statement rows(workload.index().database(), "SELECT id, short_name FROM kernel_name");
   while (rows.step()) {
@@ -58,7 +58,7 @@ Labels labels_of(Workload& workload, bool by_op) {
     names.emplace_back(by_op ? workload.classes().class_of(id) : rows.text(1), id);
   }
   std::sort(names.begin(), names.end());
-  Labels labels;
+  SequenceLabels labels;
   for (const auto& [text, id] : names) {
     if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
     if (id >= labels.of_name.size()) labels.of_name.resize(id + std::size_t{1}, kNoLabel);
@@ -70,7 +70,7 @@ Labels labels_of(Workload& workload, bool by_op) {
 void fill_sequences(Workload& workload, const PassOptions& options, TableRows& rows) {
   const EventColumns& kernels = workload.events().kernels;
   const EventFilter filter = workload.filter();
-  const Labels labels = labels_of(workload, options.sequences_by_op);
+  const SequenceLabels labels = labels_of(workload, options.sequences_by_op);
   const auto dur = kernels.int64s("dur");
   const auto name = kernels.ids("name_id");
   LargeVector<std::uint32_t> label(kernels.size(), kNoLabel);

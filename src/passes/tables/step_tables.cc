@@ -13,7 +13,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
+constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 
 struct Measured {
   std::vector<StepStats> stats;  // [0]: in no step
@@ -148,8 +148,8 @@ struct Phase {
   }
 };
 
-std::array<Phase, kKinds> phases_of(const StepSet& set, const Measured& measured, StepChoice choice) {
-  std::array<Phase, kKinds> phases;
+std::array<Phase, kStepKinds> phases_of(const StepSet& set, const Measured& measured, StepChoice choice) {
+  std::array<Phase, kStepKinds> phases;
   std::unordered_map<std::uint32_t, std::size_t> latest;  // by track: its last step
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     if (!chosen(measured, i, choice)) continue;
@@ -180,9 +180,9 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
   const EventTables& events = workload.events();
   const StepChoice choice = options.phase_steps;
   const Measured measured = measure(steps, events);
-  const std::array<Phase, kKinds> phases = phases_of(steps, measured, choice);
+  const std::array<Phase, kStepKinds> phases = phases_of(steps, measured, choice);
   std::vector<GroupId> of_step(steps.steps.size() + 1, kNoGroup);
-  if (choice == StepChoice::kAll) of_step[0] = kKinds;
+  if (choice == StepChoice::kAll) of_step[0] = kStepKinds;
   for (std::size_t i = 0; i < steps.steps.size(); ++i) {
     if (chosen(measured, i, choice)) of_step[i + 1] = static_cast<GroupId>(steps.steps[i].info.kind);
   }
@@ -190,13 +190,13 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
   const GroupedEvents grouped{events.kernels.int64s("ts"), events.kernels.int64s("dur"),
                               events.kernels.ids("stream_id"), events.device_of_stream, groups};
-  const std::vector<GroupStats> stats = group_totals(grouped, kKinds + 1);
+  const std::vector<GroupStats> stats = group_totals(grouped, kStepKinds + 1);
   const std::int64_t busy = busy_time(grouped);
-  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+  for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     if (phases[kind].steps == 0) continue;
     add_phase(rows, to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind], busy);
   }
-  if (stats[kKinds].count > 0) add_phase(rows, "[no step]", {}, stats[kKinds], busy);
+  if (stats[kStepKinds].count > 0) add_phase(rows, "[no step]", {}, stats[kStepKinds], busy);
 }
 
 }  // namespace

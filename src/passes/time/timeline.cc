@@ -54,7 +54,7 @@ class CauseFinder {
   std::vector<std::uint8_t> running_;
 };
 
-struct Lane {
+struct StreamLane {
   std::int64_t first = -1;  // start of the first event that takes time
   std::int64_t until = 0;   // end of everything so far
   EventRef last;            // the event that ends there
@@ -81,14 +81,15 @@ bool touches(const Window& window, const DeviceEvent& event) {
 
 // One walk; on_gap(gap, whole length) is called for each gap of each lane that reaches into the window.
 template <class OnGap>
-std::vector<Lane> walk(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, OnGap on_gap) {
+std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
+                             OnGap on_gap) {
   const Window& window = options.window;
-  std::vector<Lane> lanes(work.lanes);
+  std::vector<StreamLane> lanes(work.lanes);
   CauseFinder causes(calls, options.kernel_wait);
   for_each_in_order(work, [&](const DeviceEvent& event) {
     const bool inside_graph = causes.is_inside_graph(event.launch);
     if (event.left_out) return;
-    Lane& lane = lanes[event.lane];
+    StreamLane& lane = lanes[event.lane];
     if (touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);
     if (event.end == event.ts) return;
     if (lane.first >= 0 && event.ts > lane.until) {
@@ -104,17 +105,17 @@ std::vector<Lane> walk(const DeviceWork& work, const LaunchCalls& calls, const T
 }
 
 // Everything that ran between the first and the last of what is selected, whether selected or not.
-std::vector<Cover> all_work(const DeviceWork& work, const std::vector<Lane>& lanes, const Window& window) {
+std::vector<Cover> all_work(const DeviceWork& work, const std::vector<StreamLane>& lanes, const Window& window) {
   std::vector<Cover> covers(lanes.size());
   for_each_in_order(work, [&](const DeviceEvent& event) {
-    const Lane& lane = lanes[event.lane];
+    const StreamLane& lane = lanes[event.lane];
     const Window inside{std::max(window.from, lane.first), std::min(window.to, lane.until)};
     if (lane.first >= 0) covers[event.lane].add(event.ts, event.end, inside);
   });
   return covers;
 }
 
-LaneTimeline summary(const Lane& lane, const Window& window) {
+LaneTimeline summary(const StreamLane& lane, const Window& window) {
   LaneTimeline out;
   out.kernels = lane.kernels;
   out.memory_ops = lane.memory_ops;
@@ -150,7 +151,7 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
     lane.idle_by_cause[static_cast<std::size_t>(gap.cause)] += gap.dur;
     (whole < options.micro_idle ? lane.micro_idle : lane.macro_idle) += gap.dur;
   };
-  const std::vector<Lane> lanes = walk(work, calls, options, on_gap);
+  const std::vector<StreamLane> lanes = walk(work, calls, options, on_gap);
   std::vector<LaneTimeline> out;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     out.push_back(summary(lanes[i], options.window));

@@ -19,7 +19,7 @@ std::string refusal(const std::filesystem::path& path) {
   return "opened";
 }
 
-void run_sql(const std::filesystem::path& path, const std::string& sql) {
+void change_by_sql(const std::filesystem::path& path, const std::string& sql) {
   Database(path, Database::Mode::kReadWrite).execute(sql);
 }
 
@@ -54,25 +54,25 @@ TEST_CASE("what is no usable index is refused with advice") {
         std::string::npos);
   write_small_index(path);
   SUBCASE("another application") {
-    run_sql(path, "PRAGMA application_id = 1");
+    change_by_sql(path, "PRAGMA application_id = 1");
     CHECK(refusal(path).find("not a tracedb index") != std::string::npos);
   }
   SUBCASE("another version") {
-    run_sql(path, "PRAGMA user_version = 99");
+    change_by_sql(path, "PRAGMA user_version = 99");
     CHECK(refusal(path).find("another version") != std::string::npos);
   }
   SUBCASE("another version of the same schema number") {
-    run_sql(path, "ALTER TABLE kernel ADD COLUMN other INTEGER");
+    change_by_sql(path, "ALTER TABLE kernel ADD COLUMN other INTEGER");
     CHECK(refusal(path).find("made by another version of trace-ingest, or changed by another program (table kernel is "
                              "not as this version makes it); ingest the trace again with trace-ingest --force") !=
           std::string::npos);
   }
   SUBCASE("never finished") {
-    run_sql(path, "DELETE FROM meta WHERE key = 'complete'");
+    change_by_sql(path, "DELETE FROM meta WHERE key = 'complete'");
     CHECK(refusal(path).find("never finished") != std::string::npos);
   }
   SUBCASE("without content") {
-    run_sql(path, "DROP VIEW trace_info; DROP TABLE meta");
+    change_by_sql(path, "DROP VIEW trace_info; DROP TABLE meta");
     CHECK(refusal(path).find("no content") != std::string::npos);
   }
   SUBCASE("cut at any page") {

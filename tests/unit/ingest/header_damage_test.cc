@@ -13,11 +13,11 @@
 namespace tracedb {
 namespace {
 
-constexpr int kEvents = 9;
+constexpr int kDamagedEvents = 9;
 
 std::string events_text() {
   std::string text;
-  for (int i = 1; i <= kEvents; ++i) text += (i > 1 ? "," : "") + event(i);
+  for (int i = 1; i <= kDamagedEvents; ++i) text += (i > 1 ? "," : "") + event(i);
   return text;
 }
 
@@ -35,10 +35,10 @@ TEST_CASE("any byte of the header is another one, missing, or one too many") {
         std::string damaged = text;
         damaged.replace(at, size, other);
         const Salvaged result = salvage(damaged, 8192);
-        if (result.times.size() == kEvents && (at % 7 != 0 || salvage(damaged, 64) == result)) continue;
+        if (result.times.size() == kDamagedEvents && (at % 7 != 0 || salvage(damaged, 64) == result)) continue;
         CAPTURE(damaged.substr(at < 40 ? 0 : at - 40, 80));
         CAPTURE(result.issues);
-        CHECK(result.times.size() == kEvents);
+        CHECK(result.times.size() == kDamagedEvents);
         CHECK(salvage(damaged, 64) == result);
       }
     }
@@ -52,7 +52,7 @@ TEST_CASE("a hole anywhere in the head: whole events survive") {
       std::string damaged = text;
       damaged.replace(at, size, size, '\0');
       std::vector<std::int64_t> whole;
-      for (int i = 1; i <= kEvents; ++i) {
+      for (int i = 1; i <= kDamagedEvents; ++i) {
         if (damaged.find(event(i)) != std::string::npos) whole.push_back(i);
       }
       const Salvaged result = salvage(damaged, 8192);
@@ -83,7 +83,7 @@ TEST_CASE("events are read wherever a bracket or the key of their list is damage
         "{\"a\": [1, \"traceEvents\": [", "[{\"traceEvents\": [", "{{\"traceEvents\": [", "x", " ", "]["}) {
     CAPTURE(begin);
     const Salvaged result = salvage(begin + list, 8192);
-    CHECK(result.times.size() == kEvents);
+    CHECK(result.times.size() == kDamagedEvents);
     CHECK_FALSE(result.issues.empty());
     CHECK(salvage(begin + list, 64) == result);
   }

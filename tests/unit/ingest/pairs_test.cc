@@ -11,7 +11,7 @@ std::string edge(char ph, std::string_view name, int ts, std::string_view rest =
   return fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":1,"ts":{}{}}},)", ph, name, ts, rest);
 }
 
-constexpr const char* kSlices =
+constexpr const char* kPairSlices =
     "SELECT s.value, l.ts / 1000, l.dur / 1000 FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id";
 constexpr const char* kUnmatched = "SELECT ph, flow_id, typeof(flow_id) FROM flow_unmatched ORDER BY id";
 
@@ -25,14 +25,14 @@ std::string flow(char ph, std::string_view id, std::string_view name = "n", std:
 TEST_CASE("begin and end pair by time, wherever they stand in the file") {
   Ingested index(trace_of(edge('E', "a", 20) + edge('B', "a", 10) + edge('B', "b", 50) + edge('B', "b", 30) +
                           edge('E', "b", 40) + edge('E', "b", 60)));
-  CHECK(index.rows(kSlices) == "a 0 10; b 20 10; b 40 10");
+  CHECK(index.rows(kPairSlices) == "a 0 10; b 20 10; b 40 10");
   CHECK(index.result().issues.issues().empty());
 }
 
 TEST_CASE("an end needs no name, and gets no warning") {
   Ingested index(trace_of(edge('B', "a", 10) + edge('B', "b", 12) + R"({"ph":"E","pid":1,"tid":1,"ts":15},)" +
                           R"({"ph":"E","name":"","pid":1,"tid":1,"ts":20},{"ph":"E","pid":1,"tid":1,"ts":21},)"));
-  CHECK(index.rows(kSlices) == "a 0 10; b 2 3");
+  CHECK(index.rows(kPairSlices) == "a 0 10; b 2 3");
   CHECK(index.issues(IssueKind::kMissingName) == 0);
   CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
 }
@@ -49,7 +49,7 @@ TEST_CASE("asynchronous slices pair by category, id and scope, the old ones by n
       R"({"ph":"e","cat":"c","id2":{"local":"0x9"},"pid":1,"tid":5,"ts":53},)" +
       edge('S', "old", 60, R"(,"cat":"c","id":3)") + edge('F', "other", 61, R"(,"cat":"c","id":3)") +
       edge('F', "old", 62, R"(,"cat":"c","id":"3")") + edge('b', "open", 70, R"(,"cat":"c","id":"text")")));
-  CHECK(index.rows(kSlices) == "x 0 10; y 1 20; scoped 30 6; local 40 3; old 50 2; open 60 -");
+  CHECK(index.rows(kPairSlices) == "x 0 10; y 1 20; scoped 30 6; local 40 3; old 50 2; open 60 -");
   CHECK(index.issues(IssueKind::kEndWithoutBegin) == 4);
   CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
   CHECK(index.rows("SELECT ph, read, stored, skipped FROM event_count ORDER BY ph") ==

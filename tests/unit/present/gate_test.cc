@@ -7,7 +7,7 @@
 namespace tracedb {
 namespace {
 
-Change change_of(double baseline, double candidate, Verdict verdict) {
+Change gate_change(double baseline, double candidate, Verdict verdict) {
   Change change;
   change.baseline.median = baseline;
   change.candidate.median = candidate;
@@ -35,8 +35,8 @@ Judged judge_samples(const Gate& gate, const std::vector<SampleChange>& changes)
 }  // namespace
 
 TEST_CASE("gate: the worse of period and span, significantly and by more than allowed") {
-  const Change slower = change_of(100, 110, Verdict::kWorse);
-  const Change same = change_of(100, 101, Verdict::kSame);
+  const Change slower = gate_change(100, 110, Verdict::kWorse);
+  const Change same = gate_change(100, 101, Verdict::kSame);
   const Judged by_span = judge_samples({5, std::nullopt}, {{"decode", "span", slower}, {"decode", "period", same}});
   CHECK(by_span.failed);
   CHECK(by_span.notes == "gate: decode, span: +10.00 % exceeds 5 %\n");
@@ -47,40 +47,40 @@ TEST_CASE("gate: the worse of period and span, significantly and by more than al
 
 TEST_CASE("gate: what is inconclusive passes, with a note; an interval that includes 0 passes") {
   const Judged few =
-      judge_samples({5, std::nullopt}, {{"decode", "span", change_of(100, 200, Verdict::kInconclusive)}});
+      judge_samples({5, std::nullopt}, {{"decode", "span", gate_change(100, 200, Verdict::kInconclusive)}});
   CHECK_FALSE(few.failed);
   CHECK(few.notes == "gate: decode, span: +100.00 % would exceed 5 %, but is inconclusive: 2/2 steps\n");
   CHECK(to_string(few.result) == "gate 5 %: inconclusive: decode, span: +100.00 %: 2/2 steps");
-  Change noise = change_of(100, 110, Verdict::kSame);
+  Change noise = gate_change(100, 110, Verdict::kSame);
   noise.interval = {-5, 25};
   CHECK_FALSE(judge_samples({5, std::nullopt}, {{"decode", "span", noise}}).failed);
 }
 
 TEST_CASE("gate: periods recorded differently are judged by span, transitions count as periods") {
-  Change period = change_of(100, 200, Verdict::kInconclusive);
+  Change period = gate_change(100, 200, Verdict::kInconclusive);
   period.recorded_alike = false;
   period.reason = "recorded differently";
-  const Change same = change_of(100, 100, Verdict::kSame);
+  const Change same = gate_change(100, 100, Verdict::kSame);
   const Judged by_span = judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period", period}});
   CHECK_FALSE(by_span.failed);
   CHECK(by_span.notes == "gate: decode, period: recorded differently: judged by span\n");
-  const Change slower = change_of(100, 110, Verdict::kWorse);
+  const Change slower = gate_change(100, 110, Verdict::kWorse);
   CHECK(judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period to prefill", slower}}).failed);
   CHECK_FALSE(judge_samples({5, StepMetric::kBusy}, {{"decode", "busy", same}, {"decode", "period to prefill", slower}})
                   .failed);
 }
 
 TEST_CASE("gate: what is inconclusive fails where that is wanted, even below the limit") {
-  const Change few = change_of(100, 101, Verdict::kInconclusive);
+  const Change few = gate_change(100, 101, Verdict::kInconclusive);
   CHECK_FALSE(judge_samples({5, std::nullopt, false}, {{"decode", "span", few}}).failed);
   CHECK(judge_samples({5, std::nullopt, true}, {{"decode", "span", few}}).failed);
   CHECK(judge_samples({5, std::nullopt, true}, {}).failed);  // nothing was compared
-  const Change same = change_of(100, 101, Verdict::kSame);
+  const Change same = gate_change(100, 101, Verdict::kSame);
   CHECK_FALSE(judge_samples({5, std::nullopt, true}, {{"decode", "span", same}}).failed);
 }
 
 TEST_CASE("gate: the outcome as a sentence and as rows") {
-  const Change worse = change_of(100, 110, Verdict::kWorse), same = change_of(100, 101, Verdict::kSame);
+  const Change worse = gate_change(100, 110, Verdict::kWorse), same = gate_change(100, 101, Verdict::kSame);
   const GateResult result =
       judge_samples({5, std::nullopt}, {{"decode", "span", same}, {"decode", "period", worse}}).result;
   CHECK(to_string(result) == "gate 5 %: FAILED: decode, period: +10.00 %");
@@ -94,7 +94,7 @@ TEST_CASE("gate: the outcome as a sentence and as rows") {
 
 TEST_CASE("gate: what is not known of both passes, with a note") {
   const Judged nothing =
-      judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", change_of(1, 2, Verdict::kWorse)}});
+      judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", gate_change(1, 2, Verdict::kWorse)}});
   CHECK_FALSE(nothing.failed);
   CHECK(nothing.notes == "gate: decode, period: not known for both traces\n");
 }

@@ -7,9 +7,9 @@
 namespace tracedb {
 namespace {
 
-struct Fixture {
+struct FunctionFixture {
   Database database{":memory:", Database::Mode::kMemory};
-  Fixture() { register_functions(database); }
+  FunctionFixture() { register_functions(database); }
   std::string value(const std::string& expression, const std::string& values = "(1)") {
     return database.query_text("WITH v(x) AS (VALUES " + values + ") SELECT " + expression + " FROM v")
         .value_or("NULL");
@@ -19,7 +19,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("median, percentile and standard deviation") {
-  Fixture f;
+  FunctionFixture f;
   CHECK(f.value("median(x)", "(3), (1), (2)") == "2.0");
   CHECK(f.value("median(x)", "(4), (1), (NULL), (2), (3)") == "2.5");
   CHECK(f.value("median(x)", "(NULL), ('text')") == "NULL");
@@ -36,7 +36,7 @@ TEST_CASE("median, percentile and standard deviation") {
 }
 
 TEST_CASE("groups do not share their values") {
-  Fixture f;
+  FunctionFixture f;
   Statement statement(f.database,
                       "SELECT median(b) FROM (SELECT 1 AS a, 10 AS b UNION ALL SELECT 2, 20 UNION ALL SELECT 1, 30) "
                       "GROUP BY a ORDER BY a");
@@ -47,7 +47,7 @@ TEST_CASE("groups do not share their values") {
 }
 
 TEST_CASE("busy_ns and overlap_ns are times of the union") {
-  Fixture f;
+  FunctionFixture f;
   const auto of = [&](const std::string& function, const std::string& intervals) {
     return f.database
         .query_text("WITH v(ts, dur) AS (VALUES " + intervals + ") SELECT " + function + "(ts, dur) FROM v")
@@ -70,7 +70,7 @@ TEST_CASE("busy_ns and overlap_ns are times of the union") {
 }
 
 TEST_CASE("every aggregate gives for a window what it gives for the rows in it as a group") {
-  Fixture f;
+  FunctionFixture f;
   f.database.execute(
       "CREATE TABLE v(i INTEGER PRIMARY KEY, x, ts INTEGER, dur INTEGER);"
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO v "
@@ -97,7 +97,7 @@ TEST_CASE("every aggregate gives for a window what it gives for the rows in it a
 }
 
 TEST_CASE("a window that only grows takes no quadratic time") {
-  Fixture f;
+  FunctionFixture f;
   const char* rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT ";
   CHECK(f.database
             .query_int64(std::string(rows) + "max(m) FROM (SELECT median(i * 7919 % 10007) OVER (ORDER BY i) AS m "
@@ -108,7 +108,7 @@ TEST_CASE("a window that only grows takes no quadratic time") {
 }
 
 TEST_CASE("regexp finds anywhere, and says what is wrong with a pattern") {
-  Fixture f;
+  FunctionFixture f;
   CHECK(f.value("'ncclDevKernel_Generic' REGEXP 'Dev(Kernel|Op)'") == "1");
   CHECK(f.value("'abc' REGEXP '^b'") == "0");
   CHECK(f.value("NULL REGEXP 'a'") == "NULL");
@@ -116,7 +116,7 @@ TEST_CASE("regexp finds anywhere, and says what is wrong with a pattern") {
 }
 
 TEST_CASE("human_ns") {
-  Fixture f;
+  FunctionFixture f;
   CHECK(f.value("human_ns(512)") == "512 ns");
   CHECK(f.value("human_ns(1234)") == "1.234 us");
   CHECK(f.value("human_ns(-2500000)") == "-2.500 ms");

@@ -8,15 +8,15 @@
 namespace tracedb {
 namespace {
 
-struct Fixture {
+struct SchemaFixture {
   Database database{":memory:", Database::Mode::kMemory};
-  explicit Fixture(SmallIndexContent content = SmallIndexContent::kRows) { fill_small_index(database, content); }
+  explicit SchemaFixture(SmallIndexContent content = SmallIndexContent::kRows) { fill_small_index(database, content); }
 };
 
 }  // namespace
 
 TEST_CASE("views give names for ids") {
-  Fixture f;
+  SchemaFixture f;
   const auto text = [&](const char* sql) { return f.database.query_text(sql).value_or("NULL"); };
   CHECK(text("SELECT cpu_op || ' ' || module || ' ' || phase || ' ' || stream FROM kernels WHERE id = 1") ==
         "aten::linear Linear_0 prefill 7");
@@ -37,7 +37,7 @@ TEST_CASE("views give names for ids") {
 }
 
 TEST_CASE("no sum of a view overflows") {
-  Fixture f;
+  SchemaFixture f;
   f.database.execute(
       "UPDATE kernel SET dur = 9223372036854775807; UPDATE kernel_name_sum SET total = 9223372036854775807");
   CHECK(f.database.query_text("SELECT kernel_time FROM steps") == "9223372036854775807");
@@ -50,7 +50,7 @@ TEST_CASE("every example has a comment and runs, on an empty index too") {
   const auto examples = example_queries(script("examples"));
   CHECK(examples.size() >= 10);
   for (const auto content : {SmallIndexContent::kRows, SmallIndexContent::kEmpty}) {
-    Fixture f(content);
+    SchemaFixture f(content);
     for (const ExampleQuery& example : examples) {
       CAPTURE(example.sql);
       CHECK_FALSE(example.comment.empty());
@@ -76,7 +76,7 @@ TEST_CASE("tables, views and their columns have comments") {
   CHECK(comments[{"launch_config", "grid_y"}] == "blocks");
   CHECK(comments[{"kernels", "module"}].find("nn.Module") != std::string::npos);
   CHECK(comments[{"stacks", "path"}].find("outermost first") != std::string::npos);
-  Fixture f;
+  SchemaFixture f;
   Statement objects(f.database, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
   while (objects.step()) {
     CAPTURE(objects.text(0));

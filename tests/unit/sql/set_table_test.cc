@@ -18,8 +18,8 @@ class Hundreds : public DatabaseSet {
 
   std::size_t size() const override { return members_; }
   const std::vector<LabelColumn>& label_columns() const override {
-    static const std::vector<LabelColumn> kColumns = {{"member", "INTEGER", ""}, {"name", "TEXT", ""}};
-    return kColumns;
+    static const std::vector<LabelColumn> kSetColumns = {{"member", "INTEGER", ""}, {"name", "TEXT", ""}};
+    return kSetColumns;
   }
   std::vector<SqlValue> known_labels(std::size_t member) const override { return {std::int64_t(member), {}}; }
   std::vector<SqlValue> labels(std::size_t member, Database&) const override {
@@ -53,8 +53,8 @@ class Hundreds : public DatabaseSet {
 
 const SetTable kTable = {"t", "", {{"x", "INTEGER"}, {"parity", "TEXT"}, {"raw", ""}}};
 
-struct Fixture {
-  explicit Fixture(std::size_t members, std::size_t threads = 1) : set(members, threads) {
+struct SetFixture {
+  explicit SetFixture(std::size_t members, std::size_t threads = 1) : set(members, threads) {
     add_table_of_all(database, set, kTable);
   }
   std::string text(const std::string& sql) { return database.query_text(sql).value_or("NULL"); }
@@ -72,7 +72,7 @@ struct Fixture {
 
 TEST_CASE("a table of all has the rows of every database in order, whatever the number of threads") {
   for (const std::size_t threads : {1, 2, 7}) {
-    Fixture fixture(20, threads);
+    SetFixture fixture(20, threads);
     CHECK(fixture.text("SELECT count(*) || ' ' || sum(x) || ' ' || sum(member) FROM all_t") == "2000 1999000 19000");
     CHECK(fixture.text(
               "SELECT max(x - row) || min(x - row) FROM (SELECT x, row_number() OVER () - 1 AS row FROM all_t)") ==
@@ -98,7 +98,7 @@ TEST_CASE("a table of all has the rows of every database in order, whatever the 
 }
 
 TEST_CASE("conditions give the same rows as they give of a plain table") {
-  Fixture fixture(5);
+  SetFixture fixture(5);
   fixture.database.execute("CREATE TABLE plain AS SELECT * FROM all_t");
   for (const char* condition : {"x = 205",
                                 "x = '205'",
@@ -144,7 +144,7 @@ TEST_CASE("conditions give the same rows as they give of a plain table") {
 }
 
 TEST_CASE("databases that a condition excludes are not read, and unknown ones are not opened") {
-  Fixture fixture(20);
+  SetFixture fixture(20);
   CHECK(fixture.opened_by("SELECT * FROM all_t WHERE member = 7") == 1);
   CHECK(fixture.opened_by("SELECT * FROM all_t WHERE member IN (7, 8) AND x > 0") == 2);
   CHECK(fixture.opened_by("SELECT * FROM all_t WHERE member >= 15") == 5);
@@ -154,7 +154,7 @@ TEST_CASE("databases that a condition excludes are not read, and unknown ones ar
 
 TEST_CASE("a database that cannot be read is left out, and a statement that fails ends") {
   for (const std::size_t threads : {1, 3}) {
-    Fixture fixture(9, threads);
+    SetFixture fixture(9, threads);
     fixture.set.broken = 4;
     CHECK(fixture.text("SELECT count(*) FROM all_t") == "800");
     CHECK(fixture.set.left_out == std::map<std::size_t, int>{{4, 1}});

@@ -23,9 +23,9 @@ constexpr std::int64_t kNull = kUnknownValue;
 constexpr std::array<std::string_view, 3> kChoices = {"red", "", "ultramarine"};
 
 // A database with the empty table t(id, a, b, ...) of that many columns.
-class Fixture {
+class BuilderFixture {
  public:
-  explicit Fixture(std::size_t page_size, std::size_t columns = 2) : columns_(columns) {
+  explicit BuilderFixture(std::size_t page_size, std::size_t columns = 2) : columns_(columns) {
     Database database(path_, Database::Mode::kCreate);
     database.execute(fmt::format("PRAGMA page_size = {}", page_size));
     std::string list;
@@ -106,7 +106,7 @@ std::uint8_t byte_at(const std::string& bytes, std::size_t offset) {
 }
 
 // Levels of the b-tree, from the types of the pages on the way to its last row.
-std::size_t depth(const Fixture& fixture, std::size_t page_size) {
+std::size_t depth(const BuilderFixture& fixture, std::size_t page_size) {
   const std::string bytes = fixture.bytes();
   std::size_t levels = 1;
   for (std::size_t page = (fixture.root() - 1) * page_size; byte_at(bytes, page) == 0x05; ++levels) {
@@ -125,7 +125,7 @@ TEST_CASE("a built table reads as one that SQLite filled, at every page size and
     for (const std::size_t rows : std::initializer_list<std::size_t>{0, 1, 2, 30, 127, 128, 3000, 20000}) {
       CAPTURE(page_size);
       CAPTURE(rows);
-      Fixture fixture(page_size);
+      BuilderFixture fixture(page_size);
       const std::vector<std::int64_t> cells = some_cells(rows);
       fixture.build(cells);
       Database database = fixture.open();
@@ -137,7 +137,7 @@ TEST_CASE("a built table reads as one that SQLite filled, at every page size and
 
 TEST_CASE("interior levels") {
   const auto levels = [](std::size_t rows) {
-    Fixture fixture(512);
+    BuilderFixture fixture(512);
     const std::vector<std::int64_t> cells = some_cells(rows);
     fixture.build(cells);
     Database database = fixture.open();
@@ -155,7 +155,7 @@ TEST_CASE("exactly full pages") {
   constexpr std::size_t kPage = 512;
   // 3 columns of 8 bytes: up to row 127, cells of 31 bytes and 2 for the pointer.
   const auto build = [](std::size_t rows) {
-    Fixture fixture(kPage, 3);
+    BuilderFixture fixture(kPage, 3);
     std::vector<std::int64_t> cells(rows * 3, std::numeric_limits<std::int64_t>::max());
     fixture.build(cells);
     Database database = fixture.open();
@@ -173,7 +173,7 @@ TEST_CASE("exactly full pages") {
 
 TEST_CASE("a leaf without a byte to spare") {
   const auto pages = [](std::size_t rows) {
-    Fixture fixture(512, 1);
+    BuilderFixture fixture(512, 1);
     fixture.build(std::vector<std::int64_t>(rows, 0x1234));
     Database database = fixture.open();
     CHECK(database.query_text("PRAGMA integrity_check") == "ok");
@@ -197,9 +197,9 @@ TEST_CASE("integers are stored in the fewest bytes, and come back") {
   }
   for (const std::int64_t value : values) {
     CAPTURE(value);
-    Fixture built(512, 1);
+    BuilderFixture built(512, 1);
     built.build(std::array{value});
-    Fixture inserted(512, 1);
+    BuilderFixture inserted(512, 1);
     inserted.open().execute(fmt::format("INSERT INTO t VALUES (1, {})", value));
     // The table's page, byte by byte as SQLite writes it.
     CHECK(built.bytes().substr(512) == inserted.bytes().substr(512));
@@ -211,7 +211,7 @@ TEST_CASE("integers are stored in the fewest bytes, and come back") {
 TEST_CASE("NULL and texts") {
   const Texts texts = {{}, kChoices};
   const std::vector<std::int64_t> cells = {7, 0, kNull, 1, 8, 2, 9, kNull, kNull, kNull};
-  Fixture fixture(512);
+  BuilderFixture fixture(512);
   fixture.build(cells, texts);
   Database database = fixture.open();
   CHECK(database.query_text("PRAGMA integrity_check") == "ok");
@@ -221,7 +221,7 @@ TEST_CASE("NULL and texts") {
 }
 
 TEST_CASE("rows that may not fit are refused") {
-  Fixture fixture(512, 20);
+  BuilderFixture fixture(512, 20);
   PageFile file(fixture.path());
   const std::string long_text(TableBuilder::kMaxText + 1, 'x');
   const std::array<std::string_view, 1> too_long = {long_text};
@@ -235,9 +235,9 @@ TEST_CASE("rows that may not fit are refused") {
 
 TEST_CASE("the same rows give the same bytes, however they are handed over") {
   const std::vector<std::int64_t> cells = some_cells(5000);
-  Fixture whole(1024);
+  BuilderFixture whole(1024);
   whole.build(cells);
-  Fixture pieces(1024);
+  BuilderFixture pieces(1024);
   {
     PageFile file(pieces.path());
     TableBuilder builder(file, pieces.root(), Texts(2));
@@ -249,7 +249,7 @@ TEST_CASE("the same rows give the same bytes, however they are handed over") {
 }
 
 TEST_CASE("tables may grow side by side in one file") {
-  Fixture fixture(512);
+  BuilderFixture fixture(512);
   fixture.open().execute("CREATE TABLE u(id INTEGER PRIMARY KEY, a, b)");
   const auto other =
       static_cast<std::uint32_t>(*fixture.open().query_int64("SELECT rootpage FROM sqlite_schema WHERE name = 'u'"));

@@ -14,16 +14,16 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<TableColumn, 3> kColumns = {{{"id", ColumnType::kInteger, "", "number"},
-                                                  {"share", ColumnType::kReal, "percent", "part"},
-                                                  {"name", ColumnType::kText, "", "text"}}};
+constexpr std::array<TableColumn, 3> kTestColumns = {{{"id", ColumnType::kInteger, "", "number"},
+                                                      {"share", ColumnType::kReal, "percent", "part"},
+                                                      {"name", ColumnType::kText, "", "text"}}};
 
-struct Fixture {
+struct TableFixture {
   Database database{":memory:", Database::Mode::kMemory};
   int fills = 0;
 
   void add(FillTable fill) {
-    add_table_function(database, "found", kColumns, [this, fill = std::move(fill)](TableRows& rows) {
+    add_table_function(database, "found", kTestColumns, [this, fill = std::move(fill)](TableRows& rows) {
       ++fills;
       fill(rows);
     });
@@ -38,7 +38,7 @@ void three_rows(TableRows& rows) {
 }  // namespace
 
 TEST_CASE("a table is filled when a statement reads it, and once") {
-  Fixture fixture;
+  TableFixture fixture;
   fixture.add(three_rows);
   const Statement prepared(fixture.database, "SELECT * FROM found");
   CHECK(fixture.fills == 0);
@@ -52,7 +52,7 @@ TEST_CASE("a table is filled when a statement reads it, and once") {
 }
 
 TEST_CASE("nobody can write to it, and the database's own tables come first") {
-  Fixture fixture;
+  TableFixture fixture;
   fixture.add(three_rows);
   for (const char* sql : {"DELETE FROM found", "INSERT INTO found VALUES (1, 2, 3)", "DROP TABLE found",
                           "CREATE VIRTUAL TABLE other USING found"}) {
@@ -64,7 +64,7 @@ TEST_CASE("nobody can write to it, and the database's own tables come first") {
 }
 
 TEST_CASE("what the filling throws is what the statement throws") {
-  Fixture fixture;
+  TableFixture fixture;
   fixture.add([](TableRows&) { throw Error(ErrorCode::kInput, "the layers are gone"); });
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
@@ -76,7 +76,7 @@ TEST_CASE("what the filling throws is what the statement throws") {
     }
   }
   CHECK(fixture.database.query_int64("SELECT 7") == 7);
-  Fixture torn;
+  TableFixture torn;
   torn.add([](TableRows& rows) { rows.add(1); });
   CHECK_THROWS_AS((void)torn.database.query_int64("SELECT count(*) FROM found"), Error);
 }
@@ -94,7 +94,7 @@ TEST_CASE("columns and rows that no statement reads may be left out") {
       name ? rows.add("x") : rows.add_null();
     }
   };
-  add_table_function(database, "found", kColumns, fill, {{0, true}, {1}});
+  add_table_function(database, "found", kTestColumns, fill, {{0, true}, {1}});
   const auto sum = [&](const std::string& sql) { return database.query_int64("SELECT sum(id) FROM (" + sql + ")"); };
   CHECK(sum("SELECT id FROM found ORDER BY id DESC LIMIT 2") == 17);
   CHECK(sum("SELECT id FROM found ORDER BY id DESC, share LIMIT 1 OFFSET 2") == 7);
@@ -112,7 +112,7 @@ TEST_CASE("columns and rows that no statement reads may be left out") {
 }
 
 TEST_CASE("it may read the database that reads it") {
-  Fixture fixture;
+  TableFixture fixture;
   fixture.database.execute("CREATE TABLE own (x); INSERT INTO own VALUES (3), (4)");
   fixture.add([&](TableRows& rows) {
     Statement own(fixture.database, "SELECT x FROM own");

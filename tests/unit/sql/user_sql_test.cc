@@ -12,9 +12,9 @@
 namespace tracedb {
 namespace {
 
-struct Fixture {
+struct UserSqlFixture {
   Database database{":memory:", Database::Mode::kMemory};
-  Fixture() {
+  UserSqlFixture() {
     register_functions(database);
     fill_small_index(database, SmallIndexContent::kRows);
     harden(database);
@@ -42,7 +42,7 @@ bool is_error(const std::string& answer) { return answer.starts_with("error: ");
 }  // namespace
 
 TEST_CASE("several statements, comments, parameters") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   CHECK(fixture.answer("SELECT 1; -- one\n ;; SELECT id FROM kernel; -- end") == "1 1 2 3");
   CHECK(fixture.answer("SELECT :n + 1; SELECT $t", {{"n", "41"}, {"t", "'); drop table kernel"}}) ==
         "42 '); drop table kernel");
@@ -53,7 +53,7 @@ TEST_CASE("several statements, comments, parameters") {
 }
 
 TEST_CASE("errors name the statement and the place") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   CHECK(fixture.answer("SELECT 1;\nSELECT 2,\n  nme FROM kernel") ==
         "error: SQL statement 2, line 3, column 3: no such column: nme");
   CHECK(fixture.answer("SELECT :x").find(":x has no value") != std::string::npos);
@@ -66,7 +66,7 @@ TEST_CASE("errors name the statement and the place") {
 }
 
 TEST_CASE("what is unknown is compared with what there is") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   const auto hint = [&](const char* sql) {
     const std::string answer = fixture.answer(sql);
     return answer.substr(std::min(answer.size(), answer.find(';')));
@@ -81,7 +81,7 @@ TEST_CASE("what is unknown is compared with what there is") {
 }
 
 TEST_CASE("a plan is a tree, and nothing runs") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   UserSql sql(fixture.database, "SELECT id FROM kernel; SELECT name_id, sum(dur) FROM kernel GROUP BY 1");
   std::string text;
   while (const auto statement = sql.next({})) {
@@ -94,7 +94,7 @@ TEST_CASE("a plan is a tree, and nothing runs") {
 }
 
 TEST_CASE("expressions have a depth, and statements a length") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   const auto repeated = [](const std::string& text, int times) {
     std::string out;
     for (int i = 0; i < times; ++i) out += text;
@@ -122,7 +122,7 @@ TEST_CASE("expressions have a depth, and statements a length") {
 }
 
 TEST_CASE("nothing but reading") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   for (const char* hostile : {"DELETE FROM meta",
                               "UPDATE meta SET value = 1",
                               "INSERT INTO meta VALUES ('a', 'b')",
@@ -163,7 +163,7 @@ TEST_CASE("nothing but reading") {
 }
 
 TEST_CASE("printf is SQLite's, but makes no text that is too long") {
-  Fixture fixture;
+  UserSqlFixture fixture;
   const char* usual =
       "printf('%d|%5d|%-5d|%05.1f|%s|%.3s|%%|%,d|%q|%Q|%w|%x|%c|%*d|%.*f|%lld|%n', 42, 42, 42, 3.14159, 'text', "
       "'longer', "
@@ -208,7 +208,7 @@ TEST_CASE("whatever a function of SQLite's says is the statement's fault") {
 
 TEST_CASE("a deadline ends what never ends") {
   Watchdog watchdog(std::chrono::milliseconds(50), [] {});
-  Fixture fixture;
+  UserSqlFixture fixture;
   fixture.database.end_by(watchdog);
   CHECK(fixture.answer("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
             .find("time limit") != std::string::npos);

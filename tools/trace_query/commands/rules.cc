@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::string_view kRulesSuffix = ".rules";
 
-Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
-
 int show(const CommandLine& line, std::span<const std::string> inputs) {
   Parameters selection;
   if (const auto wanted = line.text("class")) selection["class"] = *wanted;

@@ -18,8 +18,6 @@
 namespace tracedb {
 namespace {
 
-Column text_column(const char* key, const char* head) { return {key, head, Unit::kText, OthersAggregate::kNone}; }
-
 // A column of an object or, where it has no name, the object itself.
 struct Described {
   std::string_view column, data_type, unit, comment;

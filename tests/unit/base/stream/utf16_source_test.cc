@@ -40,15 +40,15 @@ std::string utf16(std::string_view ascii, Order order) {
   return units(values, order);
 }
 
-struct Read {
+struct Decoded {
   std::string text;
   TextEncoding encoding;
   Replacements replacements;
 };
 
-Read read_all(std::string_view bytes, std::size_t piece = 4096) {
+Decoded read_all(std::string_view bytes, std::size_t piece = 4096) {
   const auto source = memory_byte_source(bytes);
-  Read read;
+  Decoded read;
   std::string buffer(piece, '\0');
   while (const std::size_t got = source->read(buffer.data(), piece)) read.text.append(buffer, 0, got);
   source->drain();
@@ -76,7 +76,7 @@ TEST_CASE("every character becomes its UTF-8 form, whatever stands before it") {
     expected += 'x';
   }
   for (const Order order : {Order::kLittle, Order::kBig}) {
-    const Read read = read_all(units(values, order));
+    const Decoded read = read_all(units(values, order));
     CHECK(read.text == expected);
     CHECK(read.replacements.count == 0);
     CHECK(read.encoding ==
@@ -87,7 +87,7 @@ TEST_CASE("every character becomes its UTF-8 form, whatever stands before it") {
 TEST_CASE("without a mark: the zeros beside the first characters tell") {
   for (const std::string_view text : {"[]", "{}", "{\"a\":1}", "\n[1]", " {\"traceEvents\":[]}"}) {
     for (const Order order : {Order::kLittle, Order::kBig}) {
-      const Read read = read_all(utf16(text, order));
+      const Decoded read = read_all(utf16(text, order));
       CHECK(read.text == text);
       CHECK(read.encoding != TextEncoding::kUtf8);
     }
@@ -132,7 +132,7 @@ TEST_CASE("surrogates without a partner are replaced and counted") {
     for (const Order order : {Order::kLittle, Order::kBig}) {
       std::vector<std::uint32_t> all = {'[', ' '};
       all.insert(all.end(), values.begin(), values.end());
-      const Read read = read_all(units(all, order), 3);
+      const Decoded read = read_all(units(all, order), 3);
       if (order == Order::kBig) return std::pair(read.text.substr(2), read.replacements);
     }
     return std::pair(std::string(), Replacements{});
@@ -147,7 +147,7 @@ TEST_CASE("surrogates without a partner are replaced and counted") {
   CHECK(converted({0xDC00, 0xD800}).first == r + r);
   CHECK(converted({0xD800, 0xD800, 0xDC00}).first == r + "\xF0\x90\x80\x80");
   CHECK(converted({0xD800, 0xD800, 0xDC00}).second.count == 1);
-  const Read cut = read_all(utf16("[1]", Order::kLittle) + "x");
+  const Decoded cut = read_all(utf16("[1]", Order::kLittle) + "x");
   CHECK(cut.text == "[1]" + r);
   CHECK(cut.replacements.count == 1);
   CHECK(cut.replacements.first == 3);

@@ -10,13 +10,13 @@
 namespace tracedb::wafer {
 namespace {
 
-const Letters kLetters = {{'A', {"kernel_unified_attention_2d", "Attention (Prefill)"}},
-                          {'P', {"paged_attention", "Attention (Prefill)"}},
-                          {'g', {"Cijk_qkv", "Dense GEMM"}},
-                          {'h', {"Cijk_out", "Dense GEMM"}},
-                          {'n', {"norm", "RMSNorm"}}};
+const Letters kAlignmentLetters = {{'A', {"kernel_unified_attention_2d", "Attention (Prefill)"}},
+                                   {'P', {"paged_attention", "Attention (Prefill)"}},
+                                   {'g', {"Cijk_qkv", "Dense GEMM"}},
+                                   {'h', {"Cijk_out", "Dense GEMM"}},
+                                   {'n', {"norm", "RMSNorm"}}};
 
-Trace letters(std::string_view kernels) { return lettered(kLetters, kernels); }
+Trace aligned_letters(std::string_view kernels) { return lettered(kAlignmentLetters, kernels); }
 
 // "GEMM 1 2:1": operation, position, counts.
 std::string text_of(const Alignment& alignment, std::size_t layer) {
@@ -32,7 +32,7 @@ KernelPair counts(std::uint32_t first, std::uint32_t second) { return {0, 0, {0,
 }  // namespace
 
 TEST_CASE("a place is an operation and an absolute position: one more kernel shifts all behind it") {
-  const Alignment alignment = align(letters("gnh"), letters("gnnh"));
+  const Alignment alignment = align(aligned_letters("gnh"), aligned_letters("gnnh"));
   REQUIRE(alignment.layers.size() == 1);
   CHECK(text_of(alignment, 0) ==
         "Dense GEMM 0 1:1, Dense GEMM 2 1:0, Dense GEMM 3 0:1, RMSNorm 1 1:1, RMSNorm 2 0:1, ");
@@ -42,7 +42,7 @@ TEST_CASE("a place is an operation and an absolute position: one more kernel shi
 }
 
 TEST_CASE("attention cuts layers, and what is before the first cut is dropped") {
-  const Alignment alignment = align(letters("gAgAnn"), letters("AgAnAg"));
+  const Alignment alignment = align(aligned_letters("gAgAnn"), aligned_letters("AgAnAg"));
   REQUIRE(alignment.layers.size() == 3);
   CHECK(text_of(alignment, 0) == "Attention (Prefill) 0 1:1, Dense GEMM 1 1:1, ");
   CHECK(text_of(alignment, 1) == "Attention (Prefill) 0 1:1, RMSNorm 1 1:1, RMSNorm 2 1:0, ");
@@ -50,16 +50,16 @@ TEST_CASE("attention cuts layers, and what is before the first cut is dropped") 
 }
 
 TEST_CASE("the first side is cut at 2d and 3d only, the second at any attention") {
-  CHECK(align(letters("PgPg"), letters("PgPg")).layers.size() == 2);
-  CHECK(text_of(align(letters("PgPg"), letters("P")), 0) ==
+  CHECK(align(aligned_letters("PgPg"), aligned_letters("PgPg")).layers.size() == 2);
+  CHECK(text_of(align(aligned_letters("PgPg"), aligned_letters("P")), 0) ==
         "Attention (Prefill) 0 1:1, Attention (Prefill) 2 1:0, Dense GEMM 1 1:0, Dense GEMM 3 1:0, ");
 }
 
 TEST_CASE("passes are pooled by layer and place, their kernels by both ends, empty passes do not count") {
-  Trace first = letters("ghnAg");  // at 100 ... 140
+  Trace first = aligned_letters("ghnAg");  // at 100 ... 140
   first.passes = {
       {100, 100, Phase::kPrefill}, {110, 120, Phase::kDecode}, {121, 129, Phase::kDecode}, {130, 500, Phase::kDecode}};
-  const Alignment alignment = align(first, letters("g"));
+  const Alignment alignment = align(first, aligned_letters("g"));
   REQUIRE(alignment.layers.size() == 1);
   CHECK(text_of(alignment, 0) == "Attention (Prefill) 0 1:0, Dense GEMM 0 2:1, Dense GEMM 1 1:0, RMSNorm 1 1:0, ");
   CHECK(alignment.passes.all == 3);
@@ -71,20 +71,20 @@ TEST_CASE("passes are pooled by layer and place, their kernels by both ends, emp
 }
 
 TEST_CASE("the name of a place is the most frequent") {
-  Trace first = letters("ghh");
+  Trace first = aligned_letters("ghh");
   first.passes = {{100, 100, Phase::kDecode}, {110, 110, Phase::kDecode}, {120, 120, Phase::kDecode}};
-  const Alignment alignment = align(first, letters("h"));
+  const Alignment alignment = align(first, aligned_letters("h"));
   CHECK(first.names[alignment.layers.at(0).pairs.at(0).first.name].text == "Cijk_out");
 }
 
 TEST_CASE("nothing is aligned where a side has no kernels, or none in a pass") {
   CHECK(align({}, {}).layers.empty());
-  CHECK(align(letters("g"), {}).layers.empty());
-  Trace outside = letters("g");
+  CHECK(align(aligned_letters("g"), {}).layers.empty());
+  Trace outside = aligned_letters("g");
   outside.passes = {{1, 2, Phase::kDecode}};
-  CHECK(align(outside, letters("g")).layers.empty());
-  CHECK(align(letters("g"), outside).layers.empty());
-  CHECK(align(letters("g"), outside).passes.all == 0);
+  CHECK(align(outside, aligned_letters("g")).layers.empty());
+  CHECK(align(aligned_letters("g"), outside).layers.empty());
+  CHECK(align(aligned_letters("g"), outside).passes.all == 0);
 }
 
 TEST_CASE("notes of fusion by the counts of a place") {
@@ -117,8 +117,8 @@ TEST_CASE("details of GEMMs, the first of the list in either name") {
 }
 
 TEST_CASE("same kernels are those of one name on both sides; their ratios have no weight") {
-  const Trace first = letters("gnn");
-  Trace second = letters("hnn");
+  const Trace first = aligned_letters("gnn");
+  Trace second = aligned_letters("hnn");
   second.kernels[1].dur = 4;
   second.kernels[2].dur = 0;
   const SameKernels same = find_same_kernels(align(first, second), first, second);

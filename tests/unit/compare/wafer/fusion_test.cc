@@ -9,14 +9,15 @@
 namespace tracedb::wafer {
 namespace {
 
-const Letters kLetters = {{'f', {"fused_kernel", "Norm+GEMM"}}, {'g', {"gemm", "GEMM"}},    {'n', {"norm", "Norm"}},
-                          {'o', {"unknown", "Other"}},          {'s', {"silu", "SiLU"}},    {'z', {"zip", "Zip"}},
-                          {'a', {"add", "Add+Norm"}},           {'b', {"add2", "Add+Norm"}}};
+const Letters kFusionLetters = {
+    {'f', {"fused_kernel", "Norm+GEMM"}}, {'g', {"gemm", "GEMM"}},    {'n', {"norm", "Norm"}},
+    {'o', {"unknown", "Other"}},          {'s', {"silu", "SiLU"}},    {'z', {"zip", "Zip"}},
+    {'a', {"add", "Add+Norm"}},           {'b', {"add2", "Add+Norm"}}};
 
 // "GEMM 2 GEMM>Norm x5": type, side that fuses, unfused sequence, count.
 std::string fusions(const std::string& first, const std::string& second) {
   std::string text;
-  for (const Fusion& fusion : find_fusions(lettered(kLetters, first), lettered(kLetters, second))) {
+  for (const Fusion& fusion : find_fusions(lettered(kFusionLetters, first), lettered(kFusionLetters, second))) {
     text += fmt::format("{}{} {} {} x{}", text.empty() ? "" : "; ", fusion.type,
                         fusion.fused_by == Side::kFirst ? 1 : 2, fmt::join(fusion.unfused, ">"), fusion.count);
   }
@@ -35,7 +36,7 @@ TEST_CASE("A: an operation A+B of one side alone, however rare") {
   CHECK(fusions("gf", "gg") == "Norm+GEMM 1 Norm>GEMM x1");
   CHECK(fusions("gg", "gff") == "Norm+GEMM 2 Norm>GEMM x2");
   CHECK(fusions("f", "f").empty());
-  const auto found = find_fusions(lettered(kLetters, "gbab"), lettered(kLetters, "g"));
+  const auto found = find_fusions(lettered(kFusionLetters, "gbab"), lettered(kFusionLetters, "g"));
   REQUIRE(found.size() == 1);
   CHECK(found[0].fused_kernel == "add2");  // the first one in time
   CHECK(found[0].kernel_names == std::vector<std::string>{"add2", "add"});

@@ -9,12 +9,12 @@
 namespace tracedb::wafer {
 namespace {
 
-const Letters kLetters = {{'A', {"kernel_unified_attention_2d", "Attention (Prefill)"}},
-                          {'D', {"kernel_unified_attention_3d", "Attention (Decode)"}},
-                          {'S', {"selective_scan_fwd", "Other"}},
-                          {'F', {"flash_fwd", "Other"}},
-                          {'g', {"Cijk_gemm", "Dense GEMM"}},
-                          {'x', {"other", "Other"}}};
+const Letters kLayerLetters = {{'A', {"kernel_unified_attention_2d", "Attention (Prefill)"}},
+                               {'D', {"kernel_unified_attention_3d", "Attention (Decode)"}},
+                               {'S', {"selective_scan_fwd", "Other"}},
+                               {'F', {"flash_fwd", "Other"}},
+                               {'g', {"Cijk_gemm", "Dense GEMM"}},
+                               {'x', {"other", "Other"}}};
 
 // The layer of each kernel as a digit; '-': none.
 std::string layers_text(const Trace& trace) {
@@ -30,7 +30,7 @@ std::string layers_text(const Trace& trace) {
 // Only names that kernels have.
 Trace used(std::string_view kernels) {
   Letters letters;
-  for (const char letter : kernels) letters[letter] = kLetters.at(letter);
+  for (const char letter : kernels) letters[letter] = kLayerLetters.at(letter);
   return lettered(letters, kernels);
 }
 

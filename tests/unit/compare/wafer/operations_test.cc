@@ -7,13 +7,13 @@
 namespace tracedb::wafer {
 namespace {
 
-const Letters kLetters = {{'a', {"a", "A"}},
-                          {'b', {"b", "A"}},
-                          {'c', {"c", "C"}},
-                          {'n', {"norm", "RMSNorm"}},
-                          {'f', {"fused", "RMSNorm+GEMM"}}};
+const Letters kOperationLetters = {{'a', {"a", "A"}},
+                                   {'b', {"b", "A"}},
+                                   {'c', {"c", "C"}},
+                                   {'n', {"norm", "RMSNorm"}},
+                                   {'f', {"fused", "RMSNorm+GEMM"}}};
 
-Trace letters(std::string_view kernels) { return lettered(kLetters, kernels); }
+Trace operation_letters(std::string_view kernels) { return lettered(kOperationLetters, kernels); }
 
 std::string names_of(const std::vector<OperationRecord>& records) {
   std::string text;
@@ -24,8 +24,8 @@ std::string names_of(const std::vector<OperationRecord>& records) {
 }  // namespace
 
 TEST_CASE("operations of both sides, by gap; averages decide the ratio and totals the status") {
-  Trace first = letters("abac");
-  const Trace second = letters("aac");
+  Trace first = operation_letters("abac");
+  const Trace second = operation_letters("aac");
   first.kernels[3].dur = 6'000'003;
   const auto records = compare_operations(first, second, std::nullopt);
   REQUIRE(names_of(records) == "C A ");
@@ -42,8 +42,8 @@ TEST_CASE("operations of both sides, by gap; averages decide the ratio and total
 }
 
 TEST_CASE("the status begins beyond 5 ms, and a second side of no time has ratio 1") {
-  Trace first = letters("c");
-  Trace second = letters("c");
+  Trace first = operation_letters("c");
+  Trace second = operation_letters("c");
   second.kernels[0].dur = 0;
   first.kernels[0].dur = 5'000'000;
   CHECK(compare_operations(first, second, std::nullopt)[0].status == Status::kSimilar);
@@ -53,15 +53,16 @@ TEST_CASE("the status begins beyond 5 ms, and a second side of no time has ratio
 }
 
 TEST_CASE("RMSNorm of one side stands against RMSNorm+GEMM of the other, twice, and not the other way round") {
-  const auto records = compare_operations(letters("f"), letters("n"), std::nullopt);
+  const auto records = compare_operations(operation_letters("f"), operation_letters("n"), std::nullopt);
   CHECK(names_of(records) == "RMSNorm RMSNorm+GEMM ");
-  CHECK(compare_operations(letters("n"), letters("f"), std::nullopt).empty());
-  CHECK(names_of(compare_operations(letters("nf"), letters("n"), std::nullopt)) == "RMSNorm+GEMM RMSNorm ");
+  CHECK(compare_operations(operation_letters("n"), operation_letters("f"), std::nullopt).empty());
+  CHECK(names_of(compare_operations(operation_letters("nf"), operation_letters("n"), std::nullopt)) ==
+        "RMSNorm+GEMM RMSNorm ");
 }
 
 TEST_CASE("the filter by phase leaves the pattern alone") {
-  Trace first = letters("ab");
-  Trace second = letters("aa");
+  Trace first = operation_letters("ab");
+  Trace second = operation_letters("aa");
   first.kernels[1].phase = second.kernels[0].phase = Phase::kPrefill;
   const auto records = compare_operations(first, second, Phase::kPrefill);
   REQUIRE(names_of(records) == "A ");
@@ -69,14 +70,14 @@ TEST_CASE("the filter by phase leaves the pattern alone") {
   CHECK(records[0].first.prefill);
   CHECK_FALSE(records[0].first.decode);
   CHECK(records[0].first.pattern == "a");  // of decode, though only b is in prefill
-  CHECK(compare_operations(letters("a"), letters("a"), Phase::kPrefill).empty());
+  CHECK(compare_operations(operation_letters("a"), operation_letters("a"), Phase::kPrefill).empty());
 }
 
 TEST_CASE("the operator is the one of most kernels, the first by alphabet of several") {
-  Trace trace = letters("aabbc");
+  Trace trace = operation_letters("aabbc");
   trace.names[0].cpu_op = "aten::mm";
   trace.names[1].cpu_op = "aten::bmm";
-  const auto records = compare_operations(trace, letters("ac"), std::nullopt);
+  const auto records = compare_operations(trace, operation_letters("ac"), std::nullopt);
   REQUIRE(names_of(records) == "A C ");
   CHECK(records[0].first.cpu_op == "aten::bmm");
   CHECK(records[1].first.cpu_op.empty());
@@ -84,8 +85,8 @@ TEST_CASE("the operator is the one of most kernels, the first by alphabet of sev
 
 TEST_CASE("no operations of empty sides") {
   CHECK(compare_operations({}, {}, std::nullopt).empty());
-  CHECK(compare_operations(letters("a"), {}, std::nullopt).empty());
-  CHECK(compare_operations(letters(""), letters("a"), std::nullopt).empty());
+  CHECK(compare_operations(operation_letters("a"), {}, std::nullopt).empty());
+  CHECK(compare_operations(operation_letters(""), operation_letters("a"), std::nullopt).empty());
 }
 
 }  // namespace tracedb::wafer

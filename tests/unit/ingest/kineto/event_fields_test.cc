@@ -10,65 +10,65 @@
 namespace tracedb {
 
 TEST_CASE("every key of an event and its arguments is known") {
-  const std::vector<std::pair<std::string_view, Field>> event_keys = {
-      {"ph", Field::kPh},     {"cat", Field::kCat}, {"name", Field::kName},   {"pid", Field::kPid},
-      {"tid", Field::kTid},   {"ts", Field::kTs},   {"dur", Field::kDur},     {"id", Field::kId},
-      {"args", Field::kArgs}, {"id2", Field::kId2}, {"scope", Field::kScope},
+  const std::vector<std::pair<std::string_view, EventField>> event_keys = {
+      {"ph", EventField::kPh},     {"cat", EventField::kCat}, {"name", EventField::kName},   {"pid", EventField::kPid},
+      {"tid", EventField::kTid},   {"ts", EventField::kTs},   {"dur", EventField::kDur},     {"id", EventField::kId},
+      {"args", EventField::kArgs}, {"id2", EventField::kId2}, {"scope", EventField::kScope},
   };
   for (const auto& [key, field] : event_keys) CHECK(event_field(key) == field);
 
-  const std::vector<std::pair<std::string_view, Field>> argument_keys = {
-      {"External id", Field::kExternalId},
-      {"external id", Field::kExternalId},
-      {"correlation", Field::kCorrelation},
-      {"kernel_type", Field::kKernelType},
-      {"stream", Field::kStream},
-      {"device", Field::kDevice},
-      {"grid", Field::kGrid},
-      {"block", Field::kBlock},
-      {"registers per thread", Field::kRegisters},
-      {"shared memory", Field::kSharedMemory},
-      {"blocks per SM", Field::kBlocksPerSm},
-      {"warps per SM", Field::kWarpsPerSm},
-      {"est. achieved occupancy %", Field::kOccupancy},
-      {"theoretical occupancy %", Field::kTheoreticalOccupancy},
-      {"memory bandwidth (GB/s)", Field::kBandwidth},
-      {"bytes", Field::kBytes},
-      {"Bytes", Field::kBytes},
-      {"graph id", Field::kGraphId},
-      {"graph node id", Field::kGraphNodeId},
-      {"Python id", Field::kPythonId},
-      {"Python parent id", Field::kPythonParentId},
-      {"Sequence number", Field::kSequenceNumber},
-      {"Fwd thread id", Field::kForwardThread},
-      {"Input Dims", Field::kInputDims},
-      {"Input dims", Field::kInputDims},
-      {"Input type", Field::kInputTypes},
-      {"Input Strides", Field::kInputStrides},
-      {"Concrete Inputs", Field::kConcreteInputs},
-      {"Collective name", Field::kCollectiveName},
-      {"In msg nelems", Field::kInElements},
-      {"Out msg nelems", Field::kOutElements},
-      {"Group size", Field::kGroupSize},
-      {"dtype", Field::kDtype},
-      {"Process Group Name", Field::kGroupName},
-      {"Process Group Description", Field::kGroupDescription},
-      {"Process Group Ranks", Field::kGroupRanks},
-      {"Seq", Field::kCollectiveSequence},
-      {"Comms Id", Field::kCommsId},
-      {"name", Field::kArgName},
-      {"labels", Field::kLabels},
-      {"sort_index", Field::kSortIndex},
-      {"kind", Field::kCopyKind},
-      {"connection_id", Field::kConnection},
-      {"Task Type", Field::kTaskType},
-      {"task type", Field::kTaskType},
-      {"Model Id", Field::kModel},
-      {"model id", Field::kModel},
-      {"count", Field::kElements},
-      {"data_type", Field::kDataType},
+  const std::vector<std::pair<std::string_view, EventField>> argument_keys = {
+      {"External id", EventField::kExternalId},
+      {"external id", EventField::kExternalId},
+      {"correlation", EventField::kCorrelation},
+      {"kernel_type", EventField::kKernelType},
+      {"stream", EventField::kStream},
+      {"device", EventField::kDevice},
+      {"grid", EventField::kGrid},
+      {"block", EventField::kBlock},
+      {"registers per thread", EventField::kRegisters},
+      {"shared memory", EventField::kSharedMemory},
+      {"blocks per SM", EventField::kBlocksPerSm},
+      {"warps per SM", EventField::kWarpsPerSm},
+      {"est. achieved occupancy %", EventField::kOccupancy},
+      {"theoretical occupancy %", EventField::kTheoreticalOccupancy},
+      {"memory bandwidth (GB/s)", EventField::kBandwidth},
+      {"bytes", EventField::kBytes},
+      {"Bytes", EventField::kBytes},
+      {"graph id", EventField::kGraphId},
+      {"graph node id", EventField::kGraphNodeId},
+      {"Python id", EventField::kPythonId},
+      {"Python parent id", EventField::kPythonParentId},
+      {"Sequence number", EventField::kSequenceNumber},
+      {"Fwd thread id", EventField::kForwardThread},
+      {"Input Dims", EventField::kInputDims},
+      {"Input dims", EventField::kInputDims},
+      {"Input type", EventField::kInputTypes},
+      {"Input Strides", EventField::kInputStrides},
+      {"Concrete Inputs", EventField::kConcreteInputs},
+      {"Collective name", EventField::kCollectiveName},
+      {"In msg nelems", EventField::kInElements},
+      {"Out msg nelems", EventField::kOutElements},
+      {"Group size", EventField::kGroupSize},
+      {"dtype", EventField::kDtype},
+      {"Process Group Name", EventField::kGroupName},
+      {"Process Group Description", EventField::kGroupDescription},
+      {"Process Group Ranks", EventField::kGroupRanks},
+      {"Seq", EventField::kCollectiveSequence},
+      {"Comms Id", EventField::kCommsId},
+      {"name", EventField::kArgName},
+      {"labels", EventField::kLabels},
+      {"sort_index", EventField::kSortIndex},
+      {"kind", EventField::kCopyKind},
+      {"connection_id", EventField::kConnection},
+      {"Task Type", EventField::kTaskType},
+      {"task type", EventField::kTaskType},
+      {"Model Id", EventField::kModel},
+      {"model id", EventField::kModel},
+      {"count", EventField::kElements},
+      {"data_type", EventField::kDataType},
   };
-  std::set<Field> seen;
+  std::set<EventField> seen;
   for (const auto& entry : argument_keys) {  // no bindings: clang cannot capture them
     const auto& key = entry.first;
     const auto& field = entry.second;
@@ -76,33 +76,33 @@ TEST_CASE("every key of an event and its arguments is known") {
     CHECK(argument_field(key) == field);
     seen.insert(field);
   }
-  CHECK(seen.size() + event_keys.size() == static_cast<std::size_t>(Field::kCount));
+  CHECK(seen.size() + event_keys.size() == static_cast<std::size_t>(EventField::kCount));
 }
 
 TEST_CASE("keys nobody asks for are no field") {
   for (const std::string_view key : {"", "p", "Ph", "ph ", "cats", "Ev Idx", "s"})
-    CHECK(event_field(key) == Field::kCount);
+    CHECK(event_field(key) == EventField::kCount);
   for (const std::string_view key : {"", "External Id", "gridd", "streams", "Record function id", "args"}) {
-    CHECK(argument_field(key) == Field::kCount);
+    CHECK(argument_field(key) == EventField::kCount);
   }
-  CHECK(argument_field(std::string(32, 'x')) == Field::kCount);
-  CHECK(argument_field(std::string(33, 'x')) == Field::kCount);
-  CHECK(argument_field(std::string(5000, 'x')) == Field::kCount);
+  CHECK(argument_field(std::string(32, 'x')) == EventField::kCount);
+  CHECK(argument_field(std::string(33, 'x')) == EventField::kCount);
+  CHECK(argument_field(std::string(5000, 'x')) == EventField::kCount);
 }
 
 TEST_CASE("the last one of repeated keys wins, clear forgets all") {
   EventFields fields;
-  CHECK_FALSE(fields.has(Field::kPh));
-  CHECK(fields[Field::kPh].empty());
-  fields.set(Field::kPh, "\"B\"");
-  fields.set(Field::kPh, "\"X\"");
-  fields.set(Field::kCopyKind, "1");
-  CHECK(fields[Field::kPh] == "\"X\"");
-  CHECK(fields.has(Field::kCopyKind));
+  CHECK_FALSE(fields.has(EventField::kPh));
+  CHECK(fields[EventField::kPh].empty());
+  fields.set(EventField::kPh, "\"B\"");
+  fields.set(EventField::kPh, "\"X\"");
+  fields.set(EventField::kCopyKind, "1");
+  CHECK(fields[EventField::kPh] == "\"X\"");
+  CHECK(fields.has(EventField::kCopyKind));
   fields.clear();
-  CHECK_FALSE(fields.has(Field::kPh));
-  CHECK(fields[Field::kPh].empty());
-  CHECK(fields[Field::kCopyKind].empty());
+  CHECK_FALSE(fields.has(EventField::kPh));
+  CHECK(fields[EventField::kPh].empty());
+  CHECK(fields[EventField::kCopyKind].empty());
 }
 
 }  // namespace tracedb
