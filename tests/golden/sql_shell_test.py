@@ -3,6 +3,7 @@ Ctrl-C and Ctrl-D, history; what is refused elsewhere is refused here."""
 import os
 import re
 import select
+import signal
 import sys
 import time
 from pathlib import Path
@@ -47,14 +48,18 @@ class Shell:
         return self.until(until)
 
     def end(self, text):
-        """Types the last line; the exit code."""
-        os.write(self.terminal, text.encode())
-        try:
-            while os.read(self.terminal, 4096):
-                pass
-        except OSError:
-            pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        """Types the last line; the exit code. A Ctrl-D typed while the terminal changes its mode is lost: then again."""
+        for _ in range(12):
+            os.write(self.terminal, text.encode())
+            while select.select([self.terminal], [], [], PATIENCE / 12)[0]:
+                try:
+                    data = os.read(self.terminal, 4096)
+                except OSError:
+                    data = b""
+                if not data:
+                    return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.kill(self.pid, signal.SIGKILL)
+        raise AssertionError(f"does not end after {text!r}")
 
 
 def check_statements(folder, index):

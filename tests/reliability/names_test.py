@@ -131,11 +131,9 @@ def complaints():
             given = b"./" + name if name.startswith(b"-") else name
             for command in ((given,), (b"-o", given, given), (b"--files-from", given), (b"--index-dir", given, given)):
                 one_harmless_line(run_in(names.folder, *command), command)
-            queries = [("sql", given, "SELECT 1")]
-            if not any(sign in name for sign in (b"*", b"?", b"[")):  # reports take what is no file as a pattern
-                queries.append(("info", given))
-            for command in queries:
-                one_harmless_line(run_in(names.folder, *command, name="trace-query"), command)
+            if not any(sign in name for sign in (b"*", b"?", b"[")):  # what is no file is a pattern of files
+                for command in (("sql", given, "SELECT 1"), ("info", given)):
+                    one_harmless_line(run_in(names.folder, *command, name="trace-query"), command)
             (folder / "list").write_bytes(names.path(name) + b"\0")
             one_harmless_line(run_in(names.folder, "-q", "--files-from", folder / "list"), name)
         equal(os.listdir(names.folder), [], "files")
