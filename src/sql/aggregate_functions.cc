@@ -204,7 +204,7 @@ class Intervals {
   std::optional<std::int64_t> current() {
     if (intervals_.values().empty()) return std::nullopt;
     if (!is_exact_) {
-      times_ = times_of(std::vector<Interval>(intervals_.values().begin(), intervals_.values().end()));
+      times_ = times_of(std::vector<TimeInterval>(intervals_.values().begin(), intervals_.values().end()));
       is_exact_ = true;
     }
     return (times_.*Time)();
@@ -212,14 +212,14 @@ class Intervals {
   std::optional<std::int64_t> last() { return current(); }
 
  private:
-  static std::optional<Interval> interval_of(Arguments arguments) {
+  static std::optional<TimeInterval> interval_of(Arguments arguments) {
     const auto ts = integer(arguments[0]);
     const auto dur = integer(arguments[1]);
-    return ts && dur ? std::optional(Interval{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))})
+    return ts && dur ? std::optional(TimeInterval{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))})
                      : std::nullopt;
   }
 
-  Queue<Interval> intervals_;
+  Queue<TimeInterval> intervals_;
   IntervalTimes times_;
   bool is_exact_ = true;  // they came in the order of their starts, and none has left
 };

@@ -152,7 +152,7 @@ class RowFinder {
     std::vector<std::pair<const ArrayColumn*, std::vector<KeyRange>>> tests;
     int looked_up = -1;
     for (std::size_t i = 0; i < plan.terms.size(); ++i) {
-      const Term& term = plan.terms[i];
+      const ColumnTerm& term = plan.terms[i];
       const ArrayColumn& column = source_.column(term.column);
       std::vector<KeyRange> ranges = ranges_of(term, values[i]);
       if (ranges.size() == 1 && ranges[0].first == 0 && ranges[0].end == column.end_key()) continue;
@@ -179,7 +179,7 @@ class RowFinder {
 
  private:
   // No more than the rows that fulfil the term; what only SQLite can compare is no restriction.
-  std::vector<KeyRange> ranges_of(const Term& term, sqlite3_value* value) {
+  std::vector<KeyRange> ranges_of(const ColumnTerm& term, sqlite3_value* value) {
     const ArrayColumn& column = source_.column(term.column);
     std::vector<KeyRange> ranges;
     if (!term.is_list) {
@@ -198,7 +198,7 @@ class RowFinder {
     return all ? std::vector<KeyRange>{{0, column.end_key()}} : ranges;
   }
 
-  void add_range(const Term& term, sqlite3_value* value, std::vector<KeyRange>& ranges) {
+  void add_range(const ColumnTerm& term, sqlite3_value* value, std::vector<KeyRange>& ranges) {
     const ArrayColumn& column = source_.column(term.column);
     const std::uint64_t end = column.end_key();
     if (term.op == SQLITE_INDEX_CONSTRAINT_ISNULL) return ranges.push_back({0, 1});
@@ -236,7 +236,7 @@ class RowFinder {
   }
 
   // The third look-up of a single value in a column is one of many: a join. From then on rows are ordered by it.
-  bool is_looked_up(const Term& term) {
+  bool is_looked_up(const ColumnTerm& term) {
     const auto column = static_cast<std::size_t>(term.column);
     if (!source_.rows_by_key[column].empty()) return true;
     if (++source_.lookups[column] < 3) return false;

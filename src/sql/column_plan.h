@@ -18,11 +18,11 @@ struct sqlite3_value;
 namespace tracedb {
 
 // A comparison of a column with a value that is known when rows are asked for.
-struct Term {
+struct ColumnTerm {
   int column;
   unsigned char op;
   bool is_list;  // column IN (...)
-  bool operator==(const Term&) const = default;
+  bool operator==(const ColumnTerm&) const = default;
 };
 
 // SQLite says of this many columns whether they are used.
@@ -30,7 +30,7 @@ inline constexpr std::size_t kUsedColumns = 63;
 
 // How rows are found and in which order they come: what xBestIndex decides and xFilter does.
 struct Plan {
-  std::vector<Term> terms;
+  std::vector<ColumnTerm> terms;
   std::vector<std::pair<int, bool>> order;  // columns; descending
   std::uint64_t used = 0;                   // columns, as SQLite has them: the last bit is of all from 63 on
   bool operator==(const Plan&) const = default;

@@ -67,8 +67,8 @@ void overlap_of_two(sqlite3_context* context, int, sqlite3_value** arguments) {
     return saturating_add(numbers.at(i), std::max<std::int64_t>(numbers.at(i + 1), 0));
   };
   IntervalTimes times;
-  const Interval one{numbers[0], end(0)};
-  const Interval other{numbers[2], end(2)};
+  const TimeInterval one{numbers[0], end(0)};
+  const TimeInterval other{numbers[2], end(2)};
   times.add(one.begin <= other.begin ? one : other);
   times.add(one.begin <= other.begin ? other : one);
   sqlite3_result_int64(context, times.shared());

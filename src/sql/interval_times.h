@@ -8,14 +8,14 @@
 
 namespace tracedb {
 
-struct Interval {
+struct TimeInterval {
   std::int64_t begin = 0, end = 0;  // [begin, end)
 };
 
 class IntervalTimes {
  public:
   // Intervals must come in the order of their begin: false for one that does not, which is left out.
-  bool add(Interval interval) {
+  bool add(TimeInterval interval) {
     if (interval.begin < begin_) return false;
     begin_ = interval.begin;
     covered_ += length(std::max(interval.begin, end_), interval.end);
@@ -44,10 +44,10 @@ class IntervalTimes {
 };
 
 // Of intervals in any order.
-inline IntervalTimes times_of(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
+inline IntervalTimes times_of(std::vector<TimeInterval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](TimeInterval a, TimeInterval b) { return a.begin < b.begin; });
   IntervalTimes times;
-  for (const Interval interval : intervals) times.add(interval);
+  for (const TimeInterval interval : intervals) times.add(interval);
   return times;
 }
 

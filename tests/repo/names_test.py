@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that files named in documents and in comments exist: both outlive a renaming otherwise.
+"""Checks that files named in documents and in comments exist: both outlive a renaming otherwise. And that no two headers
+define a type of one name: the linker would keep the functions of one for both.
 
 Usage: names_test.py REPOSITORY
 """
@@ -14,6 +15,8 @@ PATH = re.compile(r"`((?:" + "|".join(FOLDERS) + r"|\.ci|\.github)/[\w./-]+)`")
 HEADER = re.compile(r"(?<![\w.<*-])((?:\w+/)*\w+\.h)\b")
 COMMENT = re.compile(r"(?://|--)\s(.*)")
 OF_OTHERS = {"sqlite3.h", "sqlite3ext.h", "simdjson.h", "transformer.h"}  # the last one is a module of a model
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;{]*)? \{", re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 PLACEHOLDER = re.compile(r"[A-Z]{4,}")  # src/report/render_NAME.cc
 
 
@@ -45,11 +48,23 @@ def names_in_comments(root):
                         yield path, number, name
 
 
+def types_of_one_name(root):
+    """(name, files) of types that several headers define in one namespace; make-trace is a program without the library."""
+    found = {}
+    for folder in ("src", "tools/shared", "tools/trace_query", "tools/trace_ingest", "tools/sqlite_extension", "tests/support"):
+        for path in sorted((root / folder).rglob("*.h")):
+            text = path.read_text(encoding="utf-8")
+            for name in TYPE.findall(text):
+                found.setdefault((*NAMESPACE.findall(text), name), []).append(path.relative_to(root).as_posix())
+    return [(key[-1], files) for key, files in found.items() if len(files) > 1]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     problems = [f"{path.relative_to(root)}:{number}: there is no {name}"
                 for path, number, name in (*names_in_documents(root), *names_in_comments(root))]
-    print("\n".join(problems) or "all named files exist")
+    problems += [f"{' and '.join(files)} define {name}" for name, files in types_of_one_name(root)]
+    print("\n".join(problems) or "all named files exist, and no type is defined twice")
     return 1 if problems else 0
 
 

@@ -13,7 +13,7 @@ namespace tracedb {
 
 // kind as in the tables: of kernels 1 compute, 2 comm, 3 copy_kernel, 4 comm_compute; of memory operations 1 memcpy, 2
 // memset.
-struct EventTable {
+struct DeviceEventTable {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> stream, launch, kind;
   std::vector<std::uint8_t> left_out;
@@ -33,7 +33,7 @@ struct EventTable {
 
 // Streams 1 and 2 are on lane 0, stream 3 on lane 1.
 struct DeviceTables {
-  EventTable kernels, memory_ops;
+  DeviceEventTable kernels, memory_ops;
   std::vector<std::uint32_t> lane_of_stream = {0, 0, 0, 1};
   std::vector<std::int64_t> call_ts;
   std::vector<std::uint8_t> call_is_graph;
@@ -54,7 +54,7 @@ struct DeviceTables {
       tables.call_is_graph.push_back(static_cast<std::uint8_t>(pick(2)));
     }
     const std::uint32_t step = 1 + pick(6);
-    const auto fill = [&](EventTable& table, std::uint32_t count, std::uint32_t kinds) {
+    const auto fill = [&](DeviceEventTable& table, std::uint32_t count, std::uint32_t kinds) {
       std::int64_t ts = pick(8);
       for (; count > 0; --count, ts += pick(step)) {
         const std::int64_t dur = pick(12) == 0 ? kUnknownValue : std::int64_t{pick(6)};

@@ -246,13 +246,13 @@ std::shared_ptr<Database> IndexSet::open(std::size_t member) {
     if (found != idle_.end()) {
       auto index = std::move(found->second);
       idle_.erase(found);
-      return lend(member, std::move(index));
+      return check_out(member, index);
     }
   }
-  return lend(member, make(member));
+  return check_out(member, make(member));
 }
 
-std::shared_ptr<Database> IndexSet::lend(std::size_t member, std::shared_ptr<SqlIndex> index) {
+std::shared_ptr<Database> IndexSet::check_out(std::size_t member, const std::shared_ptr<SqlIndex>& index) {
   Database* database = &index->database();
   return {database, [this, member, index](Database*) { take_back(member, index); }};
 }

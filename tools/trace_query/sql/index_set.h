@@ -81,7 +81,7 @@ class IndexSet : public DatabaseSet {
   void name_inputs();
   void open_schemas();
   [[nodiscard]] std::shared_ptr<SqlIndex> make(std::size_t member);
-  std::shared_ptr<Database> lend(std::size_t member, std::shared_ptr<SqlIndex> index);
+  std::shared_ptr<Database> check_out(std::size_t member, const std::shared_ptr<SqlIndex>& index);
   void take_back(std::size_t member, std::shared_ptr<SqlIndex> index);
   void collect_notes(std::size_t member, SqlIndex& index);
 

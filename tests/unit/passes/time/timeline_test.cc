@@ -256,7 +256,7 @@ TEST_CASE("random events: every figure as counted tick by tick, every identity, 
       options.window = {static_cast<std::int64_t>(chance() % 20), static_cast<std::int64_t>(20 + chance() % 40)};
     }
     if (round % 3 == 2) {
-      for (EventTable* table : {&tables.kernels, &tables.memory_ops}) {
+      for (DeviceEventTable* table : {&tables.kernels, &tables.memory_ops}) {
         for (std::size_t i = 0; i < table->ts.size(); ++i) {
           table->left_out.push_back(static_cast<std::uint8_t>(chance() % 2));
         }
