@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kLeastLate = 2'000;   // ns: what no clock of a profiler tells apart
 constexpr double kUncertainties = 4;         // of the clocks
-constexpr double kLeastPersistence = 3;    // standard deviations
+constexpr double kLeastPersistence = 3;      // standard deviations
 constexpr double kLeastShare = 0.01;         // of the span of the others
 constexpr std::size_t kMostLookedBack = 64;  // collectives
 

@@ -87,7 +87,7 @@ def check_build(checkout):
     if "trace-query ran" not in result.stdout or "Where to go next" not in result.stdout:
         yield f"standard output: {result.stdout!r}"
     calls = checkout.cmake_calls()
-    if len(calls) != 2 or calls[0] != "--preset programs" or not calls[1].endswith("--target programs"):
+    if len(calls) != 2 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON" or not calls[1].endswith("--target programs"):
         yield f"cmake was called with {calls}"
     (checkout.root / "build/release/build.ninja").touch()
     checkout.run()
