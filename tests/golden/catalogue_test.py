@@ -136,7 +136,9 @@ def check_trend(folder):
     equal((none["runs"], none["unknown"]), (0, 20), "a kernel that is nowhere")
     quiet = trend(place, "--where", f"date < '{date}'")["series"][0]
     equal((quiet["runs"], quiet["changes"]), (12, 0), "before the change")
-    equal(run("trace-query", "trend", place, "--metric", "op:nothing", check=False).returncode, 2, "no such class")
+    result = run("trace-query", "trend", place, "--metric", "op:gemm", check=False)
+    equal(result.returncode, 2, "no such class")
+    equal(result.stderr.strip(), "trace-query: --metric op:gemm: no such class; there are dense_gemm, moe_gemm", "what is wrong")
     equal(run("trace-query", "trend", place, "--metric", "speed", check=False).returncode, 2, "no such metric")
 
 

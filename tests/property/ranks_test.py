@@ -2,7 +2,7 @@
 planted, and nobody is blamed where nothing was.
 
 Tolerances: the loss within 10 % and 5 us a step (the noise of the kernels), clock offsets within 5 us (the ends of a
-collective differ by up to 0.5 us), drifts within 1 ppm."""
+collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
 import sys

@@ -102,7 +102,8 @@ std::vector<bool> name_ids(const Index& index, const Selection& selection) {
   return out;
 }
 
-[[noreturn]] void refuse_class(const std::string& wanted, const std::vector<std::string>& declared) {
+[[noreturn]] void refuse_class(const std::string& wanted, const std::string& option,
+                               const std::vector<std::string>& declared) {
   std::vector<std::string> near;
   for (const std::string& name : declared) {
     if (name.find(wanted) != std::string::npos) near.push_back(name);
@@ -110,18 +111,19 @@ std::vector<bool> name_ids(const Index& index, const Selection& selection) {
   std::string advice = did_you_mean(wanted, declared);
   if (!near.empty()) advice = fmt::format("; there {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
   throw Error(ErrorCode::kUsage,
-              fmt::format("--op {}: no such class{}{}", wanted, advice,
+              fmt::format("{}{}: no such class{}{}", option, wanted, advice,
                           advice.empty() ? "; 'trace-query rules list' and schema/METRICS.md name them" : ""));
 }
 
 // By class id.
-std::vector<bool> class_ids(const Index& index, const KernelClasses& known, const std::vector<std::string>& globs) {
+std::vector<bool> class_ids(const Index& index, const KernelClasses& known, const Selection& selection) {
   const std::vector<std::string>& classes = known.names();
   Statement fits(index.database(), "SELECT ?1 GLOB ?2");
   std::vector<bool> wanted(classes.size());
-  for (const std::string& glob : globs) {
+  for (const std::string& glob : selection.ops) {
     const bool is_name = glob.find_first_of("*?[+") == std::string::npos;
-    if (is_name && !is_among(classes, glob) && !is_among(known.declared(), glob)) refuse_class(glob, known.declared());
+    if (is_name && !is_among(classes, glob) && !is_among(known.declared(), glob))
+      refuse_class(glob, selection.op_option, known.declared());
     for (std::size_t id = 0; id < classes.size(); ++id) {
       fits.bind(1, std::string_view(classes[id])).bind(2, std::string_view(glob));
       if (fits.step() && fits.int64(0) != 0) wanted[id] = true;
@@ -132,9 +134,9 @@ std::vector<bool> class_ids(const Index& index, const KernelClasses& known, cons
 }
 
 // Leaves of names those whose class fits one of the GLOBs.
-void keep_classes(const Index& index, const KernelClasses& classes, const std::vector<std::string>& globs,
+void keep_classes(const Index& index, const KernelClasses& classes, const Selection& selection,
                   std::vector<bool>& names) {
-  const std::vector<bool> wanted = class_ids(index, classes, globs);
+  const std::vector<bool> wanted = class_ids(index, classes, selection);
   for (std::uint32_t id = 0; id < names.size(); ++id) {
     if (names[id]) names[id] = classes.of(id).known && wanted[classes.of(id).class_id];
   }
@@ -175,7 +177,7 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const F
   }
   if (selection.names_kernels()) {
     names_ = name_ids(index, selection);
-    if (!selection.ops.empty()) keep_classes(index, *inputs.classes, selection.ops, names_);
+    if (!selection.ops.empty()) keep_classes(index, *inputs.classes, selection, names_);
     kernels_.name = kernels.ids("name_id");
   }
   if (places) {

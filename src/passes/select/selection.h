@@ -32,6 +32,7 @@ struct Selection {
   std::vector<std::string> phases;        // kinds of step; "none": in no step
   std::optional<std::string> layer;       // can_name_layers(): "3", "3..5", "T5Block:3", "head", "none" ...
   std::vector<std::string> ops;           // operation classes under the active rules, GLOBs
+  std::string op_option = "--op ";        // what stands before a class on the command line: for the error
   std::optional<std::string> name_glob;   // of the name or the short name
   std::optional<std::string> name_regex;  // of the name
   std::optional<std::int64_t> from, to;   // ns; starts at or after `from`, before `to`

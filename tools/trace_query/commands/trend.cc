@@ -46,7 +46,10 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
   const Index index = Index::open(entry.index);
   WorkloadOptions options;
   if (!phase.empty()) options.selection.phases = {phase};
-  if (metric.kind == MetricKind::kOp) options.selection.ops = {metric.of};
+  if (metric.kind == MetricKind::kOp) {
+    options.selection.ops = {metric.of};
+    options.selection.op_option = "--metric op:";
+  }
   if (metric.kind == MetricKind::kKernel) options.selection.name_glob = metric.of;
   Workload workload(index, rules, options);
   const EventFilter filter = workload.filter();
