@@ -13,9 +13,9 @@
 #include "base/text/decimal.h"
 #include "index/index_format.h"
 #include "index/leftovers.h"
-#include "sql/functions.h"
 #include "sql/safety.h"
 #include "sql/schema_check.h"
+#include "sql/user/functions.h"
 
 namespace tracedb {
 namespace {

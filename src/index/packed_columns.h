@@ -1,5 +1,5 @@
 // Reads whole columns of a table from its packed copies in table packed_column (column_codec.h), several times as
-// fast as from the table itself; those that have no copy from the table (sql/column_scan.h).
+// fast as from the table itself; those that have no copy from the table (sql/file/column_scan.h).
 //
 // For databases opened kReadOnly. A copy that cannot be, or has not as many rows as the table, gives Error{kInput};
 // that its values are those of the table is for `verify` to say. One thread.
@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "sql/column_scan.h"
+#include "sql/file/column_scan.h"
 
 namespace tracedb {
 

@@ -11,9 +11,9 @@
 #include "index/validity.h"
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"
-#include "sql/functions.h"
 #include "sql/host/host_sqlite.h"
 #include "sql/sql_function.h"
+#include "sql/user/functions.h"
 
 namespace tracedb {
 namespace {

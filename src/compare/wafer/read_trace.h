@@ -1,4 +1,4 @@
-// From an index to the values the comparison works on. Errors are those of reading an index (sql/column_scan.h).
+// From an index to the values the comparison works on. Errors are those of reading an index (sql/file/column_scan.h).
 //
 // Kernels with equal starts are in the order of the file, as in that tool. Annotations with equal starts are not: the
 // longer one comes first. Correlations that are no 64-bit integers count as none, negative durations as 0. Python

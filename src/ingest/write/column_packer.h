@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "index/column_codec.h"
-#include "sql/column_scan.h"
 #include "sql/database.h"
+#include "sql/file/column_scan.h"
 
 namespace tracedb {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "index/index.h"
-#include "sql/column_scan.h"
+#include "sql/file/column_scan.h"
 #include "trace/event_kinds.h"
 
 namespace tracedb {

@@ -7,7 +7,7 @@
 #include "base/saturating.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
-#include "sql/column_scan.h"
+#include "sql/file/column_scan.h"
 
 namespace tracedb {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/unknown.h"
 #include "passes/sql/kernel_rows.h"
-#include "sql/column_table.h"
+#include "sql/tables/column_table.h"
 #include "trace/event_kinds.h"
 #include "trace/training.h"
 

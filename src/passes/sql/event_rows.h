@@ -1,5 +1,5 @@
 // The tables kernel_rows and launch_rows of trace-query sql: what the views kernels and launches show of each kernel
-// and of each launch of one, as arrays (sql/column_table.h). A column is made when a statement first needs it
+// and of each launch of one, as arrays (sql/tables/column_table.h). A column is made when a statement first needs it
 // (kernel_rows.h).
 #pragma once
 

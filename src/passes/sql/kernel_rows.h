@@ -1,5 +1,5 @@
-// What the view kernels shows of each kernel, column by column, as arrays (sql/array_column.h): made from the packed
-// columns of the index, the small tables they refer to, and the passes. Row i is the kernel with id i + 1.
+// What the view kernels shows of each kernel, column by column, as arrays (sql/tables/array_column.h): made from the
+// packed columns of the index, the small tables they refer to, and the passes. Row i is the kernel with id i + 1.
 //
 // Memory: 4 bytes a kernel for a column, 8 for times, and the values that there are, each once.
 #pragma once
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "passes/select/workload.h"
-#include "sql/array_column.h"
+#include "sql/tables/array_column.h"
 
 namespace tracedb {
 
@@ -70,7 +70,7 @@ ArrayValues values_by_id(const Index& index, std::string_view sql);
 // Texts by their id in table string.
 ArrayColumn texts_of(const Index& index, LargeVector<std::uint32_t> ids);
 
-// The texts of a kChoice (sql/column_scan.h) by its number.
+// The texts of a kChoice (sql/file/column_scan.h) by its number.
 ArrayValues choice_values(std::span<const std::string_view> names);
 
 // ts + dur where both are known; Error{kInput} where 64 bits do not hold it, which no index says.

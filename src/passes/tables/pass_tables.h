@@ -15,7 +15,7 @@
 #include "passes/select/device_columns.h"
 #include "passes/select/workload.h"
 #include "passes/stacks/stack_times.h"
-#include "sql/table_function.h"
+#include "sql/tables/table_function.h"
 
 namespace tracedb {
 

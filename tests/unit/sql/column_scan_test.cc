@@ -1,4 +1,4 @@
-#include "sql/column_scan.h"
+#include "sql/file/column_scan.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // A table over arrays answers as a table of SQLite with the same rows does.
-#include "sql/column_table.h"
+#include "sql/tables/column_table.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/unknown.h"
-#include "sql/functions.h"
-#include "sql/user_sql.h"
+#include "sql/user/functions.h"
+#include "sql/user/user_sql.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "sql/functions.h"
+#include "sql/user/functions.h"
 
 #include <doctest/doctest.h>
 

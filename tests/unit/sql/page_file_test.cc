@@ -1,4 +1,4 @@
-#include "sql/page_file.h"
+#include "sql/file/page_file.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "sql/byte_order.h"
 #include "sql/database.h"
-#include "sql/table_builder.h"
+#include "sql/file/byte_order.h"
+#include "sql/file/table_builder.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {

@@ -1,7 +1,7 @@
 // The schema scripts: views answer on full and empty indexes, comments are where `schema` looks for them, examples run.
 #include <doctest/doctest.h>
 
-#include "sql/schema_text.h"
+#include "sql/user/schema_text.h"
 #include "support/small_index.h"
 #include "trace/step_grammar.h"
 

@@ -1,4 +1,4 @@
-#include "sql/set_table.h"
+#include "sql/tables/set_table.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

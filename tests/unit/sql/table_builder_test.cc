@@ -1,4 +1,4 @@
-#include "sql/table_builder.h"
+#include "sql/file/table_builder.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
-#include "sql/user_sql.h"
+#include "sql/user/user_sql.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "sql/functions.h"
 #include "sql/safety.h"
+#include "sql/user/functions.h"
 #include "sql/watchdog.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"

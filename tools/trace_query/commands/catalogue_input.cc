@@ -16,8 +16,8 @@
 #include "ingest/trace_list.h"
 #include "report/escape.h"
 #include "sql/safety.h"
-#include "sql/table_function.h"
-#include "sql/user_sql.h"
+#include "sql/tables/table_function.h"
+#include "sql/user/user_sql.h"
 #include "trace_query/limits.h"
 
 namespace tracedb {

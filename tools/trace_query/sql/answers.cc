@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text/counted.h"
-#include "sql/user_sql.h"
+#include "sql/user/user_sql.h"
 
 namespace tracedb {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sql/set_table.h"
+#include "sql/tables/set_table.h"
 #include "trace_query/options.h"
 #include "trace_query/sql/sql_index.h"
 

@@ -18,10 +18,10 @@
 #include "base/text/closest_name.h"
 #include "passes/tables/pass_tables.h"
 #include "report/escape.h"
-#include "sql/recipes.h"
-#include "sql/schema_text.h"
 #include "sql/scripts.h"
-#include "sql/user_sql.h"
+#include "sql/user/recipes.h"
+#include "sql/user/schema_text.h"
+#include "sql/user/user_sql.h"
 #include "trace_query/limits.h"
 #include "trace_query/sql/line_reader.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sql/column_table.h"
+#include "sql/tables/column_table.h"
 
 struct sqlite3_index_info;
 struct sqlite3_value;

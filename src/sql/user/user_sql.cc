@@ -1,4 +1,4 @@
-#include "sql/user_sql.h"
+#include "sql/user/user_sql.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/text/decimal.h"
-#include "sql/name_hint.h"
 #include "sql/sqlite.h"
+#include "sql/user/name_hint.h"
 
 namespace tracedb {
 

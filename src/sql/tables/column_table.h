@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
-#include "sql/array_column.h"
 #include "sql/database.h"
-#include "sql/table_function.h"
+#include "sql/tables/array_column.h"
+#include "sql/tables/table_function.h"
 
 namespace tracedb {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "sql/database_set.h"
-#include "sql/row_batch.h"
+#include "sql/tables/database_set.h"
+#include "sql/tables/row_batch.h"
 
 namespace tracedb {
 

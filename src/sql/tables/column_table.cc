@@ -1,4 +1,4 @@
-#include "sql/column_table.h"
+#include "sql/tables/column_table.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "base/failure.h"
 #include "base/unknown.h"
-#include "sql/column_plan.h"
 #include "sql/sqlite.h"
+#include "sql/tables/column_plan.h"
 
 namespace tracedb {
 namespace {

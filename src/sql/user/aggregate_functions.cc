@@ -1,4 +1,4 @@
-#include "sql/aggregate_functions.h"
+#include "sql/user/aggregate_functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@
 #include "base/failure.h"
 #include "base/saturating.h"
 #include "base/statistics.h"
-#include "sql/interval_times.h"
 #include "sql/sqlite.h"
+#include "sql/user/interval_times.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "sql/array_column.h"
+#include "sql/tables/array_column.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sql/functions.h"
+#include "sql/user/functions.h"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,9 @@
 #include "base/saturating.h"
 #include "base/text/duration_text.h"
 #include "base/text/regular_expression.h"
-#include "sql/aggregate_functions.h"
-#include "sql/interval_times.h"
 #include "sql/sqlite.h"
+#include "sql/user/aggregate_functions.h"
+#include "sql/user/interval_times.h"
 
 namespace tracedb {
 namespace {

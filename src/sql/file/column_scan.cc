@@ -1,4 +1,4 @@
-#include "sql/column_scan.h"
+#include "sql/file/column_scan.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -17,8 +17,8 @@
 #include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/unknown.h"
-#include "sql/btree_page.h"
-#include "sql/byte_order.h"
+#include "sql/file/btree_page.h"
+#include "sql/file/byte_order.h"
 
 namespace tracedb {
 namespace {

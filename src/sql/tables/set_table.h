@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sql/database_set.h"
+#include "sql/tables/database_set.h"
 
 namespace tracedb {
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "sql/database.h"
-#include "sql/row_batch.h"
+#include "sql/tables/row_batch.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "sql/column_plan.h"
+#include "sql/tables/column_plan.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sql/table_builder.h"
+#include "sql/file/table_builder.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/unknown.h"
-#include "sql/btree_page.h"
-#include "sql/byte_order.h"
+#include "sql/file/btree_page.h"
+#include "sql/file/byte_order.h"
 
 namespace tracedb {
 namespace {

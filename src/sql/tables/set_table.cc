@@ -1,4 +1,4 @@
-#include "sql/set_table.h"
+#include "sql/tables/set_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/failure.h"
-#include "sql/set_scan.h"
 #include "sql/sqlite.h"
+#include "sql/tables/set_scan.h"
 
 namespace tracedb {
 namespace {

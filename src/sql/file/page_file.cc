@@ -1,4 +1,4 @@
-#include "sql/page_file.h"
+#include "sql/file/page_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "sql/byte_order.h"
+#include "sql/file/byte_order.h"
 
 namespace tracedb {
 namespace {

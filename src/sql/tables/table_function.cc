@@ -1,4 +1,4 @@
-#include "sql/table_function.h"
+#include "sql/tables/table_function.h"
 
 #include <fmt/format.h>
 

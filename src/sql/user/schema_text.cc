@@ -1,4 +1,4 @@
-#include "sql/schema_text.h"
+#include "sql/user/schema_text.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sql/row_batch.h"
+#include "sql/tables/row_batch.h"
 
 #include "sql/sqlite.h"
 

@@ -1,4 +1,4 @@
-#include "sql/recipes.h"
+#include "sql/user/recipes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sql/name_hint.h"
+#include "sql/user/name_hint.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "sql/set_scan.h"
+#include "sql/tables/set_scan.h"
 
 #include <algorithm>
 #include <chrono>

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/unknown.h"
-#include "sql/page_file.h"
+#include "sql/file/page_file.h"
 
 namespace tracedb {
 
