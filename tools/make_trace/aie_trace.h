@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "make_trace/text_output.h"
+#include "make_trace/write/text_output.h"
 
 namespace tracedb {
 

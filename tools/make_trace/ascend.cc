@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "make_trace/random.h"
-#include "make_trace/text_output.h"
+#include "make_trace/write/text_output.h"
 
 namespace tracedb {
 namespace {

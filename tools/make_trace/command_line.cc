@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "make_trace/model.h"
-#include "make_trace/spellings.h"
+#include "make_trace/model/model.h"
+#include "make_trace/model/spellings.h"
 
 namespace tracedb {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "make_trace/random.h"
-#include "make_trace/text_output.h"
 #include "make_trace/trace_options.h"
+#include "make_trace/write/text_output.h"
 
 namespace tracedb {
 namespace {

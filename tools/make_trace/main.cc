@@ -15,9 +15,9 @@
 #include "make_trace/aie_trace.h"
 #include "make_trace/command_line.h"
 #include "make_trace/job_trace.h"
-#include "make_trace/labels.h"
-#include "make_trace/trace_writer.h"
-#include "make_trace/truth.h"
+#include "make_trace/write/labels.h"
+#include "make_trace/write/trace_writer.h"
+#include "make_trace/write/truth.h"
 
 namespace tracedb {
 namespace {

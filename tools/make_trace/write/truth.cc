@@ -1,8 +1,8 @@
-#include "make_trace/truth.h"
+#include "make_trace/write/truth.h"
 
 #include <algorithm>
 
-#include "make_trace/schedule.h"
+#include "make_trace/run/schedule.h"
 
 namespace tracedb {
 namespace {

@@ -1,14 +1,14 @@
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "make_trace/fusion.h"
-#include "make_trace/other_models.h"
-#include "make_trace/spellings.h"
-#include "make_trace/step.h"
+#include "make_trace/model/fusion.h"
+#include "make_trace/model/other_models.h"
+#include "make_trace/model/spellings.h"
+#include "make_trace/run/step.h"
 
 namespace tracedb {
 namespace {

@@ -1,8 +1,8 @@
-#include "make_trace/trace_writer.h"
+#include "make_trace/write/trace_writer.h"
 
 #include <fmt/format.h>
 
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 #include "make_trace/random.h"
 
 namespace tracedb {

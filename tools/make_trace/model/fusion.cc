@@ -1,4 +1,4 @@
-#include "make_trace/fusion.h"
+#include "make_trace/model/fusion.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

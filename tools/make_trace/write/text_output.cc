@@ -1,4 +1,4 @@
-#include "make_trace/text_output.h"
+#include "make_trace/write/text_output.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

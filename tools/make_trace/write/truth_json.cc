@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "make_trace/truth.h"
+#include "make_trace/write/truth.h"
 
 namespace tracedb {
 namespace {

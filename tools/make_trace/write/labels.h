@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "make_trace/model.h"
-#include "make_trace/trace_writer.h"
+#include "make_trace/model/model.h"
+#include "make_trace/write/trace_writer.h"
 
 namespace tracedb {
 

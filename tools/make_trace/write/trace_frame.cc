@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "make_trace/random.h"
-#include "make_trace/trace_writer.h"
+#include "make_trace/write/trace_writer.h"
 
 namespace tracedb {
 

@@ -1,7 +1,7 @@
 // The host of a schedule: python frames, modules, operators and the calls that launch device work.
 #include <algorithm>
 
-#include "make_trace/schedule.h"
+#include "make_trace/run/schedule.h"
 
 namespace tracedb {
 namespace {

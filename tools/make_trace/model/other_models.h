@@ -2,7 +2,7 @@
 // with cross attention, and a diffusion transformer with double and single blocks that runs several times in a step.
 #pragma once
 
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 
 namespace tracedb {
 

@@ -1,6 +1,6 @@
 // The "args" of device events, as each vendor's Kineto back end writes them.
-#include "make_trace/model.h"
-#include "make_trace/trace_writer.h"
+#include "make_trace/model/model.h"
+#include "make_trace/write/trace_writer.h"
 
 namespace tracedb {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "make_trace/kernel_catalogue.h"
+#include "make_trace/model/kernel_catalogue.h"
 
 namespace tracedb {
 

@@ -1,6 +1,6 @@
 // A step of a model that is no server's: passes over its stacks and, where it is trained, the backward pass on the
 // thread of autograd and the optimizer.
-#include "make_trace/schedule.h"
+#include "make_trace/run/schedule.h"
 
 namespace tracedb {
 

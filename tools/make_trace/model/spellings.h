@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 
 namespace tracedb {
 

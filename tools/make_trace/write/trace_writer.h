@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "make_trace/schedule.h"
-#include "make_trace/step.h"
-#include "make_trace/text_output.h"
+#include "make_trace/run/schedule.h"
+#include "make_trace/run/step.h"
 #include "make_trace/trace_options.h"
+#include "make_trace/write/text_output.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "make_trace/schedule.h"
+#include "make_trace/run/schedule.h"
 
 #include <algorithm>
 #include <limits>

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "make_trace/model.h"
-#include "make_trace/step.h"
-#include "make_trace/trace_writer.h"
+#include "make_trace/model/model.h"
+#include "make_trace/run/step.h"
+#include "make_trace/write/trace_writer.h"
 
 namespace tracedb {
 

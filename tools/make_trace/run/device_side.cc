@@ -1,7 +1,7 @@
 // The device of a schedule: which stream a kernel runs on, when it starts and how long it takes.
 #include <algorithm>
 
-#include "make_trace/schedule.h"
+#include "make_trace/run/schedule.h"
 
 namespace tracedb {
 namespace {

@@ -1,8 +1,8 @@
-#include "make_trace/labels.h"
+#include "make_trace/write/labels.h"
 
 #include <fmt/format.h>
 
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 
 namespace tracedb {
 

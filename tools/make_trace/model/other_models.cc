@@ -1,4 +1,4 @@
-#include "make_trace/other_models.h"
+#include "make_trace/model/other_models.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "make_trace/model.h"
+#include "make_trace/model/model.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "make_trace/spellings.h"
+#include "make_trace/model/spellings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

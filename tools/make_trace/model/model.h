@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "make_trace/kernel_catalogue.h"
+#include "make_trace/model/kernel_catalogue.h"
 #include "make_trace/trace_options.h"
 
 namespace tracedb {

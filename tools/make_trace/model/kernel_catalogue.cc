@@ -1,9 +1,9 @@
-#include "make_trace/kernel_catalogue.h"
+#include "make_trace/model/kernel_catalogue.h"
 
 #include <array>
 #include <vector>
 
-#include "make_trace/other_kernels.h"
+#include "make_trace/model/other_kernels.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "make_trace/other_kernels.h"
+#include "make_trace/model/other_kernels.h"
 
 #include <array>
 
