@@ -15,11 +15,11 @@
 #include "report/renderers.h"
 #include "report/sql_report.h"
 #include "sql/scripts.h"
-#include "trace_query/commands/aie_tables.h"
-#include "trace_query/commands/catalogue_input.h"
-#include "trace_query/commands/ranks_compare.h"
-#include "trace_query/commands/ranks_tables.h"
-#include "trace_query/commands/trend_tables.h"
+#include "trace_query/commands/aie/aie_tables.h"
+#include "trace_query/commands/fleet/catalogue_input.h"
+#include "trace_query/commands/fleet/trend_tables.h"
+#include "trace_query/commands/ranks/ranks_compare.h"
+#include "trace_query/commands/ranks/ranks_tables.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks_words.h"
+#include "trace_query/commands/ranks/ranks_words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

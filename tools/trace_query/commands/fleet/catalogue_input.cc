@@ -1,4 +1,4 @@
-#include "trace_query/commands/catalogue_input.h"
+#include "trace_query/commands/fleet/catalogue_input.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace_query/commands/compare_run.h"
+#include "trace_query/commands/compare/compare_run.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "present/join.h"
 #include "present/page.h"
 #include "present/sections.h"
-#include "trace_query/commands/compare_request.h"
+#include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"

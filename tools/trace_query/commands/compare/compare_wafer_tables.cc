@@ -1,4 +1,4 @@
-#include "trace_query/commands/compare_wafer_tables.h"
+#include "trace_query/commands/compare/compare_wafer_tables.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 
 #include "base/text/counted.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/catalogue_input.h"
+#include "trace_query/commands/fleet/catalogue_input.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 

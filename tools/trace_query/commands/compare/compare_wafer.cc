@@ -1,4 +1,4 @@
-#include "trace_query/commands/compare_wafer.h"
+#include "trace_query/commands/compare/compare_wafer.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "compare/wafer/read_trace.h"
 #include "passes/columns/group_stats.h"
 #include "report/json_text.h"
-#include "trace_query/commands/compare_wafer_tables.h"
+#include "trace_query/commands/compare/compare_wafer_tables.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 

@@ -1,4 +1,4 @@
-#include "trace_query/commands/trend_tables.h"
+#include "trace_query/commands/fleet/trend_tables.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/text/counted.h"
 #include "base/text/duration_text.h"
-#include "trace_query/commands/catalogue_input.h"
+#include "trace_query/commands/fleet/catalogue_input.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks_compare.h"
+#include "trace_query/commands/ranks/ranks_compare.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/text/counted.h"
 #include "base/text/duration_text.h"
-#include "trace_query/commands/ranks_words.h"
+#include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {
 namespace {

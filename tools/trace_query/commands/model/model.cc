@@ -19,7 +19,7 @@
 #include "report/cell_text.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/model_scenarios.h"
+#include "trace_query/commands/model/model_scenarios.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"

@@ -1,4 +1,4 @@
-#include "trace_query/commands/aie_stream.h"
+#include "trace_query/commands/aie/aie_stream.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace_query/commands/model_scenarios.h"
+#include "trace_query/commands/model/model_scenarios.h"
 
 #include <fmt/format.h>
 

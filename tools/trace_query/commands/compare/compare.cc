@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "present/sections.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/compare_run.h"
-#include "trace_query/commands/compare_wafer.h"
+#include "trace_query/commands/compare/compare_run.h"
+#include "trace_query/commands/compare/compare_wafer.h"
 
 namespace tracedb {
 namespace {

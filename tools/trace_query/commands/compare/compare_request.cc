@@ -1,4 +1,4 @@
-#include "trace_query/commands/compare_request.h"
+#include "trace_query/commands/compare/compare_request.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks_tables.h"
+#include "trace_query/commands/ranks/ranks_tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace_query/commands/ranks_words.h"
+#include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {
 namespace {
