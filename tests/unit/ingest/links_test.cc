@@ -6,7 +6,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kLinks =
+constexpr std::string_view kLinksOfIndex =
     "SELECT s.value, k.launch_id, k.cpu_op_id, k.stack_id, k.annotation_id, k.step_id FROM kernel k JOIN string s ON "
     "s.id "
     "= k.name_id ORDER BY k.id";
@@ -23,7 +23,7 @@ TEST_CASE("a kernel finds its call, operator, python path, annotation and step")
       event("cpu_op", "aten::addmm", kMainThread, "12", "30", R"("External id":12)") +
       event("cuda_runtime", "cudaLaunchKernel", kMainThread, "20", "5", R"("correlation":7,"External id":12)") +
       event("kernel", "gemm", kGpuStream, "200", "10", R"("correlation":7,"External id":12)")));
-  CHECK(index.rows(kLinks) == "gemm 1 2 2 2 1");
+  CHECK(index.rows(kLinksOfIndex) == "gemm 1 2 2 2 1");
   CHECK(index.rows("SELECT id, parent_id, depth FROM cpu_op ORDER BY id") == "1 - 0; 2 1 1");
   CHECK(index.rows("SELECT cpu_op_id, stack_id, annotation_id, step_id, kind FROM runtime_call") == "2 2 2 1 launch");
   CHECK(index.rows("SELECT id, parent_id, depth FROM stack ORDER BY id") == "1 - 1; 2 1 2");
@@ -160,7 +160,7 @@ TEST_CASE("kernels without a correlation, and with one that nobody has") {
                           event("kernel", "unknown", kGpuStream, "6", "1", R"("correlation":99,"External id":3)") +
                           event("kernel", "copied id", kGpuStream, "7", "1", R"("correlation":3,"External id":3)") +
                           event("kernel", "zero", kGpuStream, "8", "1", R"("correlation":0,"External id":0)")));
-  CHECK(index.rows(kLinks) == "none - - - - -; unknown - 1 - - -; copied id - - - - -; zero - - - - -");
+  CHECK(index.rows(kLinksOfIndex) == "none - - - - -; unknown - 1 - - -; copied id - - - - -; zero - - - - -");
   CHECK(index.issues(IssueKind::kKernelWithoutLaunch) == 4);
 }
 

@@ -34,7 +34,7 @@ std::string without_space(std::string_view text) {
   return out;
 }
 
-Trace trace_of(Layout layout) {
+Trace traced(Layout layout) {
   Trace trace;
   trace.text = layout == Layout::kArray ? "[" : R"({"schemaVersion": 1, "traceEvents": [)";
   trace.first = trace.text.size();
@@ -92,7 +92,7 @@ constexpr Layout kLayouts[] = {Layout::kKineto, Layout::kMinified, Layout::kArra
 
 TEST_CASE("the traces themselves are sound") {
   for (const Layout layout : kLayouts) {
-    const Salvaged whole = salvage(trace_of(layout).text, 64);
+    const Salvaged whole = salvage(traced(layout).text, 64);
     CHECK(whole.times.size() == kEvents);
     CHECK(whole.issues.empty());
     CHECK(whole.complete);
@@ -101,7 +101,7 @@ TEST_CASE("the traces themselves are sound") {
 
 TEST_CASE("one character too many, at every byte") {
   for (const Layout layout : kLayouts) {
-    const Trace trace = trace_of(layout);
+    const Trace trace = traced(layout);
     for (const std::string_view extra : {"\"", "{", "}", "[", "]", ",", ":", "\\", "\n", "\"\"", "},{"}) {
       for (std::size_t at = trace.first; at <= trace.ends.back(); ++at) {
         std::string damaged = trace.text;
@@ -114,7 +114,7 @@ TEST_CASE("one character too many, at every byte") {
 
 TEST_CASE("one character missing or another, at every byte") {
   for (const Layout layout : kLayouts) {
-    const Trace trace = trace_of(layout);
+    const Trace trace = traced(layout);
     for (std::size_t at = trace.first; at < trace.ends.back(); ++at) {
       std::string damaged = trace.text;
       damaged.erase(at, 1);
@@ -130,7 +130,7 @@ TEST_CASE("one character missing or another, at every byte") {
 
 TEST_CASE("a piece missing or overwritten in the middle") {
   for (const Layout layout : kLayouts) {
-    const Trace trace = trace_of(layout);
+    const Trace trace = traced(layout);
     for (const std::size_t size : {5U, 90U, 400U}) {
       for (std::size_t at = trace.first; at + size < trace.ends.back(); at += 3) {
         std::string damaged = trace.text;
@@ -145,7 +145,7 @@ TEST_CASE("a piece missing or overwritten in the middle") {
 }
 
 TEST_CASE("damage in the last event leaves the end of the trace known") {
-  const Trace trace = trace_of(Layout::kKineto);
+  const Trace trace = traced(Layout::kKineto);
   const std::size_t last = trace.ends[kEvents - 2] + 15;
   for (const std::string_view extra : {"\"", "{", "["}) {
     std::string damaged = trace.text;
@@ -159,7 +159,7 @@ TEST_CASE("damage in the last event leaves the end of the trace known") {
 }
 
 TEST_CASE("damage before the events: they are found") {
-  const Trace trace = trace_of(Layout::kKineto);
+  const Trace trace = traced(Layout::kKineto);
   const std::string_view key = "\"traceEvents\"";
   for (const std::string_view extra : {"\"", "}", "]", "x\"", "\"\""}) {
     for (std::size_t at = 1; at <= trace.text.find(key); ++at) {

@@ -12,7 +12,7 @@ PassOptions by_stream() {
   return options;
 }
 
-struct Fixture : ChangedIndex {
+struct TimeFixture : ChangedIndex {
   using ChangedIndex::ChangedIndex;
 
   [[nodiscard]] std::string rows(std::string_view sql, const PassOptions& options = {}) const {
@@ -43,7 +43,7 @@ struct Fixture : ChangedIndex {
 }  // namespace
 
 TEST_CASE("timeline of the small index, by device and by stream") {
-  const Fixture fixture;
+  const TimeFixture fixture;
   CHECK(fixture.timeline() == "1 - 550 150 250 40 110 0");
   CHECK(fixture.rows("SELECT comm, copy, unknown, gaps, kernels, memory_ops, begin FROM timeline") ==
         "300 40 110 2 3 1 100");
@@ -51,7 +51,7 @@ TEST_CASE("timeline of the small index, by device and by stream") {
 }
 
 TEST_CASE("selections choose work, a window cuts it off") {
-  const Fixture fixture;
+  const TimeFixture fixture;
   CHECK(fixture.timeline(only([](Selection& s) { s.phases = {"prefill"}; })) == "1 - 350 100 250 0 0 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.name_glob = "gemm"; })) == "1 - 550 150 0 0 400 290");
   CHECK(fixture.timeline(only([](Selection& s) { s.streams = {"default"}; })) == "1 - 300 0 300 0 0 0");
@@ -62,7 +62,7 @@ TEST_CASE("selections choose work, a window cuts it off") {
 }
 
 TEST_CASE("gaps of the small index") {
-  const Fixture fixture;
+  const TimeFixture fixture;
   PassOptions longest;
   longest.most_gaps = 1;
   CHECK(
@@ -76,7 +76,7 @@ TEST_CASE("gaps of the small index") {
 }
 
 TEST_CASE("steps other than those of the index") {
-  const Fixture fixture(
+  const TimeFixture fixture(
       "INSERT INTO string VALUES (20, 'mine 1'), (21, 'mine decode');"
       "INSERT INTO annotation (id, ts, dur, kind, stream_id, name_id) VALUES (2, 90, 20, 'gpu', 1, 20), "
       "(3, 140, 600, 'gpu', 2, 21)");
@@ -96,7 +96,7 @@ TEST_CASE("steps other than those of the index") {
 }
 
 TEST_CASE("steps and phases of the small index") {
-  const Fixture fixture;
+  const TimeFixture fixture;
   CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, kernel_time, gpu_ts, gpu_ts_end, first_kernel_id, "
                      "last_kernel_id, timed_on FROM step_figures") ==
         "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - - - - 1 50 600 650 3 3 -");
@@ -105,7 +105,7 @@ TEST_CASE("steps and phases of the small index") {
 }
 
 TEST_CASE("launches of the small index") {
-  const Fixture fixture;
+  const TimeFixture fixture;
   CHECK(fixture.launches() == "hipLaunchKernel 1 1 30 50 50; [no launch] - 2 - - -");
   CHECK(fixture.launches(only([](Selection& s) { s.phases = {"none"}; })) == "[no launch] - 1 - - -");
   CHECK(fixture.launches(only([](Selection& s) { s.phases = {"prefill"}, s.to = 120; })) ==
@@ -113,8 +113,8 @@ TEST_CASE("launches of the small index") {
 }
 
 TEST_CASE("communication with and without a description") {
-  CHECK(Fixture().comms() == "ncclAllReduce - - 1 300 300 250 - 0");
-  const Fixture described(
+  CHECK(TimeFixture().comms() == "ncclAllReduce - - 1 300 300 250 - 0");
+  const TimeFixture described(
       "INSERT INTO collective VALUES (2, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL);"
       "INSERT INTO collective VALUES (99, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL)");
   CHECK(described.comms() == "allreduce 4 200 1 300 300 250 1.5 1");
@@ -122,7 +122,7 @@ TEST_CASE("communication with and without a description") {
 }
 
 TEST_CASE("copies and fills, with sizes and durations that are unknown") {
-  const Fixture fixture(
+  const TimeFixture fixture(
       "INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) VALUES "
       "(2, 480, 40, 'memcpy', 'HtoD', 9, 20, 2), (3, 500, NULL, 'memcpy', 'HtoD', 9, 7, 1), "
       "(4, 510, 6, 'memcpy', 'HtoD', 9, NULL, 1), (5, 600, 8, 'memset', NULL, 9, NULL, 1)");
@@ -131,7 +131,7 @@ TEST_CASE("copies and fills, with sizes and durations that are unknown") {
 }
 
 TEST_CASE("streams that no table names are in a lane of their own") {
-  const Fixture fixture("UPDATE kernel SET stream_id = 40 WHERE id = 3");
+  const TimeFixture fixture("UPDATE kernel SET stream_id = 40 WHERE id = 3");
   CHECK(fixture.timeline() == "0 - 50 50 0 0 0 0; 1 - 400 100 250 40 10 0");
 }
 

@@ -8,7 +8,7 @@ namespace tracedb {
 namespace {
 
 // Kernels named after their classes, aligned in pairs.
-struct Sides {
+struct FamilySides {
   KernelNameTable words{ClassFamilies(load_rules("default"))};
   GroupAlignment alignment;
   std::set<OpId> a, b;
@@ -18,7 +18,7 @@ struct Sides {
     if (op != "reduce") (*side == 'a' ? a : b).insert(words.op_of(id));
     return id;
   }
-  Sides& pair(std::string_view baseline, std::string_view candidate) {
+  FamilySides& pair(std::string_view baseline, std::string_view candidate) {
     if (alignment.segments.empty()) alignment.segments.emplace_back();
     KernelPair& pair = alignment.segments[0].pairs.emplace_back();
     if (!baseline.empty()) pair.baseline = {name(baseline, "a"), 1, 10, 0, -1};
@@ -50,7 +50,7 @@ TEST_CASE("the family of a class") {
 }
 
 TEST_CASE("classes are shown at the finest level that both sides have") {
-  Sides sides;
+  FamilySides sides;
   sides.pair("attention_decode", "attention")
       .pair("norm", "norm")
       .pair("elementwise+norm", "norm")
@@ -63,20 +63,20 @@ TEST_CASE("classes are shown at the finest level that both sides have") {
 }
 
 TEST_CASE("what both sides name alike keeps its class, and so does what is new") {
-  Sides fine;
+  FamilySides fine;
   fine.pair("attention_decode", "attention_decode").pair("attention_prefill", "attention_prefill");
   CHECK(fine.shown("attention_decode", "a") == "attention_decode");
   CHECK(fine.shown("attention_prefill", "b") == "attention_prefill");
-  Sides more;
+  FamilySides more;
   more.pair("attention_decode", "attention_decode").pair("", "attention_prefill");
   CHECK(more.shown("attention_prefill", "b") == "attention_prefill");
-  Sides none;
+  FamilySides none;
   none.pair("elementwise+norm", "");
   CHECK(none.shown("elementwise+norm", "a") == "elementwise+norm");
 }
 
 TEST_CASE("classes that both have, but take for one another, are shown as their family") {
-  Sides sides;
+  FamilySides sides;
   sides.pair("norm", "elementwise+norm").pair("elementwise+norm", "norm").pair("norm", "norm");
   for (const char* side : {"a", "b"}) {
     CHECK(sides.shown("norm", side) == "norm");
@@ -85,7 +85,7 @@ TEST_CASE("classes that both have, but take for one another, are shown as their 
 }
 
 TEST_CASE("a companion counts as what its host is") {
-  Sides sides;
+  FamilySides sides;
   sides.pair("dense_gemm", "dense_gemm").pair("", "reduce");
   CHECK(sides.shown("reduce", "b") == "dense_gemm");
 }

@@ -9,14 +9,14 @@ namespace {
 
 constexpr StepKind kD = StepKind::kDecode;
 constexpr StepKind kP = StepKind::kPrefill;
-using Times = std::vector<std::int64_t>;
+using StepTimes = std::vector<std::int64_t>;
 
 // Steps and the device steps of their work, added in order.
-struct Made {
+struct MadeSteps {
   StepSet set;
   std::vector<DeviceStep> steps;
 
-  Made& step(StepKind kind, std::uint32_t track = 1, std::optional<std::int64_t> tokens = std::nullopt) {
+  MadeSteps& step(StepKind kind, std::uint32_t track = 1, std::optional<std::int64_t> tokens = std::nullopt) {
     StepFacts facts;
     facts.info.kind = kind;
     facts.info.generation_tokens = tokens;
@@ -25,7 +25,7 @@ struct Made {
     return *this;
   }
   // Of the latest step.
-  Made& run(std::int64_t first, std::int64_t span, std::uint32_t device = 0) {
+  MadeSteps& run(std::int64_t first, std::int64_t span, std::uint32_t device = 0) {
     DeviceStep& made = steps.emplace_back();
     made.step = static_cast<std::uint32_t>(set.steps.size());
     made.device = device;
@@ -33,7 +33,7 @@ struct Made {
     made.span = span;
     return *this;
   }
-  [[nodiscard]] Times periods() const { return step_periods(set, steps).within_kind; }
+  [[nodiscard]] StepTimes periods() const { return step_periods(set, steps).within_kind; }
   [[nodiscard]] PeriodSums sums(const std::vector<std::uint32_t>& group) const {
     return sum_periods(set, steps, group, periods());
   }
@@ -42,21 +42,21 @@ struct Made {
 }  // namespace
 
 TEST_CASE("periods: from a run to the next of its kind on the device, without another mark between") {
-  Made made;
+  MadeSteps made;
   made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kD).run(52, 8);
-  CHECK(made.periods() == Times{10, kUnknownValue, kUnknownValue, 12, kUnknownValue});
+  CHECK(made.periods() == StepTimes{10, kUnknownValue, kUnknownValue, 12, kUnknownValue});
   // A step that ran nothing on the device lies between too.
-  Made empty;
+  MadeSteps empty;
   empty.step(kD).run(0, 8).step(kD).step(kD).run(30, 8);
-  CHECK(empty.periods() == Times{kUnknownValue, kUnknownValue});
+  CHECK(empty.periods() == StepTimes{kUnknownValue, kUnknownValue});
 }
 
 TEST_CASE("transitions: from a run to the next, where that is of another kind") {
-  Made made;
+  MadeSteps made;
   made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kP).step(kD).run(52, 8);
   const StepPeriods found = step_periods(made.set, made.steps);
-  CHECK(found.to(kP) == Times{kUnknownValue, 15, kUnknownValue, kUnknownValue, kUnknownValue});
-  CHECK(found.to(kD) == Times{kUnknownValue, kUnknownValue, 15, kUnknownValue, kUnknownValue});
+  CHECK(found.to(kP) == StepTimes{kUnknownValue, 15, kUnknownValue, kUnknownValue, kUnknownValue});
+  CHECK(found.to(kD) == StepTimes{kUnknownValue, kUnknownValue, 15, kUnknownValue, kUnknownValue});
   CHECK(found.transitions[1].to == kP);
   // No device step has both.
   for (std::size_t i = 0; i < made.steps.size(); ++i) {
@@ -65,30 +65,30 @@ TEST_CASE("transitions: from a run to the next, where that is of another kind") 
 }
 
 TEST_CASE("periods: devices and tracks each by themselves") {
-  Made devices;
+  MadeSteps devices;
   devices.step(kD).run(0, 8, 0).run(1, 8, 1).step(kD).run(10, 8, 0).run(13, 8, 1);
-  CHECK(devices.periods() == Times{10, 12, kUnknownValue, kUnknownValue});
+  CHECK(devices.periods() == StepTimes{10, 12, kUnknownValue, kUnknownValue});
   // Two processes whose steps take turns, each on a device of its own.
-  Made processes;
+  MadeSteps processes;
   processes.step(kD, 1).run(0, 8, 0).step(kD, 2).run(1, 8, 1).step(kD, 1).run(10, 8, 0).step(kD, 2).run(13, 8, 1);
-  CHECK(processes.periods() == Times{10, 12, kUnknownValue, kUnknownValue});
+  CHECK(processes.periods() == StepTimes{10, 12, kUnknownValue, kUnknownValue});
   // And on one device: what follows is not the next step of the same track.
-  Made mixed;
+  MadeSteps mixed;
   mixed.step(kD, 1).run(0, 8).step(kD, 2).run(10, 8).step(kD, 1).run(20, 8);
-  CHECK(mixed.periods() == Times{kUnknownValue, kUnknownValue, kUnknownValue});
+  CHECK(mixed.periods() == StepTimes{kUnknownValue, kUnknownValue, kUnknownValue});
 }
 
 TEST_CASE("periods: none where the next run does not start later, nor without steps") {
-  Made back;
+  MadeSteps back;
   back.step(kD).run(50, 8).step(kD).run(50, 8).step(kD).run(20, 8);
-  CHECK(back.periods() == Times{kUnknownValue, kUnknownValue, kUnknownValue});
-  Made trace;
+  CHECK(back.periods() == StepTimes{kUnknownValue, kUnknownValue, kUnknownValue});
+  MadeSteps trace;
   trace.run(0, 8);
-  CHECK(trace.periods() == Times{kUnknownValue});
+  CHECK(trace.periods() == StepTimes{kUnknownValue});
 }
 
 TEST_CASE("between steps: the mean of what follows each other, scaled to all runs") {
-  Made made;
+  MadeSteps made;
   made.step(kD).run(0, 6).step(kD).run(10, 7).step(kD).run(21, 8);
   const PeriodSums sums = made.sums({0, 1, 2});
   CHECK(sums.followed == 2);
@@ -100,17 +100,17 @@ TEST_CASE("between steps: the mean of what follows each other, scaled to all run
 }
 
 TEST_CASE("between steps: rounded half away from zero, negative where steps overlap") {
-  Made apart;
+  MadeSteps apart;
   apart.step(kD).run(0, 9).step(kD).run(10, 10).step(kD).run(20, 10);
   CHECK(apart.sums({0, 1, 2}).between == 2);  // 1 * 3 / 2
-  Made overlap;
+  MadeSteps overlap;
   overlap.step(kD).run(0, 11).step(kD).run(10, 10).step(kD).run(20, 10);
   CHECK(overlap.sums({0, 1, 2}).between == -2);
 }
 
 TEST_CASE("between steps: impossible times do not overflow") {
   constexpr std::int64_t kMost = INT64_MAX;
-  Made huge;
+  MadeSteps huge;
   huge.step(kD).run(0, kMost).step(kD).run(1, kMost).step(kD).run(2, kMost).step(kD).run(kMost, 0);
   const PeriodSums sums = huge.sums({0, 1, 2, 3});
   CHECK(sums.followed == 3);
@@ -119,11 +119,11 @@ TEST_CASE("between steps: impossible times do not overflow") {
 }
 
 TEST_CASE("tokens a second: of the steps that have a period, where all say") {
-  Made made;
+  MadeSteps made;
   made.step(kD, 1, 4).run(0, 6).step(kD, 1, 8).run(10, 7).step(kD, 1, 100).run(30, 8);
   REQUIRE(made.sums({0, 1, 2}).tokens_per_s());
   CHECK(*made.sums({0, 1, 2}).tokens_per_s() == doctest::Approx(12e9 / 30));
-  Made unknown;
+  MadeSteps unknown;
   unknown.step(kD, 1, 4).run(0, 6).step(kD).run(10, 7).step(kD, 1, 4).run(30, 8);
   CHECK_FALSE(unknown.sums({0, 1, 2}).tokens_per_s());
   CHECK_FALSE(unknown.sums({2}).tokens_per_s());

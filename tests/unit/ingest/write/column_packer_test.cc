@@ -105,7 +105,7 @@ bool refused_after(const std::filesystem::path& path, std::string_view change) {
   return refusal(copy).find("build the index again") != std::string::npos;
 }
 
-const std::string kTrace = trace_of(
+const std::string kPackedTrace = trace_of(
     event("cuda_runtime", "cudaLaunchKernel", kMainThread, "10", "2", R"("correlation":5)") +
     event("cuda_runtime", "cudaLaunchKernel", kMainThread, "14", "2", R"("correlation":6)") +
     event("kernel", "ncclDevKernel_AllReduce", kGpuStream, "20.5", "9", R"("stream":7,"device":0,"correlation":5)") +
@@ -206,7 +206,7 @@ TEST_CASE("copies that cannot be are refused") {
 }
 
 TEST_CASE("ingest packs columns of kernels, and verify compares them") {
-  const Ingested ingested(kTrace);
+  const Ingested ingested(kPackedTrace);
   const auto path = ingested.directory() / "index";
   {
     const Index index = Index::open(path);

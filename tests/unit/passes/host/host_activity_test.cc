@@ -32,12 +32,12 @@ std::string host_bound() {
                   event("kernel", "alone", kGpuStream, "140", "10", R"("device":0,"stream":7)"));
 }
 
-struct Fixture {
+struct HostFixture {
   Ingested ingested;
   Index index;
   EventTables events;
   LaunchThreads threads;
-  explicit Fixture(const std::string& trace)
+  explicit HostFixture(const std::string& trace)
       : ingested(trace),
         index(Index::open(ingested.directory() / "index")),
         events(index),
@@ -55,7 +55,7 @@ std::string text_of(const HostActivities& all, const HostActivity& activity, Hos
 }  // namespace
 
 TEST_CASE("where the host was before a launch") {
-  const Fixture fixture(host_bound());
+  const HostFixture fixture(host_bound());
   const std::uint32_t thread = fixture.threads.of({2, false});
   const HostActivities all(fixture.index, {{20'000, 120'000, thread}, {130'000, 140'000, thread}});
   const HostActivity gap = all.of(0);
@@ -82,13 +82,13 @@ TEST_CASE("where the host was before a launch") {
 }
 
 TEST_CASE("work without a launch is looked at on the busiest thread") {
-  const Fixture fixture(host_bound());
+  const HostFixture fixture(host_bound());
   CHECK(fixture.threads.of({3, false}) == fixture.threads.of({2, false}));
   CHECK(fixture.threads.of({}) == fixture.threads.of({2, false}));
 }
 
 TEST_CASE("a place without python, and none at all") {
-  const Fixture fixture(trace_of(
+  const HostFixture fixture(trace_of(
       event("kernel", "first", kGpuStream, "0", "20", R"("device":0,"stream":7,"correlation":1)") +
       event("cpu_op", "aten::copy_", kMainThread, "25", "90", R"("External id":1)") +
       event("cuda_runtime", "cudaMemcpyAsync", kMainThread, "30", "80", R"("correlation":2)") +

@@ -51,7 +51,7 @@ std::string model() {
   return trace.call("threading.py(5): run", 20).kernel(3).text();
 }
 
-struct Fixture {
+struct StackFixture {
   Ingested ingested{model()};
   Index index = Index::open(ingested.directory() / "index");
 
@@ -67,7 +67,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("modules of a class under one caller are one, and counted") {
-  const Fixture fixture;
+  const StackFixture fixture;
   CHECK(fixture.rows({Frames::kModules, {}}, CallTreeView::kTree) ==
         "[no module] 0 8000 8000 1 29000; nn.Module: Layer_* 0 21000 0 2 29000; nn.Module: Linear_* 1 21000 21000 2 "
         "29000");
@@ -78,12 +78,12 @@ TEST_CASE("modules of a class under one caller are one, and counted") {
 }
 
 TEST_CASE("by class of module") {
-  CHECK(Fixture().rows({Frames::kModuleClasses, {}}, CallTreeView::kFlat) ==
+  CHECK(StackFixture().rows({Frames::kModuleClasses, {}}, CallTreeView::kFlat) ==
         "[no module] 0 8000 8000 1 29000; Linear 0 21000 21000 2 29000; Layer 0 21000 0 2 29000");
 }
 
 TEST_CASE("by line of somebody's own code") {
-  const Fixture fixture;
+  const StackFixture fixture;
   CHECK(fixture.rows({Frames::kOwn, {}}, CallTreeView::kFlat) ==
         "[no own frame] 0 3000 3000 1 29000; vllm/model.py(7): forward 0 21000 21000 1 29000; "
         "serve.py(1): main 0 26000 5000 1 29000");

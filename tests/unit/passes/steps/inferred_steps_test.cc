@@ -7,15 +7,15 @@
 namespace tracedb {
 namespace {
 
-// Kernels back to back, ten ns each; a blank is 100 ns of waiting. '(' and ')' enclose one graph launch.
-struct Kernels {
+// KernelLetters back to back, ten ns each; a blank is 100 ns of waiting. '(' and ')' enclose one graph launch.
+struct KernelLetters {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> name, stream, launch, device_of_stream = {0, 1};
   std::vector<Traits> traits = std::vector<Traits>(128, kOtherTrait);
   std::vector<bool> is_graph_launch = {false, false};
   std::string letters;
 
-  explicit Kernels(std::string_view text) {
+  explicit KernelLetters(std::string_view text) {
     std::int64_t now = 0;
     bool in_graph = false;
     for (const char c : text) {
@@ -61,61 +61,62 @@ const std::string kDecode = "E" + kLayers + "nGs";
 }  // namespace
 
 TEST_CASE("steps between sampling and embedding") {
-  CHECK(Kernels(kDecode + " c" + kDecode + " c" + kDecode).steps() ==
+  CHECK(KernelLetters(kDecode + " c" + kDecode + " c" + kDecode).steps() ==
         "decode:" + kDecode + " decode:c" + kDecode + " decode:c" + kDecode);
   const std::string prefill = "E" + times(3, "NGPGnGXG") + "nGs";
   const std::string mixed = "E" + times(3, "NGPDGnGXG") + "nGs";
-  CHECK(Kernels(prefill + mixed + kDecode).steps() == "prefill:" + prefill + " mixed:" + mixed + " decode:" + kDecode);
-  CHECK(Kernels(kDecode + kDecode).infer().confidence == 1);
+  CHECK(KernelLetters(prefill + mixed + kDecode).steps() ==
+        "prefill:" + prefill + " mixed:" + mixed + " decode:" + kDecode);
+  CHECK(KernelLetters(kDecode + kDecode).infer().confidence == 1);
 }
 
 TEST_CASE("parts of steps at the ends are in none") {
   const std::string begun = "GDGnGXGnGs";
-  CHECK(Kernels(begun + kDecode + kDecode + kDecode + "ENGDG").steps() ==
+  CHECK(KernelLetters(begun + kDecode + kDecode + kDecode + "ENGDG").steps() ==
         "-:" + begun + " decode:" + kDecode + " decode:" + kDecode + " decode:" + kDecode + " -:ENGDG");
 }
 
 TEST_CASE("the cut is where the device waits, not behind sampling's first kernel") {
-  CHECK(Kernels(kDecode + "c+ c" + kDecode).steps() == "decode:" + kDecode + "c+ decode:c" + kDecode);
+  CHECK(KernelLetters(kDecode + "c+ c" + kDecode).steps() == "decode:" + kDecode + "c+ decode:c" + kDecode);
 }
 
 TEST_CASE("names that do not say sampling or embedding: those that recur after the same number of layers") {
   const std::string step = "u" + kLayers + "nGrvw";
-  CHECK(Kernels(step + " " + step + " " + step + " " + step).steps() ==
+  CHECK(KernelLetters(step + " " + step + " " + step + " " + step).steps() ==
         "decode:" + step + " decode:" + step + " decode:" + step + " decode:" + step);
 }
 
 TEST_CASE("attention that does not say: decode where graphs are replayed, else unknown") {
   const std::string step = "E" + times(3, "NGAGnGXG") + "nGs";
-  CHECK(Kernels(step + "(" + step + ")(" + step + ")").steps() ==
+  CHECK(KernelLetters(step + "(" + step + ")(" + step + ")").steps() ==
         "unknown:" + step + " decode:" + step + " decode:" + step);
 }
 
 TEST_CASE("a diffusion replayed from graphs is no decode") {
   const std::string pass = "GXGG" + times(8, "GNGRAG+NGXG+") + "NG+";
-  CHECK(Kernels("(" + pass + ")(" + pass + ")(" + pass + ")").steps().find("decode") == std::string::npos);
+  CHECK(KernelLetters("(" + pass + ")(" + pass + ")(" + pass + ")").steps().find("decode") == std::string::npos);
   // With its text encoder's embedding before and its image decoder behind, all in one.
-  CHECK(Kernels("E(" + pass + ")(" + pass + ")(" + pass + ")VNXVNX").steps().find("decode") == std::string::npos);
+  CHECK(KernelLetters("E(" + pass + ")(" + pass + ")(" + pass + ")VNXVNX").steps().find("decode") == std::string::npos);
 }
 
 TEST_CASE("training: to the end of each optimizer step") {
   const std::string step = "GXGGXGOOOc";
   const std::string whole = "cGXGGXGOOO";
-  const Kernels kernels(step + step + step);
+  const KernelLetters kernels(step + step + step);
   CHECK(kernels.infer().reason == "optimizer steps");
   CHECK(kernels.steps() == "train:GXGGXGOOO train:" + whole + " train:" + whole + " -:c");
 }
 
 TEST_CASE("whole passes replayed as graphs") {
   const std::string step = "VNXVNXVNXG";
-  CHECK(Kernels("(" + step + ")c(" + step + ")c(" + step + ")").steps() ==
+  CHECK(KernelLetters("(" + step + ")c(" + step + ")c(" + step + ")").steps() ==
         "unknown:" + step + "c unknown:" + step + "c unknown:" + step);
 }
 
 TEST_CASE("no rhythm, no steps, and a reason") {
   for (const std::string_view letters : {"", "G", "VNXVNXVNX", "NGAGNGAGNGAG"}) {
     CAPTURE(letters);
-    const InferredSteps found = Kernels(letters).infer();
+    const InferredSteps found = KernelLetters(letters).infer();
     CHECK(found.steps.empty());
     CHECK(!found.reason.empty());
     CHECK(found.of_kernel.size() == letters.size());

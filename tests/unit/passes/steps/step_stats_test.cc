@@ -7,18 +7,18 @@
 namespace tracedb {
 namespace {
 
-using Times = std::vector<std::int64_t>;
+using StepTimes = std::vector<std::int64_t>;
 using Ids = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST_CASE("figures of steps: of the longest device, copies in spans only, kernels of none apart") {
-  const Times ts = {0, 5, 20, 100, 300};
-  const Times dur = {10, 10, 30, kUnknownValue, 7};
+  const StepTimes ts = {0, 5, 20, 100, 300};
+  const StepTimes dur = {10, 10, 30, kUnknownValue, 7};
   const Ids stream = {1, 2, 1, 3, 1};
   const Ids step = {1, 1, 1, 1, 0};
-  const Times copy_ts = {60};
-  const Times copy_dur = {5};
+  const StepTimes copy_ts = {60};
+  const StepTimes copy_dur = {5};
   const Ids copy_stream = {1};
   const Ids copy_step = {1};
   const Ids devices = {0, 7, 7, 9};
@@ -37,13 +37,13 @@ TEST_CASE("figures of steps: of the longest device, copies in spans only, kernel
 }
 
 TEST_CASE("periods run from step to step of one track") {
-  CHECK(periods(Times{0, 5, 10, kUnknownValue, 40}, Ids{1, 2, 1, 1, 2}) ==
-        Times{10, 35, kUnknownValue, kUnknownValue, kUnknownValue});
+  CHECK(periods(StepTimes{0, 5, 10, kUnknownValue, 40}, Ids{1, 2, 1, 1, 2}) ==
+        StepTimes{10, 35, kUnknownValue, kUnknownValue, kUnknownValue});
   CHECK(periods({}, {}).empty());
 }
 
 TEST_CASE("the steady state leaves the ramps out") {
-  const auto steady = [](const Times& requests) {
+  const auto steady = [](const StepTimes& requests) {
     const StepRange range = steady_steps(requests);
     return std::pair(range.first, range.last);
   };

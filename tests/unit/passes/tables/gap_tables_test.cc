@@ -25,7 +25,7 @@ std::string two_steps() {
       launched("gemm", 4, 150, 155, 5));
 }
 
-struct Fixture {
+struct GapFixture {
   Ingested ingested{two_steps()};
   Index index = Index::open(ingested.directory() / "index");
   [[nodiscard]] std::string rows(std::string_view sql, const PassOptions& options = {}) const {
@@ -36,7 +36,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("gaps say where the host was, and whether a step ends in them") {
-  const Fixture fixture;
+  const GapFixture fixture;
   CHECK(fixture.rows("SELECT ts, dur, cause, between_steps, host, host_time, host_call, host_call_time, python_calls "
                      "FROM idle_gaps ORDER BY ts") ==
         "20000 25000 host_wait 0 train.py(3): step 25000 cudaLaunchKernel 2000 0; "
@@ -45,7 +45,7 @@ TEST_CASE("gaps say where the host was, and whether a step ends in them") {
 }
 
 TEST_CASE("gaps that are alike are one row") {
-  const Fixture fixture;
+  const GapFixture fixture;
   constexpr std::string_view kGroups =
       "SELECT cause, between_steps, before, next, host, gaps, time, longest, first_ts, host_time, all_gaps, all_idle "
       "FROM gap_groups";
@@ -59,7 +59,7 @@ TEST_CASE("gaps that are alike are one row") {
 }
 
 TEST_CASE("causes and timelines with the host") {
-  const Fixture fixture;
+  const GapFixture fixture;
   CHECK(fixture.rows("SELECT cause, between_steps, gaps, time, host FROM gaps_by_cause") ==
         "host_wait 0 2 50000 train.py(3): step; host_wait 1 1 70000 data.py(8): load");
   CHECK(fixture.rows("SELECT idle, between_steps, host, host_time, python_calls FROM timeline") ==

@@ -8,12 +8,12 @@ namespace tracedb {
 namespace {
 
 // Layers of five kernels: norm, GEMM, attention, rotary, a large GEMM; each repetition some percent off.
-constexpr std::int64_t kTimes[] = {4'200, 12'000, 20'000, 4'400, 130'000};
+constexpr std::int64_t kTimesOfNames[] = {4'200, 12'000, 20'000, 4'400, 130'000};
 
 Replay layers(std::size_t count, std::size_t seed = 0) {
   Replay replay;
   for (std::size_t i = 0; i < 5 * count; ++i) {
-    const std::int64_t usual = kTimes[i % 5];
+    const std::int64_t usual = kTimesOfNames[i % 5];
     replay.dur.push_back(usual + usual * static_cast<std::int64_t>((7 * i + seed) % 10) / 100);
     replay.name.push_back(static_cast<std::uint32_t>(1 + i % 5));
   }

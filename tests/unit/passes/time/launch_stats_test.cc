@@ -13,7 +13,7 @@ namespace tracedb {
 namespace {
 
 // Device tables whose lanes are streams, and calls with durations and names.
-struct Launched {
+struct LaunchedTrace {
   DeviceTables tables;
   std::vector<std::int64_t> dur;
   std::vector<GroupId> group;
@@ -67,7 +67,7 @@ TEST_CASE("random values in groups are as a sorted list says") {
 }
 
 TEST_CASE("launches by hand") {
-  Launched trace;
+  LaunchedTrace trace;
   trace.call(0, 10);               // 1: kernel at 30, stream free
   trace.call(10, 10);              // 2: kernel at 100, stream busy until 80
   trace.call(20, 100);             // 3: kernel at 110, before it returns
@@ -109,7 +109,7 @@ TEST_CASE("launches by hand") {
 }
 
 TEST_CASE("a selection counts its own kernels, their calls, and delays of calls that begin in it") {
-  Launched trace;
+  LaunchedTrace trace;
   trace.call(0, 10);
   trace.call(20, 10);
   trace.tables.kernels.add(30, 50, 1, 1, 1);
@@ -125,7 +125,7 @@ TEST_CASE("a selection counts its own kernels, their calls, and delays of calls 
 TEST_CASE("random launches: kernels close, and no queue is longer than its delay") {
   std::mt19937 chance(3);
   for (int round = 0; round < 500; ++round) {
-    Launched trace;
+    LaunchedTrace trace;
     trace.tables = DeviceTables::random(chance);
     for (std::size_t i = 0; i < trace.tables.call_ts.size(); ++i) {
       trace.dur.push_back(chance() % 8 == 0 ? kUnknownValue : static_cast<std::int64_t>(chance() % 9));
