@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
-#include "make_trace/random.h"
+#include "make_trace/job_rank.h"
 #include "make_trace/trace_options.h"
 #include "make_trace/write/text_output.h"
 
@@ -22,172 +22,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::int64_t kBase = 1'763'000'000'000'000'000;  // ns since the epoch: the start of the job
-constexpr std::int64_t kLaunchCost = 4'000, kLaunchDelay = 6'000, kGap = 1'000, kStepCost = 30'000;
-
-struct LayerKernel {
-  std::string_view name;
-  std::int64_t ns;
-};
-constexpr LayerKernel kLayer[] = {
-    {"void vllm::rms_norm_kernel<c10::BFloat16>(c10::BFloat16*, c10::BFloat16 const*, float, int, int)", 12'000},
-    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize2x1x1_execute_kernel__5x_cublas",
-     140'000},
-    {"void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>(flash::Flash_fwd_params)", 70'000},
-    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x256x64_warpgroupsize2x1x1_execute_kernel__5x_cublas",
-     180'000},
-};
-constexpr std::size_t kHeldUp = 3;  // the kernel of a layer that a planted holdup by computing makes longer
-constexpr std::string_view kCollective = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-
-// One rank at work. Times are those of the job; the file has those of the rank's clock.
-class Rank {
- public:
-  Rank(const JobOptions& options, int number, const std::string& path, int steps)
-      : options_(options), number_(number), steps_(steps), out_(path) {
-    for (const PlantedClock& clock : options.clocks) {
-      if (clock.rank == number) clock_ = clock;
-    }
-    out_.text(
-        fmt::format("{{\"schemaVersion\": 1, \"deviceProperties\": [{{\"id\": {}, \"name\": \"NVIDIA H100 80GB "
-                    "HBM3\", \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132, \"warpSize\": 32}}],\n"
-                    "\"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n"
-                    "\"baseTimeNanoseconds\": 0, \"traceEvents\": [\n",
-                    number, number, options.ranks));
-  }
-
-  void begin_step(int step) {
-    step_ = step;
-    step_start_ = host_;
-    host_ += kStepCost;
-  }
-
-  // Everything of a layer up to its collective; when that can start.
-  std::int64_t run_layer(int layer) {
-    for (const PlantedHoldup& late : options_.late) {
-      if (late.rank == number_ && layer == late_layer() && is_late(late)) hold_up(late);
-    }
-    for (std::size_t slot = 0; slot < std::size(kLayer); ++slot) {
-      const std::int64_t usual = kLayer[slot].ns * options_.clock_ppm / kMillion;
-      const std::int64_t range = 2 * (usual * options_.jitter_ppm / kMillion) + 1;
-      const std::int64_t noise = uniform(noise_of(layer, slot), range) - range / 2;
-      const std::int64_t more = slot == kHeldUp ? std::exchange(longer_, 0) : 0;
-      device(kLayer[slot].name, "kernel", usual + noise + more, "cudaLaunchKernel", "");
-    }
-    launch_ = host_;
-    host_ += kLaunchCost;
-    arrived_ = std::max(free_ + kGap, launch_ + kLaunchDelay);
-    return arrived_;
-  }
-
-  void end_collective(int layer, std::int64_t last, std::int64_t transfer) {
-    const std::int64_t end = last + transfer + uniform(noise_of(layer, 99), options_.end_jitter_ns + 1);
-    ++collective_;
-    std::string arguments;
-    if (options_.sequences) {
-      std::vector<int> ranks;
-      for (int rank = 0; rank < options_.ranks; ++rank) ranks.push_back(rank);
-      arguments = fmt::format(
-          ", \"Collective name\": \"allreduce\", \"In msg nelems\": 1048576, \"Out msg nelems\": "
-          "1048576, \"Group size\": {}, \"dtype\": \"BFloat16\", \"Process Group Name\": \"0\", "
-          "\"Process Group Ranks\": \"[{}]\", \"Seq\": {}",
-          options_.ranks, fmt::join(ranks, ", "), options_.first_step * options_.layers + collective_);
-    }
-    call("cudaLaunchKernelExC", launch_, kLaunchCost);
-    event("kernel", kCollective, arrived_, end - arrived_, arguments);
-    free_ = end;
-    if (layer + 1 == options_.layers) host_ = std::max(host_, end) + kGap;
-  }
-
-  void end_step() {
-    host_ += kStepCost;
-    if (written()) annotation();
-  }
-
-  void close() {
-    out_.text(fmt::format("\n], \"traceName\": \"{}{}.json\"}}\n", options_.stem, number_));
-    out_.close();
-  }
-
-  [[nodiscard]] int late_layer() const { return options_.layers > 1 ? 1 : 0; }
-  [[nodiscard]] bool is_late(const PlantedHoldup& late) const {
-    // Evenly spread: step s is one where the share of steps so far passes a whole number.
-    const std::int64_t s = step_ - options_.first_step;
-    return (s + 1) * late.share_ppm / kMillion > s * late.share_ppm / kMillion;
-  }
-
- private:
-  void hold_up(const PlantedHoldup& late) {
-    if (late.cause == Holdup::kCompute) longer_ = late.ns;
-    if (late.cause == Holdup::kCopy)
-      device("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", late.ns, "cudaMemcpyAsync", ", \"bytes\": 4194304");
-    // The host waits until the device has run dry, and then for as long as planted.
-    if (late.cause == Holdup::kHost) host_ = std::max(host_, free_) + late.ns;
-  }
-
-  [[nodiscard]] std::uint64_t noise_of(int layer, std::size_t slot) const {
-    return mix64(options_.seed, (static_cast<std::uint64_t>(number_) << 48U) +
-                                    (static_cast<std::uint64_t>(step_) << 24U) +
-                                    (static_cast<std::uint64_t>(layer) << 8U) + slot);
-  }
-
-  [[nodiscard]] std::int64_t wall(std::int64_t at) const {
-    return kBase + at + clock_.offset_ns + at / kMillion * clock_.drift_ppm +
-           at % kMillion * clock_.drift_ppm / kMillion;
-  }
-
-  void device(std::string_view name, std::string_view category, std::int64_t ns, std::string_view by,
-              std::string_view arguments) {
-    call(by, host_, kLaunchCost);
-    const std::int64_t start = std::max(free_ + kGap, host_ + kLaunchDelay);
-    host_ += kLaunchCost;
-    event(category, name, start, ns, arguments);
-    free_ = start + ns;
-  }
-
-  [[nodiscard]] bool written() const { return step_ - options_.first_step < steps_; }
-
-  void begin_event(std::string_view category, std::string_view name, std::int64_t start, std::int64_t ns) {
-    out_.text(any_ ? ",\n" : "");
-    any_ = true;
-    out_.text(fmt::format("{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"ts\": ", category, name));
-    const std::int64_t from = wall(start);
-    out_.thousandths(from);
-    out_.text(", \"dur\": ");
-    out_.thousandths(wall(start + ns) - from);
-  }
-
-  void event(std::string_view category, std::string_view name, std::int64_t start, std::int64_t ns,
-             std::string_view arguments) {
-    if (!written()) return;
-    begin_event(category, name, start, ns);
-    out_.text(
-        fmt::format(", \"pid\": {}, \"tid\": 7, \"args\": {{\"device\": {}, \"stream\": 7, \"correlation\": {}{}}}}}",
-                    number_, number_, correlation_, arguments));
-  }
-
-  void call(std::string_view name, std::int64_t start, std::int64_t ns) {
-    ++correlation_;
-    if (!written()) return;
-    begin_event("cuda_runtime", name, start, ns);
-    out_.text(fmt::format(", \"pid\": {}, \"tid\": {}, \"args\": {{\"cbid\": 211, \"correlation\": {}}}}}",
-                          1000 + number_, 1000 + number_, correlation_));
-  }
-
-  void annotation() {
-    begin_event("user_annotation", fmt::format("ProfilerStep#{}", step_), step_start_, host_ - step_start_);
-    out_.text(fmt::format(", \"pid\": {}, \"tid\": {}, \"args\": {{}}}}", 1000 + number_, 1000 + number_));
-  }
-
-  const JobOptions& options_;
-  int number_, steps_;
-  TextOutput out_;
-  PlantedClock clock_;
-  bool any_ = false;
-  int step_ = 0;
-  std::int64_t host_ = 0, free_ = 0, step_start_ = 0, longer_ = 0, launch_ = 0, arrived_ = 0;
-  std::int64_t correlation_ = 0, collective_ = 0;
-};
+using Ranks = std::vector<std::unique_ptr<JobRank>>;
 
 int recorded_steps(const JobOptions& options, int rank) {
   for (const std::string& text : options.shorten) {
@@ -199,31 +34,92 @@ int recorded_steps(const JobOptions& options, int rank) {
   return options.steps;
 }
 
-// The exact waiting in the job's own time, for each collective.
+// What was planted, and the waiting that follows from it, in the job's own time.
+class PlantedWaits {
+ public:
+  // `more`: further members of the row.
+  void add(int step, int part, std::span<const std::int64_t> arrivals, std::span<const int> ranks,
+           const std::string& more = "") {
+    const auto last = std::max_element(arrivals.begin(), arrivals.end());
+    std::int64_t waiting = 0;
+    for (const std::int64_t arrival : arrivals) waiting += *last - arrival;
+    rows_ += fmt::format("{}\n    {{\"step\": {}, \"layer\": {}, \"last\": {}, \"waiting\": {}{}}}",
+                         rows_.empty() ? "" : ",", step, part, ranks[static_cast<std::size_t>(last - arrivals.begin())],
+                         waiting, more);
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n", rows_);
+  }
+
+ private:
+  std::string rows_;
+};
+
+// Layers with a collective of all ranks behind each.
+void run_layers(const JobOptions& options, int step, Ranks& ranks, PlantedWaits& planted) {
+  std::vector<int> numbers(ranks.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const int late_layer = options.layers > 1 ? 1 : 0;
+  for (int layer = 0; layer < options.layers; ++layer) {
+    std::vector<std::int64_t> arrivals;
+    for (auto& rank : ranks) {
+      rank->compute(layer, layer == late_layer);
+      arrivals.push_back(rank->arrive());
+    }
+    const std::int64_t last = *std::max_element(arrivals.begin(), arrivals.end());
+    for (auto& rank : ranks) rank->end_collective(layer, last);
+    planted.add(step, layer, arrivals, numbers);
+  }
+}
+
+void transfer(Ranks& ranks, int step, int part, int from, int to, PlantedWaits& planted) {
+  JobRank& sender = *ranks[static_cast<std::size_t>(from)];
+  JobRank& receiver = *ranks[static_cast<std::size_t>(to)];
+  const std::int64_t arrivals[] = {sender.arrive(), receiver.arrive()};
+  const std::int64_t last = std::max(arrivals[0], arrivals[1]);
+  sender.end_transfer(part, last, to, true);
+  receiver.end_transfer(part, last, from, false);
+  const int numbers[] = {from, to};
+  planted.add(step, part, arrivals, numbers, fmt::format(", \"from\": {}, \"to\": {}", from, to));
+}
+
+// Every rank is a stage: all microbatches go forward through them, then all go back.
+void run_pipeline(const JobOptions& options, int step, Ranks& ranks, PlantedWaits& planted) {
+  for (int part = 0; part < 2 * options.microbatches; ++part) {
+    const bool forward = part < options.microbatches;
+    for (int place = 0; place < options.ranks; ++place) {
+      const int stage = forward ? place : options.ranks - 1 - place;
+      ranks[static_cast<std::size_t>(stage)]->compute(part, forward);
+      if (place + 1 < options.ranks) transfer(ranks, step, part, stage, forward ? stage + 1 : stage - 1, planted);
+    }
+  }
+}
+
 std::string write_job(const JobOptions& options, const std::string& folder) {
-  std::vector<std::unique_ptr<Rank>> ranks;
+  std::vector<std::shared_ptr<JobFile>> files;
+  Ranks ranks;
   for (int rank = 0; rank < options.ranks; ++rank) {
     const bool missing = std::find(options.missing.begin(), options.missing.end(), rank) != options.missing.end();
-    const std::string path = missing ? "" : fmt::format("{}/{}{}.json", folder, options.stem, rank);
-    ranks.push_back(std::make_unique<Rank>(options, rank, path, recorded_steps(options, rank)));
+    const std::string name = options.one_process ? "trace.json" : fmt::format("{}{}.json", options.stem, rank);
+    if (!options.one_process || rank == 0) {
+      files.push_back(std::make_shared<JobFile>(options, missing ? "" : fmt::format("{}/{}", folder, name),
+                                                options.one_process ? -1 : rank));
+    }
+    ranks.push_back(std::make_unique<JobRank>(options, rank, recorded_steps(options, rank), files.back()));
   }
-  std::string rows;
+  PlantedWaits planted;
   for (int step = options.first_step; step < options.first_step + options.steps; ++step) {
     for (auto& rank : ranks) rank->begin_step(step);
-    for (int layer = 0; layer < options.layers; ++layer) {
-      std::vector<std::int64_t> arrivals;
-      for (auto& rank : ranks) arrivals.push_back(rank->run_layer(layer));
-      const auto last = std::max_element(arrivals.begin(), arrivals.end());
-      for (auto& rank : ranks) rank->end_collective(layer, *last, options.transfer_ns);
-      std::int64_t waiting = 0;
-      for (const std::int64_t arrival : arrivals) waiting += *last - arrival;
-      rows += fmt::format("{}\n    {{\"step\": {}, \"layer\": {}, \"last\": {}, \"waiting\": {}}}",
-                          rows.empty() ? "" : ",", step, layer, last - arrivals.begin(), waiting);
+    options.microbatches > 0 ? run_pipeline(options, step, ranks, planted) : run_layers(options, step, ranks, planted);
+    for (auto& rank : ranks) {
+      rank->synchronize();
+      rank->end_step();
     }
-    for (auto& rank : ranks) rank->end_step();
   }
-  for (auto& rank : ranks) rank->close();
-  return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n", rows);
+  for (std::size_t rank = 0; rank < files.size(); ++rank) {
+    files[rank]->close(options.one_process ? "trace.json" : fmt::format("{}{}.json", options.stem, rank));
+  }
+  return planted.text();
 }
 
 [[noreturn]] void reject_job(std::string_view option, std::string_view text, std::string_view wanted) {
@@ -269,6 +165,13 @@ PlantedClock parse_clock(const std::string& text) {
   return {static_cast<int>(*rank), *offset, *drift};
 }
 
+PeersSaid parse_peers(const std::string& text) {
+  constexpr std::string_view kNames[] = {"arguments", "annotations", "nowhere"};
+  const auto* const name = std::find(std::begin(kNames), std::end(kNames), text);
+  if (name == std::end(kNames)) reject_job("peers", text, "arguments, annotations or nowhere");
+  return static_cast<PeersSaid>(name - std::begin(kNames));
+}
+
 using Texts = std::vector<std::string>;
 
 po::options_description describe(JobOptions& options) {
@@ -289,6 +192,14 @@ po::options_description describe(JobOptions& options) {
   all.add_options()("clock", po::value<std::string>()->default_value("1"), "factor on the duration of every kernel");
   all.add_options()("sequences", po::value<std::string>()->default_value("on"),
                     "off: no arguments of collectives, as in older traces");
+  all.add_options()(
+      "microbatches", po::value<int>(&options.microbatches)->default_value(0),
+      "of a step: the ranks are stages of a pipeline that send to each other, and a holdup is in each one "
+      "that goes forward; 0: no pipeline");
+  all.add_options()("peers", po::value<std::string>()->default_value("arguments"),
+                    "where sends and receives say with whom: arguments, annotations (older traces), nowhere");
+  all.add_options()("one-process", po::bool_switch(&options.one_process),
+                    "one trace without ranks, FOLDER/trace.json, has the devices of all");
   all.add_options()("stem", po::value<std::string>(&options.stem)->default_value("rank"),
                     "names of files before the number");
   all.add_options()("late", po::value<Texts>(),
@@ -305,6 +216,9 @@ void check(const JobOptions& options) {
   const auto within = [](int value, int most) { return value >= 1 && value <= most; };
   if (!within(options.ranks, 1024) || !within(options.steps, 100'000) || !within(options.layers, 1000)) {
     throw Error(ErrorCode::kUsage, "1 to 1024 ranks, 100000 steps and 1000 layers");
+  }
+  if (options.microbatches != 0 && !within(options.microbatches, 1000)) {
+    throw Error(ErrorCode::kUsage, "at most 1000 microbatches");
   }
 }
 
@@ -326,6 +240,7 @@ void make_job_trace(int argc, char** argv) {
   if (values.count("output") == 0) throw Error(ErrorCode::kUsage, "no FOLDER given; see make-trace job --help");
   options.jitter_ppm = parse_ppm("--jitter", values["jitter"].as<std::string>()) / 100;
   options.clock_ppm = parse_ppm("--clock", values["clock"].as<std::string>());
+  options.peers = parse_peers(values["peers"].as<std::string>());
   options.sequences = parse_switch("--sequences", values["sequences"].as<std::string>());
   if (values.count("late") != 0) {
     for (const std::string& text : values["late"].as<Texts>()) options.late.push_back(parse_late(text));

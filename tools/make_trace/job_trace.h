@@ -1,5 +1,6 @@
 // Traces of all ranks of a job that communicate with each other: layers of kernels, a collective after each, ranks that
-// are late by what is planted, clocks that differ. For tests of what reads several ranks.
+// are late by what is planted, clocks that differ; or stages of a pipeline that send to each other. For tests of what
+// reads several ranks.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,9 @@ struct PlantedClock {
   std::int64_t drift_ppm = 0;
 };
 
+// Where the trace has the rank at the other end of a send or receive.
+enum class PeersSaid { kArguments, kAnnotations, kNowhere };
+
 struct JobOptions {
   std::uint64_t seed = 1;
   int ranks = 4, steps = 20, layers = 4;
@@ -34,6 +38,9 @@ struct JobOptions {
   std::int64_t end_jitter_ns = 500;    // by which a collective ends later on some ranks
   std::int64_t transfer_ns = 60'000;
   bool sequences = true;  // collectives have arguments; else only names of kernels
+  int microbatches = 0;   // of a step of a pipeline whose stages are the ranks; 0: no pipeline
+  PeersSaid peers = PeersSaid::kArguments;
+  bool one_process = false;  // all devices are in one trace
   std::string stem = "rank";
   std::vector<PlantedHoldup> late;
   std::vector<PlantedClock> clocks;
