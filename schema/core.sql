@@ -254,7 +254,9 @@ CREATE TABLE collective (        -- what the trace says about communication kern
   in_elements INTEGER,           -- per rank
   out_elements INTEGER,          -- per rank
   sequence INTEGER,              -- number of the collective within its group
-  comms_id TEXT                  -- 64 bits, may exceed a signed integer
+  comms_id TEXT,                 -- 64 bits, may exceed a signed integer
+  source_rank INTEGER,           -- of a receive: rank of the job that sends
+  destination_rank INTEGER       -- of a send: rank of the job that receives
 ) STRICT;
 
 CREATE TABLE slice (             -- everything with a duration that fits no table above; pairs of B E, b e and S F too

@@ -252,6 +252,8 @@ SELECT
   c.out_elements AS out_elements,    -- per rank
   c.sequence AS sequence,            -- number of the collective within its group
   c.comms_id AS comms_id,            -- as in the trace: 64 bits, may exceed a signed integer
+  c.source_rank AS source_rank,      -- of a receive: rank of the job that sends
+  c.destination_rank AS destination_rank,  -- of a send: rank of the job that receives
   k.kind AS kind                     -- comm, comm_compute (fused with computation), or whatever the kernel is
 FROM kernel k
 LEFT JOIN collective c ON c.kernel_id = k.id

@@ -7,6 +7,6 @@
 namespace tracedb {
 
 inline constexpr std::int32_t kApplicationId = 0x54724462;  // "TrDb" in PRAGMA application_id
-inline constexpr std::int32_t kSchemaVersion = 4;           // PRAGMA user_version
+inline constexpr std::int32_t kSchemaVersion = 5;           // PRAGMA user_version
 
 }  // namespace tracedb

@@ -15,6 +15,8 @@ Cell count_cell(double sum, std::int64_t units, bool human_readable) {
   return human_readable ? std::round(value * 1000) / 1000 : value;
 }
 
+Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
 Cell share_cell(double part, double whole) { return whole != 0 ? Cell(100 * part / whole) : Cell{}; }
 
 Cell ratio_cell(double baseline, double candidate) {

@@ -12,6 +12,7 @@ namespace tracedb {
 
 // A count per unit: an integer where it is one, for people with three decimals at most.
 Cell count_cell(double sum, std::int64_t units, bool human_readable);
+Cell time_cell(double ns);                               // to the nearest nanosecond
 Cell share_cell(double part, double whole);              // percent; unknown of nothing
 Cell ratio_cell(double baseline, double candidate);      // candidate / baseline; unknown unless both are more than 0
 std::string marked(std::string verdict, double change);  // "▲ worse", for people

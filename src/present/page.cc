@@ -24,7 +24,7 @@ std::string with_capital(std::string text) {
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
-class Writer {
+class Writer : PageWriter {
  public:
   // `most`: reasons of the first group.
   Writer(const PageInput& input, std::size_t most)
@@ -47,14 +47,10 @@ class Writer {
     fusions();
     warnings();
     more();
-    return std::move(page_);
+    return take();
   }
 
  private:
-  void add(BlockKind kind, std::string text, std::string mark = "") {
-    page_.push_back({kind, std::move(mark), std::move(text)});
-  }
-
   static const Change& judged(const GroupReasons& group) {
     return group.group->metric(group.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
   }
@@ -108,9 +104,16 @@ class Writer {
                                 whole ? names_.candidate : names_.baseline, brief_time(whole ? b : a), " a step",
                                 whole ? names_.baseline : names_.candidate, brief_time(whole ? a : b), " in all");
     }
-    text += fmt::format("{} needs {}{} where {} needs {}: {}.", names_.candidate, brief_time(b), unit(group, true),
-                        names_.baseline, brief_time(a), difference(a, b));
+    text += fmt::format("{} needs {}{} where {} needs {}: {}{}.", names_.candidate, brief_time(b), unit(group, true),
+                        names_.baseline, brief_time(a), difference(a, b), few_steps(group, change));
     return text + why_sentence(group);
+  }
+
+  // One step says how long that one took.
+  static std::string few_steps(const GroupReasons& group, const Change& change) {
+    if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return "";
+    if (change.baseline_steps == change.candidate_steps) return " (one step each)";
+    return fmt::format(" ({} and {} steps)", change.baseline_steps, change.candidate_steps);
   }
 
   // Beside how the traces were recorded.
@@ -137,14 +140,17 @@ class Writer {
     return change > 0;
   }
 
-  // About the side that takes longer: its largest reason, and the largest that speaks for it.
+  // About the side that takes longer: its largest reason, and the largest of the others, which may speak for it.
   std::string why_sentence(const GroupReasons& group) const {
     const bool of_candidate = candidate_takes_longer(group);
-    const Reason *most = nullptr, *against = nullptr;
+    const Reason *most = nullptr, *second = nullptr;
     for (const Reason& reason : group.reasons) {
       if (reason.cause == Cause::kRecording) continue;
-      const Reason*& place = (reason.change.change > 0) == of_candidate ? most : against;
-      if (place == nullptr) place = &reason;
+      if (most == nullptr && (reason.change.change > 0) == of_candidate) {
+        most = &reason;
+      } else if (second == nullptr || std::abs(reason.change.change) > std::abs(second->change.change)) {
+        second = &reason;
+      }
     }
     if (most == nullptr) return "";
     const std::string& name = of_candidate ? names_.candidate : names_.baseline;
@@ -155,9 +161,9 @@ class Writer {
                            ? fmt::format(" All kernels of {} take{}", name,
                                          first.substr(std::string_view("all its kernels take").size()))
                            : fmt::format(" {} {}", with_capital(name), first);
-    if (against != nullptr) {
-      const std::string second = clause(*against);
-      text += fmt::format("; {}{}", second.find("its ") < 5 ? "" : "it ", second);
+    if (second != nullptr) {
+      const std::string other = clause(*second);
+      text += fmt::format("; {}{}", other.find("its ") < 5 ? "" : "it ", other);
     }
     return text + ".";
   }
@@ -311,7 +317,6 @@ class Writer {
   std::set<std::string> commands_;
   SideNames names_;
   WordsInput words_;
-  Page page_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tracedb {
@@ -21,6 +22,18 @@ struct Block {
 };
 
 using Page = std::vector<Block>;
+
+// What writes a page of sentences derives from this.
+class PageWriter {
+ protected:
+  void add(BlockKind kind, std::string text, std::string mark = "") {
+    page_.push_back({kind, std::move(mark), std::move(text)});
+  }
+  [[nodiscard]] Page take() { return std::move(page_); }
+
+ private:
+  Page page_;
+};
 
 std::string page_text(const Page& page, std::size_t width);
 std::string page_markdown(const Page& page);

@@ -53,13 +53,6 @@ std::string phase_option(const GroupComparison& group, bool of_candidate) {
   return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
 }
 
-// `llama.py(374): forward`; the end of a path says where it is.
-std::string quoted(const HostFrame& host) {
-  const std::size_t slash = host.frame.rfind('/', host.frame.find('('));
-  return fmt::format(
-      "`{}`", shorten_middle(slash == std::string::npos ? host.frame : host.frame.substr(slash + 1), kLongestName));
-}
-
 std::string interval_text(const Reason& reason) {
   if (!reason.interval) return "";
   return fmt::format("; 95 %: {} .. {}", signed_time(reason.interval->low), signed_time(reason.interval->high));
@@ -111,7 +104,7 @@ class Sentence {
   [[nodiscard]] std::string hosts() const {
     if (!reason_.host) return "";
     return fmt::format("; host of {} in {} for {:.0f} % of it",
-                       change_.change > 0 ? words_.names.candidate : words_.names.baseline, quoted(*reason_.host),
+                       change_.change > 0 ? words_.names.candidate : words_.names.baseline, host_words(*reason_.host),
                        100 * reason_.host->share);
   }
 
@@ -229,6 +222,13 @@ class Sentence {
 
 }  // namespace
 
+std::string host_words(const HostFrame& host) {
+  constexpr std::size_t kLongestPlace = 60;
+  const std::size_t slash = host.frame.rfind('/', host.frame.find('('));
+  return fmt::format(
+      "`{}`", shorten_middle(slash == std::string::npos ? host.frame : host.frame.substr(slash + 1), kLongestPlace));
+}
+
 std::string brief_time(double time) {
   constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
       {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
@@ -290,7 +290,7 @@ std::string host_clause(const WordsInput& words, const GroupReasons& group, cons
   const std::optional<HostFrame>& host = reason.host;
   const Recording& recording = (of_candidate ? words.in.candidate : words.in.baseline).recorded.recording;
   std::string text;
-  if (host) text = fmt::format("host in {}", quoted(*host));
+  if (host) text = fmt::format("host in {}", host_words(*host));
   if (waits.bound() && waits.calls > 0) {
     text += fmt::format("{}, which the recording of {} slows: {} calls a gap", host ? "" : "its host",
                         to_string(recording), count_text(waits.calls_per_gap()));
@@ -330,10 +330,10 @@ std::string reason_clause(const WordsInput& words, const GroupReasons& group, co
       return "";
     case Cause::kTransition:
       return fmt::format("idles {} {} before the next {}{}", size, waits, next_step(reason),
-                         longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
+                         longer && reason.host ? fmt::format(" (host in {})", host_words(*reason.host)) : "");
     case Cause::kIdle:
       return fmt::format("idles {} {} within the step{}", size, waits,
-                         longer && reason.host ? fmt::format(" (host in {})", quoted(*reason.host)) : "");
+                         longer && reason.host ? fmt::format(" (host in {})", host_words(*reason.host)) : "");
     case Cause::kCommunication:
       return fmt::format("waits {} {} for communication{}", size, waits, at);
     case Cause::kCopies:

@@ -14,6 +14,9 @@ namespace tracedb {
 std::string brief_time(double ns);
 std::string signed_time(double ns);  // "+25.6 ms"
 
+// "`llama.py(374): forward`": the end of a path says where it is.
+std::string host_words(const HostFrame& host);
+
 // A class of kernels as people say it: "GEMM" for dense_gemm, "norm+quantise" for itself; classes of a user's rules
 // have their own names.
 std::string op_words(std::string_view op);

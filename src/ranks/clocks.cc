@@ -1,6 +1,7 @@
 #include "ranks/clocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -98,53 +99,56 @@ class Aligner {
  public:
   Aligner(std::span<const RankTrace> ranks, const Matching& matching, const JobTexts& texts)
       : ranks_(ranks), matching_(matching), texts_(texts), clocks_(ranks.size()) {
-    count_shared(true);
-    if (shared_.empty()) count_shared(false);
+    for (const MatchedCollective& one : matching_.matched) {
+      const std::uint32_t first = one.members.front().rank;
+      for (const CollectiveMember& member : one.members) {
+        if (member.rank != first) ++shared_[{first, member.rank}][is_together(one) ? 1 : 0];
+      }
+    }
   }
 
   std::vector<RankClock> align() {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       if (clocks_[rank].known) continue;
       clocks_[rank].known = true;
-      while (const auto next = closest()) set(next->first, next->second);
+      while (const auto next = closest()) set(*next);
     }
     return std::move(clocks_);
   }
 
  private:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  using Counts = std::array<std::size_t, 2>;  // that end at different times, and together
 
-  void count_shared(bool together) {
-    only_together_ = together;
-    for (const MatchedCollective& one : matching_.matched) {
-      if (!counts(one)) continue;
-      const std::uint32_t first = one.members.front().rank;
-      for (const CollectiveMember& member : one.members) {
-        if (member.rank != first) ++shared_[{first, member.rank}];
-      }
-    }
-  }
-  [[nodiscard]] bool counts(const MatchedCollective& one) const {
-    return !only_together_ || ends_together(texts_.collectives.text(one.name));
+  struct Link {
+    std::uint32_t known, other;
+    bool together;  // by those that end together
+  };
+
+  [[nodiscard]] bool is_together(const MatchedCollective& one) const {
+    return !one.is_send && ends_together(texts_.collectives.text(one.name));
   }
 
-  // Of a known and an unknown rank those that share most.
-  [[nodiscard]] std::optional<Pair> closest() const {
-    std::optional<Pair> best;
-    std::size_t most = 0;
-    for (const auto& [pair, count] : shared_) {
-      if (clocks_[pair.first].known == clocks_[pair.second].known || count <= most) continue;
-      most = count;
-      best = clocks_[pair.first].known ? pair : Pair(pair.second, pair.first);
+  // Of a known and an unknown rank those that share most, at best of what ends together.
+  [[nodiscard]] std::optional<Link> closest() const {
+    std::optional<Link> best;
+    std::pair<std::size_t, std::size_t> most;
+    for (const auto& [pair, counts] : shared_) {
+      const std::pair rating(counts[1], counts[0]);
+      const bool first_known = clocks_[pair.first].known;
+      if (first_known == clocks_[pair.second].known || rating <= most) continue;
+      most = rating;
+      best = Link{first_known ? pair.first : pair.second, first_known ? pair.second : pair.first, counts[1] > 0};
     }
     return best;
   }
 
-  void set(std::uint32_t known, std::uint32_t other) {
+  void set(const Link& link) {
+    const auto& [known, other, together] = link;
     std::vector<Difference> differences;
     for (const MatchedCollective& one : matching_.matched) {
       const auto a = find(one, known), b = find(one, other);
-      if (!a || !b || !counts(one)) continue;
+      if (!a || !b || (together && !is_together(one))) continue;
       differences.push_back({*b, *b - *a});
     }
     std::sort(differences.begin(), differences.end(),
@@ -165,8 +169,7 @@ class Aligner {
   std::span<const RankTrace> ranks_;
   const Matching& matching_;
   const JobTexts& texts_;
-  bool only_together_ = true;
-  std::map<Pair, std::size_t> shared_;  // by the first member and another one
+  std::map<Pair, Counts> shared_;  // by the first member and another one
   std::vector<RankClock> clocks_;
 };
 

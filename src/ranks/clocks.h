@@ -1,7 +1,8 @@
 // The clocks of the ranks of a job, set by their collectives: whatever moves data among all of its members ends on all
 // of them at nearly the same time. The offset of a rank is the median difference of these ends, its drift the median
 // slope between halves of the recording, taken where it is larger than the scatter; what is left of the differences is
-// how uncertain the clock is. A constant difference between the ends of two ranks cannot be told from an offset. Pure.
+// how uncertain the clock is. Ranks that share no such collective are set by others, sends and receives included, whose
+// ends are further apart. A constant difference between the ends of two ranks cannot be told from an offset. Pure.
 #pragma once
 
 #include <cstdint>

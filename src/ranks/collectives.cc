@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -64,6 +65,7 @@ class Matcher {
   explicit Matcher(std::span<const RankTrace> ranks) : ranks_(ranks) {}
 
   Matching match() {
+    out_.other_end.resize(ranks_.size());
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) sort_out(rank);
     for (auto& [key, by_rank] : numbered_) match_from(by_rank, true);
     for (auto& [key, by_rank] : unnumbered_) match_streams(by_rank);
@@ -84,8 +86,8 @@ class Matcher {
     const auto& events = ranks_[rank].collectives;
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const CollectiveEvent& event = events[i];
-      if (event.point_to_point) {
-        ++out_.point_to_point;
+      if (event.exchange == Exchange::kUnknownPeer) {
+        ++out_.unknown_peer;
       } else if (event.sequence != kUnknownValue) {
         of_rank(numbered_[{event.group, event.name, event.sequence}], rank).push_back(i);
       } else {
@@ -114,11 +116,13 @@ class Matcher {
   }
 
   void keep(MatchedCollective one) {
+    if (one.members.empty()) return;
+    const CollectiveEvent& first = event(one.members.front());
+    one.is_send = first.exchange != Exchange::kCollective;
     if (one.members.size() < 2) {
-      out_.single += one.members.size();
+      ++(one.is_send ? out_.other_end[one.members.front().rank] : out_.single);
       return;
     }
-    const CollectiveEvent& first = event(one.members.front());
     one.name = first.name;
     one.group = first.group;
     out_.matched.push_back(std::move(one));
@@ -170,6 +174,10 @@ class Matcher {
 };
 
 }  // namespace
+
+std::size_t without_other_end(const Matching& matching) {
+  return std::accumulate(matching.other_end.begin(), matching.other_end.end(), std::size_t{0});
+}
 
 Matching match_collectives(std::span<const RankTrace> ranks) { return Matcher(ranks).match(); }
 

@@ -1,7 +1,7 @@
 // The same collective on several ranks. Where the trace gives sequence numbers, those of one process group, sequence
 // and name are one; where it does not, the n-th of a name (and group, and stream where all ranks use the same ones) is
 // the n-th on the other ranks, counted from the place at which they end together best where ranks have different
-// numbers of them. Pure.
+// numbers of them. A send is matched with its receive by group, ends and order, as NCCL does. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,19 @@ struct CollectiveMember {
 struct MatchedCollective {
   std::uint32_t name = 0, group = 0;      // of JobTexts
   bool by_sequence = false;               // else by order
+  bool is_send = false;                   // and its receive; else of the whole group
   std::vector<CollectiveMember> members;  // two and more, by rank
 };
 
 struct Matching {
   std::vector<MatchedCollective> matched;  // in order of their first start
-  std::size_t single = 0;                  // events without a partner on another rank
-  std::size_t point_to_point = 0;          // events that are not looked at
+  std::size_t single = 0;                  // collectives that one rank alone has
+  std::size_t unknown_peer = 0;            // sends and receives of which the trace does not say with whom
+  std::vector<std::size_t> other_end;      // by rank: sends and receives whose other end is not there
 };
+
+// Of sends and receives, all without their other end.
+std::size_t without_other_end(const Matching& matching);
 
 Matching match_collectives(std::span<const RankTrace> ranks);
 

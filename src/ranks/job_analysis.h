@@ -15,6 +15,7 @@ struct JobAnalysis {
   std::string name;
   std::optional<std::int64_t> world_size;
   std::vector<std::int64_t> missing;  // ranks
+  bool by_device = false;             // the ranks are devices of one process, which have one clock
   JobTexts texts;
   std::vector<RankTrace> ranks;  // by rank
   Matching matching;

@@ -10,7 +10,9 @@
 #include <tuple>
 
 #include "index/validity.h"
+#include "passes/columns/event_columns.h"
 #include "sql/database.h"
+#include "trace/event_kinds.h"
 
 namespace tracedb {
 namespace {
@@ -110,6 +112,31 @@ std::string name_of(std::span<const RankFacts> facts, const Members& members) {
   return folder_name.empty() || folder_name == "." ? inner : folder_name + "/" + inner;
 }
 
+// The devices that communicate, if there are several.
+std::vector<CommDevice> comm_devices(const Index& index) {
+  std::vector<CommDevice> out;
+  Statement devices(index.database(), "SELECT id, ordinal FROM device WHERE used = 1 ORDER BY ordinal, id");
+  while (devices.step()) {
+    out.push_back({devices.id(0), devices.is_null(1) ? std::nullopt : std::optional(devices.int64(1))});
+  }
+  if (out.size() < 2) return {};
+  const EventColumns kernels(index, "kernel");
+  const auto kind = kernels.ids("kind"), stream = kernels.ids("stream_id");
+  const std::vector<std::uint32_t> device_of = devices_of_streams(index);
+  std::set<std::uint32_t> seen;
+  for (std::size_t row = 0; row < kind.size(); ++row) {
+    const auto value = static_cast<KernelKind>(kind[row]);
+    if ((value == KernelKind::kComm || value == KernelKind::kCommCompute) && stream[row] < device_of.size()) {
+      seen.insert(device_of[stream[row]]);
+    }
+  }
+  std::erase_if(out, [&](const CommDevice& device) { return !seen.contains(device.id); });
+  return out.size() < 2 ? std::vector<CommDevice>() : out;
+}
+
+// Whether its devices are all the ranks of its job.
+bool is_one_process(const RankFacts& facts) { return !facts.devices.empty() && facts.world_size.value_or(1) == 1; }
+
 void number_equal_names(std::vector<Job>& jobs) {
   std::map<std::string, int> seen;
   for (Job& job : jobs) {
@@ -133,6 +160,7 @@ RankFacts read_rank_facts(const Index& index) {
   Database& database = index.database();
   out.begin = base + database.query_int64("SELECT ts FROM kernel WHERE id = 1").value_or(0);
   out.end = base + database.query_int64("SELECT ts + ifnull(dur, 0) FROM kernel ORDER BY id DESC LIMIT 1").value_or(0);
+  out.devices = comm_devices(index);
   return out;
 }
 
@@ -152,7 +180,11 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, Members> by_name;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (!facts[i].rank) {
-      out.without_rank.push_back(i);
+      if (is_one_process(facts[i])) {
+        by_name[{folder_of(facts[i]).string(), facts[i].trace, -1}].push_back(i);
+      } else {
+        out.without_rank.push_back(i);
+      }
     } else {
       by_name[{folder_of(facts[i]).string(), pattern_of(facts[i]), facts[i].world_size.value_or(-1)}].push_back(i);
     }
@@ -168,7 +200,9 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   for (Members& members : groups) {
     std::stable_sort(members.begin(), members.end(),
                      [&](std::size_t a, std::size_t b) { return facts[a].rank < facts[b].rank; });
-    out.jobs.push_back({name_of(facts, members), facts[members.front()].world_size, members});
+    const bool by_device = members.size() == 1 && is_one_process(facts[members.front()]);
+    out.jobs.push_back(
+        {name_of(facts, members), by_device ? std::nullopt : facts[members.front()].world_size, members, by_device});
   }
   number_equal_names(out.jobs);
   return out;

@@ -5,25 +5,28 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text/ascii.h"
 #include "base/text/counted.h"
 #include "index/validity.h"
 #include "passes/select/device_columns.h"
 #include "passes/time/timeline.h"
+#include "ranks/exchange.h"
 
 namespace tracedb {
 namespace {
 
 // What table `collective` says, by kernel id.
 struct Described {
-  std::uint32_t name = 0, group = 0;
-  std::int64_t sequence = kUnknownValue;
-  bool named = false, point_to_point = false;
+  std::uint32_t group = 0;
+  std::string name, ranks;
+  std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };
 
-bool is_point_to_point(std::string_view name) {
-  const std::string text = ascii_lower(name);
-  return text == "send" || text == "recv" || text == "isend" || text == "irecv" || text == "receive";
+std::string text_or_nothing(const Statement& row, int column) {
+  return row.is_null(column) ? std::string() : std::string(row.text(column));
+}
+
+std::int64_t number_or_unknown(const Statement& row, int column) {
+  return row.is_null(column) ? kUnknownValue : row.int64(column);
 }
 
 std::string group_text(const Statement& row) {
@@ -34,18 +37,17 @@ std::string group_text(const Statement& row) {
 
 std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& index, JobTexts& texts) {
   std::unordered_map<std::uint32_t, Described> out;
-  Statement rows(index.database(), "SELECT kernel_id, group_name, ranks, name, sequence FROM collective");
+  Statement rows(index.database(),
+                 "SELECT kernel_id, group_name, ranks, name, sequence, source_rank, destination_rank FROM collective");
   while (rows.step()) {
     Described described;
     described.group = texts.groups.number(group_text(rows));
-    described.named = !rows.is_null(3);
-    if (described.named) {
-      const std::string name(rows.text(3));
-      described.name = texts.collectives.number(name);
-      described.point_to_point = is_point_to_point(name);
-    }
-    if (!rows.is_null(4)) described.sequence = rows.int64(4);
-    out.emplace(rows.id(0), described);
+    described.ranks = text_or_nothing(rows, 2);
+    described.name = text_or_nothing(rows, 3);
+    described.sequence = number_or_unknown(rows, 4);
+    described.source_rank = number_or_unknown(rows, 5);
+    described.destination_rank = number_or_unknown(rows, 6);
+    out.emplace(rows.id(0), std::move(described));
   }
   return out;
 }
@@ -76,6 +78,12 @@ std::uint32_t main_lane(const DeviceWork& work) {
   return best;
 }
 
+std::uint32_t lane_of(const DeviceColumns& columns, const DeviceWork& work, std::uint32_t device) {
+  std::uint32_t lane = 0;
+  while (lane < work.lanes && columns.lane_id(lane) != device) ++lane;
+  return lane;
+}
+
 // Fills what a rank did, event by event.
 class RankReader {
  public:
@@ -86,24 +94,30 @@ class RankReader {
         out_(out),
         described_(read_descriptions(workload.index(), texts)),
         short_names_(short_names(workload.index())),
-        names_(workload.events().kernels.ids("name_id")) {
+        names_(workload.events().kernels.ids("name_id")),
+        annotations_(workload.events().kernels.ids("annotation_id")),
+        annotation_name_(workload.index().database(),
+                         "SELECT s.value FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
     for (const std::string& name : workload.classes().names()) class_numbers_.push_back(texts.classes.number(name));
   }
 
-  void read() {
+  void read(std::optional<std::uint32_t> device) {
     const DeviceColumns columns(workload_, LaneBy::kDevice, Times::kWindow);
     const DeviceWork work = columns.work();
-    const std::uint32_t lane = main_lane(work);
+    const std::uint32_t lane = device ? lane_of(columns, work, *device) : main_lane(work);
     std::size_t elsewhere = 0;
     for_each_in_order(work, [&](const DeviceEvent& event) {
       if (event.lane == lane) return add(event);
       if (communicates(event.work)) ++elsewhere;
     });
-    if (elsewhere > 0) {
+    if (elsewhere > 0 && !device) {
       out_.notes.push_back(fmt::format("rank {}: {} on its other devices not looked at", out_.rank,
                                        counted(elsewhere, "collective is", "collectives are")));
     }
-    add_figures(columns);
+    const std::vector<LaneTimeline> lanes = timelines_of(columns);
+    for (std::uint32_t place = 0; place < lanes.size(); ++place) {
+      if (!device || place == lane) add_figures(lanes[place]);
+    }
   }
 
  private:
@@ -120,7 +134,7 @@ class RankReader {
 
   void add_compute(const DeviceEvent& event, std::int64_t start, std::int64_t end) {
     const auto& entry = workload_.classes().of(names_[event.ref.id - 1]);
-    out_.compute.push_back({start, end - start, class_numbers_[entry.class_id]});
+    out_.compute.push_back({start, end - start, class_numbers_[entry.class_id], !event.left_out});
   }
 
   void add_collective(const DeviceEvent& event, std::int64_t start, std::int64_t end) {
@@ -128,40 +142,67 @@ class RankReader {
     out.start = start;
     out.end = end;
     out.stream = event.stream;
+    out.kernel = event.ref.id;
     const auto& steps = workload_.steps().of_kernel;
     if (event.ref.id <= steps.size()) out.step = steps[event.ref.id - 1];
     out.selected = !event.left_out;
     const auto found = described_.find(event.ref.id);
+    static const Described kNothing;
     const bool described = found != described_.end();
+    describe(event.ref.id, described ? found->second : kNothing, out);
     out.group = described ? found->second.group : texts_.groups.number("");
-    if (described) {
-      out.sequence = found->second.sequence;
-      out.point_to_point = found->second.point_to_point;
-    }
-    out.name = described && found->second.named ? found->second.name : name_of_kernel(event.ref.id);
     out_.collectives.push_back(out);
   }
 
-  std::uint32_t name_of_kernel(std::uint32_t kernel) {
-    const std::uint32_t id = names_[kernel - 1];
-    return texts_.collectives.number(id < short_names_.size() ? short_names_[id] : std::string());
+  void describe(std::uint32_t kernel, const Described& described, CollectiveEvent& out) {
+    const std::string_view short_name = name_of_kernel(kernel);
+    const auto by = [&](const std::string& annotation) {
+      return exchange_of(
+          {described.name, short_name, described.ranks, annotation, described.source_rank, described.destination_rank});
+    };
+    ExchangeEnd end = by("");
+    if (end.exchange == Exchange::kUnknownPeer) end = by(annotation_of(kernel));
+    out.exchange = end.exchange;
+    if (end.exchange == Exchange::kSend || end.exchange == Exchange::kReceive) {
+      const bool sends = end.exchange == Exchange::kSend;
+      out.name = texts_.collectives.number(
+          fmt::format("send {} to {}", sends ? out_.rank : end.peer, sends ? end.peer : out_.rank));
+      return;
+    }
+    if (end.exchange == Exchange::kCollective) out.sequence = described.sequence;
+    out.name = texts_.collectives.number(described.name.empty() ? std::string(short_name) : described.name);
   }
 
-  void add_figures(const DeviceColumns& columns) {
+  [[nodiscard]] std::string_view name_of_kernel(std::uint32_t kernel) const {
+    const std::uint32_t id = names_[kernel - 1];
+    return id < short_names_.size() ? std::string_view(short_names_[id]) : std::string_view();
+  }
+
+  std::string annotation_of(std::uint32_t kernel) {
+    const std::uint32_t id = annotations_[kernel - 1];
+    if (id == 0) return {};
+    annotation_name_.reset();
+    annotation_name_.bind(1, std::int64_t{id});
+    return annotation_name_.step() ? text_or_nothing(annotation_name_, 0) : std::string();
+  }
+
+  [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
     const LaunchColumns launches(workload_.index());
     TimelineOptions options;
     options.window = window_of(workload_.selection());
-    for (const LaneTimeline& lane : timelines(columns.work(), launches.calls(), options)) {
-      RankFigures& sum = out_.figures;
-      sum.kernels += lane.kernels;
-      sum.span += lane.span;
-      sum.busy += lane.busy;
-      sum.computation += lane.computation;
-      sum.idle += lane.idle;
-      sum.comm += lane.comm;
-      sum.exposed_comm += lane.exposed_comm;
-      sum.exposed_copy += lane.exposed_copy;
-    }
+    return timelines(columns.work(), launches.calls(), options);
+  }
+
+  void add_figures(const LaneTimeline& lane) {
+    RankFigures& sum = out_.figures;
+    sum.kernels += lane.kernels;
+    sum.span += lane.span;
+    sum.busy += lane.busy;
+    sum.computation += lane.computation;
+    sum.idle += lane.idle;
+    sum.comm += lane.comm;
+    sum.exposed_comm += lane.exposed_comm;
+    sum.exposed_copy += lane.exposed_copy;
   }
 
   Workload& workload_;
@@ -170,7 +211,8 @@ class RankReader {
   RankTrace& out_;
   std::unordered_map<std::uint32_t, Described> described_;
   std::vector<std::string> short_names_;
-  std::span<const std::uint32_t> names_;
+  std::span<const std::uint32_t> names_, annotations_;
+  Statement annotation_name_;
   std::vector<std::uint32_t> class_numbers_;
 };
 
@@ -187,14 +229,16 @@ TimeParts RankTrace::parts(std::int64_t from, std::int64_t to) const {
   return {computed, with_comm - computed, all - with_comm, to - from - all};
 }
 
-RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts) {
+RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts,
+                          std::optional<std::uint32_t> device) {
   RankTrace out;
   out.rank = rank;
   const Index& index = workload.index();
   out.complete = index.complete();
   out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
   const std::int64_t shift = index.meta_int64("base_time_ns").value_or(0) - base;
-  RankReader(workload, texts, shift, out).read();
+  out.shift = shift;
+  RankReader(workload, texts, shift, out).read(device);
   const StepSet& steps = workload.steps();
   out.steps = steps.steps;
   const EventTables& events = workload.events();

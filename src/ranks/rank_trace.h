@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,24 +31,35 @@ class SharedTexts {
 };
 
 struct JobTexts {
-  SharedTexts collectives;  // "allreduce", or the short name of a kernel that the trace does not describe
-  SharedTexts groups;       // "" where the trace does not say
-  SharedTexts classes;      // of kernels
+  SharedTexts
+      collectives;      // "allreduce", "send 0 to 1", or the short name of a kernel that the trace does not describe
+  SharedTexts groups;   // "" where the trace does not say
+  SharedTexts classes;  // of kernels
+};
+
+// Who takes part in what a communication kernel does.
+enum class Exchange : std::uint8_t {
+  kCollective,   // all of the group
+  kSend,         // this rank and one that receives
+  kReceive,      // this rank and one that sends
+  kUnknownPeer,  // two ranks, and the trace does not say which is the other one
 };
 
 struct CollectiveEvent {
   std::int64_t start = 0, end = 0;
-  std::uint32_t name = 0, group = 0;  // of JobTexts
-  std::uint32_t stream = 0;           // id in its own index
-  std::int64_t sequence = kUnknownValue;
-  std::uint32_t step = 0;       // place + 1; 0: in none
-  bool selected = true;         // by --step, --phase, ...
-  bool point_to_point = false;  // a send or a receive: not all of the group take part
+  std::uint32_t name = 0, group = 0;      // of JobTexts; a send and its receive have one name, "send 0 to 1"
+  std::uint32_t stream = 0;               // id in its own index
+  std::uint32_t kernel = 0;               // the same
+  std::int64_t sequence = kUnknownValue;  // of collectives: ranks count their sends and receives each for themselves
+  std::uint32_t step = 0;                 // place + 1; 0: in none
+  bool selected = true;                   // by --step, --phase, ...
+  Exchange exchange = Exchange::kCollective;
 };
 
 struct ComputeKernel {
   std::int64_t start = 0, dur = 0;
   std::uint32_t class_id = 0;
+  bool selected = true;
 };
 
 // How [from, to) of a rank's device was spent; the four add up to its length.
@@ -65,6 +77,7 @@ struct RankFigures {
 struct RankTrace {
   std::int64_t rank = 0;
   std::string trace;
+  std::int64_t shift = 0;  // times here less those of the trace
   bool complete = true;
   std::vector<std::string> notes;
   RankFigures figures;
@@ -77,7 +90,9 @@ struct RankTrace {
   [[nodiscard]] TimeParts parts(std::int64_t from, std::int64_t to) const;
 };
 
-// `base`: ns since the epoch.
-RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts);
+// `base`: ns since the epoch. `device`: id of the one that is the rank; else the rank is all of them, and its
+// collectives are those of the device that has most.
+RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts,
+                          std::optional<std::uint32_t> device = std::nullopt);
 
 }  // namespace tracedb

@@ -27,6 +27,18 @@ class TimeCover {
     return to > from ? until(to) - until(from) : 0;
   }
 
+  // What of [from, to) it does not cover, in order: take(begin, end).
+  template <class Take>
+  void for_each_gap(std::int64_t from, std::int64_t to, Take take) const {
+    auto next = static_cast<std::size_t>(std::upper_bound(end_.begin(), end_.end(), from) - end_.begin());
+    for (; from < to; ++next) {
+      const std::int64_t until = next < begin_.size() ? std::min(begin_[next], to) : to;
+      if (until > from) take(from, until);
+      if (next >= begin_.size()) return;
+      from = std::max(from, end_[next]);
+    }
+  }
+
  private:
   // ns that it covers before `at`.
   [[nodiscard]] std::int64_t until(std::int64_t at) const {

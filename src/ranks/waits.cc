@@ -3,23 +3,28 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
+
+#include "ranks/pace.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kLeastLate = 2'000;   // ns: what no clock of a profiler tells apart
-constexpr double kUncertainties = 4;         // of the clocks
-constexpr double kLeastPersistence = 3;      // standard deviations
-constexpr double kLeastShare = 0.01;         // of the span of the others
-constexpr std::size_t kMostLookedBack = 64;  // collectives
+constexpr std::int64_t kLeastLate = 2'000;  // ns: what no clock of a profiler tells apart
+constexpr double kUncertainties = 4;        // of the clocks
+constexpr std::size_t kLookedBack = 64;     // collectives, and for each rank
+constexpr std::size_t kLookedBackEach = 16;
 
 // A member of a collective, on the clock of the job.
 struct Presence {
   std::uint32_t rank = 0;
   std::int64_t own_start = 0, own_end = 0;
   std::int64_t start = 0, end = 0;
+  std::uint32_t kernel = 0;
+  Exchange exchange = Exchange::kCollective;
+  std::int64_t ahead = 0;  // of the last rank, ns: what it waits for it, if so long
 };
 
 // What a rank did before a collective.
@@ -43,7 +48,8 @@ class Splitter {
   JobWaits split() {
     for (const std::uint32_t number : in_order()) split(number);
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) finish(rank);
-    choose_straggler();
+    const bool sends = std::any_of(kept_.begin(), kept_.end(), [&](auto i) { return matching_.matched[i].is_send; });
+    sends ? find_pace(ranks_, out_) : choose_straggler();
     return std::move(out_);
   }
 
@@ -71,9 +77,33 @@ class Splitter {
     for (const CollectiveMember& member : one.members) {
       const CollectiveEvent& event = ranks_[member.rank].collectives[member.event];
       const RankClock& clock = clocks_[member.rank];
-      out.push_back({member.rank, event.start, event.end, clock.aligned(event.start), clock.aligned(event.end)});
+      out.push_back({member.rank, event.start, event.end, clock.aligned(event.start), clock.aligned(event.end),
+                     event.kernel, event.exchange});
+    }
+    const std::int64_t last = last_of(out).start;
+    for (Presence& presence : out) {
+      const bool put_by = presence.exchange == Exchange::kSend && presence.end <= last;
+      presence.ahead = put_by ? 0 : last - presence.start;
     }
     return out;
+  }
+
+  [[nodiscard]] static const Presence& last_of(std::span<const Presence> all) {
+    return *std::max_element(all.begin(), all.end(),
+                             [](const Presence& a, const Presence& b) { return a.start < b.start; });
+  }
+
+  // Not at one time, so not the same: one ends before another begins, or data are received before they are sent.
+  [[nodiscard]] static bool is_apart(std::span<const Presence> all, std::int64_t tolerated) {
+    std::int64_t first_end = std::numeric_limits<std::int64_t>::max();
+    for (const Presence& one : all) {
+      if (one.exchange != Exchange::kSend) first_end = std::min(first_end, one.end);
+    }
+    const bool sent = all.front().exchange != Exchange::kCollective;
+    const auto begins_too_late = [&](const Presence& one) {
+      return one.exchange != Exchange::kReceive && one.start > first_end + tolerated;
+    };
+    return sent ? std::any_of(all.begin(), all.end(), begins_too_late) : last_of(all).start > first_end + tolerated;
   }
 
   [[nodiscard]] std::int64_t tolerance(std::span<const Presence> all) const {
@@ -85,12 +115,9 @@ class Splitter {
   void split(std::uint32_t number) {
     const MatchedCollective& one = matching_.matched[number];
     const std::vector<Presence> all = presences(one);
-    const auto last = std::max_element(all.begin(), all.end(),
-                                       [](const Presence& a, const Presence& b) { return a.start < b.start; });
+    const Presence& last = last_of(all);
     const std::int64_t tolerated = tolerance(all);
-    const std::int64_t first_end =
-        std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.end < b.end; })->end;
-    if (last->start > first_end + tolerated) {
+    if (is_apart(all, tolerated)) {
       ++out_.apart;
       return;
     }
@@ -99,13 +126,13 @@ class Splitter {
     if (!is_selected(one)) return;
     CollectiveWait wait;
     wait.collective = number;
-    wait.last_rank = last->rank;
-    wait.transfer = last->own_end - last->own_start;
+    wait.last_rank = last.rank;
+    wait.transfer = last.own_end - last.own_start;
     wait.step = step_of(one);
-    wait.arrival = arrival(all, *last, tolerated, before.has_value());
+    wait.arrival = arrival(all, tolerated, before.has_value());
     const std::int64_t exposed_before = out_.exposed;
-    add_waits(all, *last, wait);
-    if (wait.arrival == Arrival::kLate) blame(all, *last, matching_.matched[*before], wait);
+    add_waits(all, wait);
+    if (wait.arrival == Arrival::kLate) blame(all, last, matching_.matched[*before], wait);
     (wait.arrival == Arrival::kLate    ? out_.caused
      : wait.arrival == Arrival::kFirst ? out_.first
                                        : out_.together) += out_.exposed - exposed_before;
@@ -128,7 +155,8 @@ class Splitter {
   // The latest collective of (at least) these ranks that had ended on each of them before this one began there.
   [[nodiscard]] std::optional<std::uint32_t> common_before(std::uint32_t number, std::span<const Presence> all) const {
     const MatchedCollective& one = matching_.matched[number];
-    const std::size_t least = kept_.size() > kMostLookedBack ? kept_.size() - kMostLookedBack : 0;
+    const std::size_t most = kLookedBack + kLookedBackEach * ranks_.size();
+    const std::size_t least = kept_.size() > most ? kept_.size() - most : 0;
     for (std::size_t i = kept_.size(); i > least; --i) {
       const MatchedCollective& earlier = matching_.matched[kept_[i - 1]];
       if (!within(one, earlier)) continue;
@@ -146,19 +174,18 @@ class Splitter {
     return ranks_[rank].collectives[member->event].end;
   }
 
-  [[nodiscard]] static Arrival arrival(std::span<const Presence> all, const Presence& last, std::int64_t tolerated,
-                                       bool has_before) {
+  [[nodiscard]] static Arrival arrival(std::span<const Presence> all, std::int64_t tolerated, bool has_before) {
     if (!has_before) return Arrival::kFirst;
     std::int64_t sum = 0;
-    for (const Presence& one : all) sum += last.start - one.start;
+    for (const Presence& one : all) sum += one.ahead;
     const auto others = static_cast<std::int64_t>(all.size()) - 1;
     return sum > others * tolerated ? Arrival::kLate : Arrival::kTogether;
   }
 
-  void add_waits(std::span<const Presence> all, const Presence& last, CollectiveWait& wait) {
+  void add_waits(std::span<const Presence> all, CollectiveWait& wait) {
     for (const Presence& one : all) {
       const std::int64_t time = one.own_end - one.own_start;
-      const std::int64_t waiting = std::clamp<std::int64_t>(last.start - one.start, 0, time);
+      const std::int64_t waiting = std::clamp<std::int64_t>(one.ahead, 0, time);
       const std::int64_t covered = ranks_[one.rank].computing.covered(one.own_start, one.own_start + waiting);
       WaitSums& sums = out_.ranks[one.rank].sums;
       ++sums.collectives;
@@ -216,6 +243,9 @@ class Splitter {
       chance_[one.rank].mean += weight * share;
       chance_[one.rank].variance += weight * weight * share * (1 - share);
     }
+    if (wait.cause() == LateCause::kHost) {
+      rank.host_windows.push_back({end_on(earlier, last.rank), last.own_start, last.kernel});
+    }
     if (wait.cause() == LateCause::kCompute) add_classes(all, last.rank, earlier);
   }
 
@@ -255,7 +285,7 @@ class Splitter {
                                        [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
     if (most == out_.ranks.end() || most->caused == 0) return;
     const auto rank = static_cast<std::uint32_t>(most - out_.ranks.begin());
-    if (most->persistence < kLeastPersistence || loss_by(ranks_, out_, rank).share < kLeastShare) return;
+    if (most->persistence < kLeastDeviations || loss_by(ranks_, out_, rank).share < kLeastLoss) return;
     out_.straggler = rank;
   }
 
@@ -275,12 +305,18 @@ std::string_view to_string(LateCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-LateCause CollectiveWait::cause() const {
+LateCause greatest(const LateParts& parts) {
   return static_cast<LateCause>(std::max_element(parts.begin(), parts.end()) - parts.begin());
 }
 
-LateCause RankWaits::cause() const {
-  return static_cast<LateCause>(std::max_element(caused_by.begin(), caused_by.end()) - caused_by.begin());
+std::int64_t sum_of(const LateParts& parts) { return std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); }
+
+LateCause CollectiveWait::cause() const { return greatest(parts); }
+LateCause RankWaits::cause() const { return greatest(caused_by); }
+LateCause Pace::cause() const { return greatest(excess); }
+
+LateCause JobWaits::cause_of(std::uint32_t rank) const {
+  return pace && straggler == rank ? pace->cause() : ranks[rank].cause();
 }
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks) {
@@ -289,14 +325,17 @@ JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching,
 
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
   const RankWaits& of = waits.ranks[rank];
-  if (of.others == 0) return {};
-  const auto others = static_cast<double>(of.others);
   double span = 0;
   for (std::uint32_t other = 0; other < ranks.size(); ++other) {
     if (other != rank) span += static_cast<double>(ranks[other].figures.span);
   }
   span /= static_cast<double>(ranks.size() - 1);
-  const double ns = static_cast<double>(of.caused) / others;
+  double ns = 0;
+  if (waits.pace && waits.straggler == rank) {
+    ns = static_cast<double>(sum_of(waits.pace->excess));
+  } else if (of.others > 0) {
+    ns = static_cast<double>(of.caused) / static_cast<double>(of.others);
+  }
   return {ns, span > 0 ? ns / span : 0};
 }
 

@@ -2,6 +2,9 @@
 // the rank waits, behind it the data move. The last rank waits nothing. Times of ranks are compared on aligned clocks
 // (clocks.h). Pure.
 //
+// A send is split as a collective of two ranks, unless it ended before its receive began: the data were put by, and
+// nobody waited.
+//
 // Exactly, on each rank: time in a collective = waiting + transfer, and over a job the exposed waiting is what ranks
 // that were late caused, what happened where all came together, and what began before the recording.
 //
@@ -16,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +53,13 @@ struct CollectiveWait {
   [[nodiscard]] LateCause cause() const;  // the greatest part
 };
 
+LateCause greatest(const LateParts& parts);
+std::int64_t sum_of(const LateParts& parts);
+
+// When a rank is called the straggler.
+inline constexpr double kLeastDeviations = 3;  // standard deviations above what chance gives
+inline constexpr double kLeastLoss = 0.01;     // of the span of the others
+
 // Sums over a set of collectives.
 struct WaitSums {
   std::size_t collectives = 0, late = 0;
@@ -62,6 +73,18 @@ struct ClassExcess {
   double kernels = 0;     // more of them
 };
 
+// What came before a collective that a rank was late for, on the rank's own clock.
+struct LateWindow {
+  std::int64_t from = 0, to = 0;
+  std::uint32_t kernel = 0;  // of the collective, id in the rank's index
+};
+
+// Where the host was in such windows while the device had nothing to do.
+struct HostCause {
+  std::string place;  // python frame, operator or call
+  double share = 0;   // of that time
+};
+
 struct RankWaits {
   WaitSums sums;                                      // of the collectives it takes part in
   std::size_t last = 0;                               // collectives where it was late
@@ -71,8 +94,17 @@ struct RankWaits {
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
   std::map<std::uint32_t, ClassExcess> classes;       // by JobTexts::classes
+  std::vector<LateWindow> host_windows;               // before collectives where the host made it late
+  std::optional<HostCause> host;                      // where that was; filled by host_cause.h
   [[nodiscard]] LateCause cause() const;              // of most of `caused`
   double persistence = 0;                             // standard deviations of `caused` above what chance would give
+};
+
+// Of the rank that works longest in a job whose ranks send to each other.
+struct Pace {
+  LateParts excess{};                            // what it does longer than the mean of the others; all: the loss
+  std::map<std::uint32_t, ClassExcess> classes;  // of its computing, by JobTexts::classes
+  [[nodiscard]] LateCause cause() const;         // the greatest of `excess`
 };
 
 struct JobWaits {
@@ -81,6 +113,10 @@ struct JobWaits {
   std::size_t apart = 0;  // matched, but their times do not overlap: no collectives of these ranks
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
+  std::optional<Pace> pace;                // of the straggler, where ranks send to each other (pace.h)
+  bool is_too_short = false;               // for pace.h: fewer steps than it takes, or not the same on all ranks
+  [[nodiscard]] LateCause cause_of(
+      std::uint32_t rank) const;  // of the straggler why it is; of others that of most waiting
 };
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks);

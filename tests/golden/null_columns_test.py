@@ -11,6 +11,7 @@ REASONS = {
     ("counter", "category_id"): "counters have none here",
     **{("event_argument", column): "only with --keep-args" for column in ("event_table", "event_id", "args")},
     ("collective", "comms_id"): "of collectives on a thread only, in these traces",
+    **{("collective", column): "no sends and receives in these traces" for column in ("source_rank", "destination_rank")},
     ("kernel", "graph_id"): "no profiler of these traces writes it",
     ("kernel", "graph_node_id"): "no profiler of these traces writes it",
 }

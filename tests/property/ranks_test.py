@@ -9,26 +9,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from rank_jobs import CAUSES, LAYERS, ask, make, near  # noqa: E402
 from trace_cases import (TRACES, Cases, Skip, equal, ingest, nanoseconds, read_trace, require, run,  # noqa: E402
                          scratch_folder)
-
-CAUSES = {"compute": "compute", "host": "host", "copy": "copies"}
-LAYERS = 3
-
-
-def make(folder, name, options):
-    job = folder / name
-    run("make-trace", "job", "--layers", str(LAYERS), *options, job)
-    return job, json.loads((folder / f"{name}.truth.json").read_text())["collectives"]
-
-
-def ask(*arguments):
-    document = json.loads(run("trace-query", "ranks", "-q", "--json", *arguments).stdout)
-    return {section["section"]: section["rows"] for section in document["sections"]} | {"notes": document["warnings"]}
-
-
-def near(actual, expected, tolerance, what):
-    require(abs(actual - expected) <= tolerance, f"{what}: got {actual}, expected {expected} within {tolerance}")
 
 
 def planted(seed):
@@ -77,6 +60,7 @@ def check_planted(seed, folder):
     near(row["exposed_waiting"], sum(one["waiting"] for one in truth), 2000 * row["collectives"] * ranks, "all waiting")
     check_clocks(tables, clocks, truth)
     check_closed(tables)
+    equal([row["host"] for row in tables["ranks"]], [None] * (ranks + 1), "where hosts were, of which nothing is recorded")
 
 
 def check_clocks(tables, clocks, truth):
@@ -135,6 +119,21 @@ def check_several(folder):
     equal(wrong.returncode, 2, "no such job")
 
 
+def check_alone(folder):
+    """Among other traces: one sentence for those that are alone."""
+    place = folder / "sorts"
+    make(place, "pair", ["--ranks", "2", "--steps", "4"])
+    for number in range(4):
+        make(place, f"alone{number}", ["--ranks", "2", "--steps", "2", "--missing", "1", "--stem", f"x{number}y"])
+    for path in place.glob("*.truth.json"):
+        path.unlink()
+    jobs = ask(place)["jobs"]
+    equal(len(jobs), 5, f"jobs {[row['job'] for row in jobs]}")
+    text = run("trace-query", "ranks", "-q", place).stdout.split("\n\n")[0]
+    require("pair/rank*.json: no rank holds" in text and "alone0" not in text, text)
+    require("4 jobs have one trace: who waits for whom takes two ranks and more" in text, text)
+
+
 def check_one_folder_each(folder):
     job, _ = make(folder, "apart/j", ["--ranks", "3", "--steps", "6"])
     for rank in range(3):
@@ -159,8 +158,36 @@ def check_baseline(folder):
     near(rows[1]["computation"], 500_000, 15_000, "the late rank computes longer")
     near(rows[0]["exposed_waiting"], 500_000, 15_000, "the others wait longer")
     near(rows[-1]["computation"], 500_000, 30_000, "the job")
+    words = ("--json", "-q")
+    equal(run("trace-query", "compare", *words, before, after).stdout,
+          run("trace-query", "ranks", *words, after, "--baseline", before).stdout, "compare of two jobs")
+    for more in ((before,), ("--gate", "5")):
+        refused = run("trace-query", "compare", before, after, *more, check=False)
+        equal((refused.returncode, refused.stdout, len(refused.stderr.splitlines())), (2, "", 1), f"with {more}")
+        require("jobs" in refused.stderr, refused.stderr)
     text = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", before).stdout.split("\n\n")[0].split())
     require(text.startswith("a step takes ") and "rank 1 sets the pace" in text and "us computing" in text, text)
+
+
+def check_host(folder):
+    """Of a rank that its host makes late: the frame that is open while the device has nothing to do."""
+    job, _ = make(folder, "host", ["--ranks", "3", "--steps", "12", "--late", "1:host:200000:1"])
+    for rank in range(3):
+        path = job / f"rank{rank}.json"
+        trace = json.loads(path.read_text())
+        calls = [event for event in trace["traceEvents"] if event.get("cat") == "cuda_runtime"]
+        first, last = calls[0], calls[-1]
+        begin = float(first["ts"])
+        trace["traceEvents"].append({
+            "ph": "X", "cat": "python_function", "name": f"train.py({rank + 10}): next_batch", "pid": first["pid"],
+            "tid": first["tid"], "ts": begin, "dur": float(last["ts"]) + 1000 - begin,
+            "args": {"Python id": 1, "Python parent id": None, "Python thread": 0}})
+        path.write_text(json.dumps(trace))
+    tables = ask(job)
+    hosts = {row["rank"]: row["host"] for row in tables["ranks"]}
+    equal(hosts["1"], "train.py(11): next_batch", "where the host of the late rank was")
+    text = " ".join(run("trace-query", "ranks", "-q", job).stdout.split("\n\n")[0].split())
+    require("host at train.py(11): next_batch (" in text, text)
 
 
 def check_broken(folder):
@@ -178,6 +205,125 @@ def check_broken(folder):
     require(0 < row["collectives"] < 8 * LAYERS, f"{row['collectives']} collectives of a rank that is cut short")
     # Without its end the document has no distributedInfo behind the events, but here it comes first.
     require(any("rank 1 is truncated" in note for note in document["warnings"]), document["warnings"])
+
+
+def planted_pipeline(seed):
+    """What one pipeline has, and the options that plant it."""
+    dice = random.Random(500 + seed)
+    ranks = dice.choice([2, 3, 4, 8])
+    microbatches = dice.choice([2, 4, 6])
+    late = dice.randrange(ranks)
+    cause = list(CAUSES)[seed % 3]
+    delay = dice.choice([60, 120, 300]) * 1000
+    options = ["--seed", seed, "--ranks", ranks, "--steps", 16, "--microbatches", microbatches]
+    clocks = {rank: (dice.randrange(0, 5_000_000), dice.choice([0, 0, 40])) for rank in range(1, ranks)}
+    for rank, (offset, drift) in clocks.items():
+        options += ["--clock-of", f"{rank}:{offset}:{drift}"]
+    return ranks, microbatches, late, cause, delay, clocks, [*map(str, options)]
+
+
+def check_sends(tables, truth, ranks, microbatches):
+    """Every send has its receive, and they wait as planted."""
+    (row,) = tables["jobs"]
+    sends = 16 * microbatches * 2 * (ranks - 1)
+    equal((row["ranks"], row["steps"], row["collectives"], row["sends"]), (ranks, 16, sends, sends), "what was found")
+    equal((row["single"], row["apart"], row["no_other_end"], row["unknown_peer"]), (0, 0, 0, 0), "what is left out")
+    expected = {}
+    for one in truth:
+        name = f"send {one['from']} to {one['to']}"
+        count, waiting = expected.get(name, (0, 0))
+        expected[name] = (count + 1, waiting + one["waiting"])
+    equal({one["name"] for one in tables["collectives"]}, set(expected), "pairs of ranks")
+    for one in tables["collectives"]:
+        count, waiting = expected[one["name"]]
+        equal((one["collectives"], one["ranks"]), (count, 2), one["name"])
+        near(one["waiting"], waiting, 5000 * count, f"waiting of {one['name']}")
+    check_closed(tables)
+
+
+def check_pipeline(seed, folder):
+    ranks, microbatches, late, cause, delay, clocks, options = planted_pipeline(seed)
+    job, truth = make(folder, f"pipeline{seed}", [*options, "--late", f"{late}:{cause}:{delay}"])
+    tables = ask(job)
+    check_sends(tables, truth, ranks, microbatches)
+    check_clocks(tables, clocks, truth)
+    (row,) = tables["jobs"]
+    equal((row["straggler"], row["cause"]), (str(late), CAUSES[cause]), "who and why")
+    near(row["loss_per_step"], delay * microbatches, delay * microbatches * 0.1 + 30_000, "longer per step")
+    require(f"rank {late} of {ranks} sets the pace" in row["headline"], row["headline"])
+
+
+def check_short_pipeline(folder):
+    """Three steps tell nothing about a stage, neither on all ranks nor on one; four do."""
+    late = ("--ranks", "4", "--microbatches", "3", "--late", "3:compute:300000")
+    for name, more, expected in (("three", ("--steps", "3"), "too few steps to tell which rank holds the others up"),
+                                 ("one_short", ("--steps", "12", "--shorten", "0=3"), "too few steps to tell which rank"),
+                                 ("four", ("--steps", "4"), "rank 3 of 4 sets the pace"),
+                                 ("one_missing", ("--steps", "6", "--missing", "1"), "rank 3 of the 3 recorded (of 4) sets")):
+        job, _ = make(folder, f"short_{name}", [*late, *more])
+        headline = " ".join(ask(job)["jobs"][0]["headline"].split())
+        require(headline.startswith(expected), f"{name}: {headline}")
+
+
+def check_even_pipeline(seed, folder):
+    ranks, microbatches, _, _, _, _, options = planted_pipeline(100 + seed)
+    job, truth = make(folder, f"even_pipeline{seed}", options)
+    tables = ask(job)
+    check_sends(tables, truth, ranks, microbatches)
+    equal(tables["jobs"][0]["straggler"], None, "no stage is to blame")
+
+
+def check_devices(seed, folder):
+    """The devices of one process are ranks, by one clock."""
+    dice = random.Random(900 + seed)
+    ranks, late, cause = dice.choice([2, 4, 8]), 1, list(CAUSES)[seed % 3]
+    options = ["--seed", str(seed), "--ranks", str(ranks), "--steps", "12", "--one-process"]
+    job, truth = make(folder, f"process{seed}", [*options, "--late", f"{late}:{cause}:200000"])
+    tables = ask(job)
+    (row,) = tables["jobs"]
+    equal((row["ranks"], row["world_size"], row["collectives"]), (ranks, None, 12 * LAYERS), "what was found")
+    equal((row["straggler"], row["cause"]), (f"device {late}", CAUSES[cause]), "who and why")
+    near(row["exposed_waiting"], sum(one["waiting"] for one in truth), 2000 * row["collectives"] * ranks, "all waiting")
+    equal({one["clock_offset"] for one in tables["ranks"][:-1]}, {0}, "one clock")
+    equal(len({one["collectives"] for one in tables["ranks"][:-1]}), 1, "collectives of each device")
+    require(f"the ranks are the {ranks} devices of one process" in tables["notes"], tables["notes"])
+    check_closed(tables)
+    even, _ = make(folder, f"even_process{seed}", options)
+    equal(ask(even)["jobs"][0]["straggler"], None, "nobody is to blame")
+
+
+def check_several_processes(folder):
+    """Where each of several processes has several devices, one device is looked at, and a note says so."""
+    job, _ = make(folder, "processes", ["--ranks", "2", "--steps", "4", "--one-process"])
+    trace = json.loads((job / "trace.json").read_text())
+    for rank in range(2):
+        trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 2}
+        (job / f"rank{rank}.json").write_text(json.dumps(trace))
+    (job / "trace.json").unlink()
+    tables = ask(job)
+    equal(tables["jobs"][0]["ranks"], 2, "ranks")
+    require(f"rank 0: {4 * LAYERS} collectives are on its other devices not looked at" in tables["notes"],
+            tables["notes"])
+
+
+def check_peers(folder):
+    """Peers in annotations are found, and where they are nowhere, and where a stage is missing, it is said."""
+    usual = ["--ranks", "3", "--steps", "6", "--microbatches", "4"]
+    said, _ = make(folder, "said", usual)
+    older, _ = make(folder, "older", [*usual, "--peers", "annotations"])
+    for key in ("causes", "steps", "collectives"):
+        equal([[cell for column, cell in row.items() if column not in ("job", "host")] for row in ask(said)[key]],
+              [[cell for column, cell in row.items() if column not in ("job", "host")] for row in ask(older)[key]], key)
+    nowhere, _ = make(folder, "nowhere", [*usual, "--peers", "nowhere"])
+    tables = ask(nowhere)
+    (row,) = tables["jobs"]
+    equal((row["collectives"], row["unknown_peer"], row["straggler"]), (0, 6 * 4 * 2 * 2 * 2, None), "without peers")
+    require("192 sends and receives are of kernels of which the trace does not say with which rank: left out"
+            in tables["notes"], tables["notes"])
+    gap, _ = make(folder, "gap", [*usual, "--missing", "1"])
+    tables = ask(gap)
+    equal(tables["jobs"][0]["no_other_end"], 6 * 4 * 2 * 2, "without a stage")
+    require("96 sends and receives have no other end in these traces: left out" in tables["notes"], tables["notes"])
 
 
 def check_real():
@@ -222,11 +368,22 @@ def main():
             cases.run(f"planted, seed {seed}", check_planted, seed, folder)
         for seed in range(32):
             cases.run(f"nothing planted, seed {seed}", check_even, seed, folder)
+        for seed in range(15):
+            cases.run(f"pipeline, seed {seed}", check_pipeline, seed, folder)
+        cases.run("pipelines of few steps", check_short_pipeline, folder)
+        for seed in range(12):
+            cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
+        for seed in range(6):
+            cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
+        cases.run("devices of several processes", check_several_processes, folder)
+        cases.run("with whom ranks exchange", check_peers, folder)
         cases.run("ranks that are missing or shorter", check_parts, folder)
         cases.run("shorter without numbers", check_shifted, folder)
         cases.run("several jobs", check_several, folder)
+        cases.run("traces that are alone", check_alone, folder)
         cases.run("a folder for each rank", check_one_folder_each, folder)
         cases.run("two jobs", check_baseline, folder)
+        cases.run("where a host was", check_host, folder)
         cases.run("ranks that are broken", check_broken, folder)
         cases.run("four real ranks of eight", check_real)
         cases.run("no job", check_no_job, folder)

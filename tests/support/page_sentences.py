@@ -63,7 +63,9 @@ class Page(Reasons):
         ratio = max(a, b) / min(a, b)
         expected = (f"{ratio:.2f} times {'the throughput' if b < a else 'as long'}" if ratio >= 1.2 else
                     f"{100 * abs(b / a - 1):.1f} % {'less' if b < a else 'longer'}")
-        equal(how, expected, "the headline's difference")
+        n, m = (len(phase.median(side, measure)) for side in (0, 1))
+        few = "" if min(n, m) > 1 else " (one step each)" if n == m else f" ({n} and {m} steps)"
+        equal(how, expected + few, "the headline's difference and steps")
         self.count()
         longer = int(phase.totals()[1] > phase.totals()[0])
         subject = (baseline, candidate)[longer]

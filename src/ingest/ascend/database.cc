@@ -257,8 +257,7 @@ class AscendDatabase {
     LaunchConfig config = unknown_launch_config();
     config.task.name = known_text(name);
     record.config = sink_.config(config);
-    CollectiveRecord collective{};
-    collective.group_size = collective.out_elements = collective.sequence = kUnknownValue;
+    CollectiveRecord collective;
     collective.in_elements = row.integer(7);
     collective.group_name = known_text(strings_.of(row.id(5)));
     collective.dtype = known_text(data_types_.of(row.id(6)));

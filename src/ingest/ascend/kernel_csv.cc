@@ -247,8 +247,7 @@ class KernelCsv {
 
   std::uint32_t collective(std::string_view type, std::string_view name, std::int64_t offset) {
     if (!is_hcom(type)) return 0;
-    CollectiveRecord record{};
-    record.group_size = record.in_elements = record.out_elements = record.sequence = kUnknownValue;
+    CollectiveRecord record;
     if (const auto parts = parse_hcom_name(name)) {
       record.name = sink_.text(parts->operation, offset);
       record.group_name = sink_.text(parts->group, offset);

@@ -105,8 +105,7 @@ class TaskPlacer {
   void add_collective(const TaskRecord& task, std::string_view name) {
     DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kNo));
     record.config = config_of(task);
-    CollectiveRecord collective{};
-    collective.group_size = collective.out_elements = collective.sequence = kUnknownValue;
+    CollectiveRecord collective;
     collective.in_elements = task.elements;
     collective.dtype = task.data_type;
     if (const auto parts = parse_hcom_name(name)) {

@@ -39,6 +39,8 @@ constexpr Key kArgumentKeys[] = {
     {"labels", EventField::kLabels},
     {"graph id", EventField::kGraphId},
     {"Comms Id", EventField::kCommsId},
+    {"Src Rank", EventField::kSourceRank},
+    {"Dst Rank", EventField::kDestinationRank},
     {"Python id", EventField::kPythonId},
     {"Group size", EventField::kGroupSize},
     {"Input Dims", EventField::kInputDims},

@@ -56,6 +56,8 @@ enum class EventField : std::uint8_t {
   kGroupRanks,
   kCollectiveSequence,
   kCommsId,
+  kSourceRank,
+  kDestinationRank,
   kArgName,
   kLabels,
   kSortIndex,

@@ -367,7 +367,7 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
   if (!event.gives(EventField::kCollectiveName) && !event.gives(EventField::kGroupName) &&
       !event.gives(EventField::kCommsId))
     return 0;
-  CollectiveRecord record{};
+  CollectiveRecord record;
   record.name = text_id(EventField::kCollectiveName, event);
   record.group_name = text_id(EventField::kGroupName, event);
   record.group_description = text_id(EventField::kGroupDescription, event);
@@ -378,6 +378,8 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
   record.in_elements = event.integer(EventField::kInElements);
   record.out_elements = event.integer(EventField::kOutElements);
   record.sequence = event.integer(EventField::kCollectiveSequence);
+  record.source_rank = event.integer(EventField::kSourceRank);
+  record.destination_rank = event.integer(EventField::kDestinationRank);
   event.batch.collectives.push_back(record);
   return static_cast<std::uint32_t>(event.batch.collectives.size());
 }

@@ -52,8 +52,9 @@ struct ShapeDefinition {
 };
 
 struct CollectiveRecord {
-  std::uint32_t name, group_name, group_description, ranks, dtype, comms_id;  // string ids
-  std::int64_t group_size, in_elements, out_elements, sequence;
+  std::uint32_t name = 0, group_name = 0, group_description = 0, ranks = 0, dtype = 0, comms_id = 0;  // string ids
+  std::int64_t group_size = kUnknownValue, in_elements = kUnknownValue, out_elements = kUnknownValue;
+  std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };
 
 // Metadata ("M") events: names and order of processes and threads.

@@ -238,7 +238,7 @@ void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
 }
 
 void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& devices) {
-  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto bind_string = [&](int index, std::uint32_t id) {
     bind_text(insert, index, id == 0 ? std::string_view{} : store.strings.text(id));
   };
@@ -255,6 +255,8 @@ void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& 
     bind_number(insert, 9, record.out_elements);
     bind_number(insert, 10, record.sequence);
     bind_string(11, record.comms_id);
+    bind_number(insert, 12, record.source_rank);
+    bind_number(insert, 13, record.destination_rank);
     insert.run();
   }
 }

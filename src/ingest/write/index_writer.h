@@ -1,8 +1,8 @@
 // Writes one index: rows as they arrive from the link passes, then dictionaries, sums, counts and meta, then the
 // indexes and views of the schema; publish() makes the file appear under its name.
 //
-// Use: add() every block, finish_rows(), then the rest. Rows are written past SQLite (sql/file/table_builder.h), which has
-// the database open from finish_rows() on only.
+// Use: add() every block, finish_rows(), then the rest. Rows are written past SQLite (sql/file/table_builder.h), which
+// has the database open from finish_rows() on only.
 //
 // The file is written under a private name beside its final one, without a journal: it is worthless until published and
 // removed if it never is. One thread.

@@ -115,8 +115,8 @@ TEST_CASE("launches of the small index") {
 TEST_CASE("communication with and without a description") {
   CHECK(TimeFixture().comms() == "ncclAllReduce - - 1 300 300 250 - 0");
   const TimeFixture described(
-      "INSERT INTO collective VALUES (2, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL);"
-      "INSERT INTO collective VALUES (99, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL)");
+      "INSERT INTO collective VALUES (2, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL, NULL, NULL);"
+      "INSERT INTO collective VALUES (99, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL, NULL, NULL)");
   CHECK(described.comms() == "allreduce 4 200 1 300 300 250 1.5 1");
   CHECK(described.comms(only([](Selection& s) { s.phases = {"none"}; })).empty());
 }

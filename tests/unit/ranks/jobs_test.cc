@@ -57,5 +57,18 @@ TEST_CASE("traces without a rank are none of a job") {
   CHECK(found.jobs[0].missing(all).empty());
 }
 
+TEST_CASE("the devices of one process are a job, those of a rank of a larger job are not") {
+  std::vector<RankFacts> all = {facts("a.json", 0, 1), facts("run/r0.json", 0, 2), facts("run/r1.json", 1, 2)};
+  all.push_back({"b.json", std::nullopt, std::nullopt, 0, 1});
+  for (RankFacts& one : all) one.devices = {{1, 0}, {2, 1}};
+  const Jobs found = find_jobs(all);
+  CHECK(found.without_rank.empty());
+  REQUIRE(found.jobs.size() == 3);
+  CHECK(found.jobs[0].by_device);
+  CHECK_FALSE(found.jobs[0].world_size);
+  CHECK_FALSE(found.jobs[1].by_device);
+  CHECK(found.jobs[2].by_device);
+}
+
 }  // namespace
 }  // namespace tracedb

@@ -131,5 +131,78 @@ TEST_CASE("without sequence numbers a shorter recording is placed where its ends
     CHECK(one.members[0].event == one.members[1].event + 6);
 }
 
+// One event of a rank, in order of start.
+struct Sent {
+  std::uint32_t rank;
+  Exchange exchange;
+  std::int64_t start, end;
+};
+
+JobAnalysis made_sends(std::size_t ranks, const std::vector<Sent>& sent) {
+  JobAnalysis job;
+  job.ranks.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) job.ranks[rank].rank = static_cast<std::int64_t>(rank);
+  for (const Sent& one : sent) {
+    CollectiveEvent event;
+    event.start = one.start * kUs;
+    event.end = one.end * kUs;
+    event.exchange = one.exchange;
+    event.name = job.texts.collectives.number("send 0 to 1");
+    event.group = job.texts.groups.number("pp");
+    job.ranks[one.rank].collectives.push_back(event);
+  }
+  analyse(job);
+  return job;
+}
+
+TEST_CASE("a send is matched with its receive by order, and whoever comes first waits") {
+  const JobAnalysis job = made_sends(2, {{0, Exchange::kSend, 0, 30},
+                                         {1, Exchange::kReceive, 20, 30},
+                                         {0, Exchange::kSend, 50, 90},
+                                         {1, Exchange::kReceive, 40, 90}});
+  REQUIRE(job.waits.collectives.size() == 2);
+  CHECK(job.matching.matched[0].is_send);
+  CHECK(job.waits.collectives[0].last_rank == 1);
+  CHECK(job.waits.collectives[0].waiting == 20 * kUs);
+  CHECK(job.waits.collectives[1].last_rank == 0);
+  CHECK(job.waits.collectives[1].waiting == 10 * kUs);
+  CHECK(job.waits.ranks[0].sums.transfer == 50 * kUs);
+  CHECK(job.waits.ranks[1].sums.transfer == 50 * kUs);
+}
+
+TEST_CASE("nobody waits for a send that ended before its receive began") {
+  const JobAnalysis job = made_sends(2, {{0, Exchange::kSend, 0, 5},
+                                         {1, Exchange::kReceive, 0, 5},
+                                         {0, Exchange::kSend, 10, 20},
+                                         {1, Exchange::kReceive, 50, 60},
+                                         {0, Exchange::kSend, 100, 105},
+                                         {1, Exchange::kReceive, 100, 105}});
+  REQUIRE(job.waits.collectives.size() == 3);
+  CHECK(job.waits.apart == 0);
+  CHECK(job.waits.collectives[1].waiting == 0);
+  CHECK(job.waits.collectives[1].arrival == Arrival::kTogether);
+}
+
+TEST_CASE("data that are received before they are sent are not those") {
+  const JobAnalysis job = made_sends(2, {{0, Exchange::kSend, 0, 5},
+                                         {1, Exchange::kReceive, 0, 5},
+                                         {0, Exchange::kSend, 90, 95},
+                                         {1, Exchange::kReceive, 20, 30},
+                                         {0, Exchange::kSend, 100, 105},
+                                         {1, Exchange::kReceive, 100, 105}});
+  CHECK(job.waits.apart == 1);
+}
+
+TEST_CASE("sends and receives without their other end are counted") {
+  const JobAnalysis job = made_sends(3, {{0, Exchange::kSend, 0, 5},
+                                         {1, Exchange::kReceive, 0, 5},
+                                         {0, Exchange::kUnknownPeer, 6, 7},
+                                         {1, Exchange::kReceive, 8, 9}});
+  CHECK(job.matching.matched.size() == 1);
+  CHECK(job.matching.unknown_peer == 1);
+  CHECK(without_other_end(job.matching) == 1);
+  CHECK(job.matching.single == 0);
+}
+
 }  // namespace
 }  // namespace tracedb

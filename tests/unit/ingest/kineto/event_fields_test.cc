@@ -55,6 +55,8 @@ TEST_CASE("every key of an event and its arguments is known") {
       {"Process Group Description", EventField::kGroupDescription},
       {"Process Group Ranks", EventField::kGroupRanks},
       {"Seq", EventField::kCollectiveSequence},
+      {"Src Rank", EventField::kSourceRank},
+      {"Dst Rank", EventField::kDestinationRank},
       {"Comms Id", EventField::kCommsId},
       {"name", EventField::kArgName},
       {"labels", EventField::kLabels},

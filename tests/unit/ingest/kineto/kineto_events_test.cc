@@ -150,7 +150,22 @@ TEST_CASE("collectives, with ids above a signed integer") {
   CHECK(record.in_elements == 12);
   CHECK(record.out_elements == 13);
   CHECK(record.sequence == 4);
+  CHECK(record.source_rank == kUnknownValue);
+  CHECK(record.destination_rank == kUnknownValue);
   CHECK(batch.issues.issues().empty());
+}
+
+TEST_CASE("sends and receives with their peers") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":1,"ts":1,"dur":1,"args":{
+     "Collective name":"send","Process Group Name":"pp","Dst Rank":5}},
+    {"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":1,"ts":3,"dur":1,"args":{
+     "Collective name":"recv","Process Group Name":"pp","Src Rank":0}})");
+  REQUIRE(batch.collectives.size() == 2);
+  CHECK(batch.collectives[0].destination_rank == 5);
+  CHECK(batch.collectives[0].source_rank == kUnknownValue);
+  CHECK(batch.collectives[1].source_rank == 0);
+  CHECK(batch.collectives[1].destination_rank == kUnknownValue);
 }
 
 TEST_CASE("counters: a row for each series") {

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/error.h"
 #include "present/sections.h"
 #include "trace_query/command.h"
@@ -25,16 +30,24 @@ int run_section(const Command& command, std::span<const std::string> args) {
   return line.parse(args) ? run_comparison(line) : 0;
 }
 
-// Options of the other method: a gate that is ignored would let everything pass.
-void check_wafer_options(const CommandLine& line) {
+// Options of comparisons of two traces by our own method: a gate that is ignored would let everything pass.
+void refuse_own_options(const CommandLine& line, std::string_view with) {
   for (const char* option : {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline",
                              "baseline-file", "min-confidence"}) {
     if (!line.has(option)) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --method wafer", option));
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
   }
 }
 
-int run(std::span<const std::string> args) {
+// `compare A/ B/` of jobs is `ranks B/ --baseline A/`, with the options as they are.
+std::vector<std::string> arguments_of_ranks(const CommandLine& line, std::span<const std::string> args) {
+  std::vector<std::string> out(args.begin(), args.end());
+  const auto baseline = std::find(out.begin(), out.end(), line.positional().front());
+  if (baseline != out.end()) out.insert(baseline, "--baseline");
+  return out;
+}
+
+int run_compare(std::span<const std::string> args) {
   CommandLine line(kCompareCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
                                      OptionGroup::kInput});
   std::string sections = "instead of one page, these sections, separated by commas, or all:";
@@ -59,11 +72,15 @@ int run(std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const std::string method = line.text("method").value_or("sequence");
   if (method == "wafer") {
-    check_wafer_options(line);
+    refuse_own_options(line, "--method wafer");
     return run_wafer_comparison(line);
   }
   if (method != "sequence") {
     throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
+  }
+  if (names_jobs(line)) {
+    refuse_own_options(line, "two folders of jobs, which are compared rank by rank");
+    return kRanksCommand.run(arguments_of_ranks(line, args));
   }
   return run_comparison(line);
 }
@@ -76,9 +93,10 @@ const Command kCompareCommand = {
     "  trace-query compare mi300x.json.gz h100.json.gz\n"
     "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
     "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
+    "  trace-query compare yesterday/ today/\n"
     "  trace-query compare a.json.gz b.json.gz --method wafer\n"
     "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
-    run};
+    run_compare};
 
 const Command kAlignCommand = {"align", "pairs of kernels that do the same work in two traces",
                                "align [options] BASELINE CANDIDATE [CANDIDATE...]",

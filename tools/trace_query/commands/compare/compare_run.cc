@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "base/error.h"
+#include "base/files/input_file.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"
@@ -306,12 +308,30 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
 
 }  // namespace
 
+std::size_t traces_of_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
+}
+
+bool names_jobs(const CommandLine& line) {
+  const std::vector<std::string>& given = line.positional();
+  return given.size() == 2 && traces_of_folder(given[0]) > 1 && traces_of_folder(given[1]) > 1;
+}
+
 int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
     return compare_with_file(line);
   }
   const CompareRequest request = parse_compare_request(line);
   const ActiveRules rules = requested_rules(line);
+  const std::size_t first = line.positional().size() < 2 ? 0 : traces_of_folder(line.positional().front());
+  if (first > 1) {
+    throw Error(
+        ErrorCode::kUsage,
+        fmt::format("{}: {} is a folder of {} traces, and one trace is the baseline (two jobs are compared rank "
+                    "by rank: trace-query compare JOB OTHER_JOB)",
+                    line.command().name, printable_path(line.positional().front()), first));
+  }
   if (line.inputs().size() < 2) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
                                                line.command().name, line.command().usage));

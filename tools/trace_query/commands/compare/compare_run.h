@@ -5,6 +5,9 @@
 
 namespace tracedb {
 
+// Two folders of several traces each: jobs, whose ranks are compared.
+bool names_jobs(const CommandLine& line);
+
 // The exit code: 1 beyond --gate. Throws Error.
 int run_comparison(const CommandLine& line);
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/counted.h"
+#include "ranks/host_cause.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_compare.h"
@@ -39,6 +40,8 @@ struct SectionOf {
 constexpr SectionOf kSections[] = {{"compare", nullptr, true},   {"jobs", ranks_jobs, false},
                                    {"ranks", ranks_ranks, true}, {"causes", ranks_causes, true},
                                    {"steps", ranks_steps, true}, {"collectives", ranks_collectives, true}};
+
+constexpr std::size_t kMostAlone = 3;  // jobs of one trace with a sentence of their own
 
 struct Traces {
   std::vector<OpenedTrace> opened;
@@ -84,12 +87,35 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
   out.missing = job.missing(traces.facts);
   std::int64_t base = traces.facts[job.members.front()].begin;
   for (const std::size_t member : job.members) base = std::min(base, traces.facts[member].begin);
+  out.by_device = job.by_device;
   for (const std::size_t member : job.members) {
     Workload workload = requested.of(traces.opened[member].index);
-    out.ranks.push_back(read_rank_trace(workload, traces.facts[member].rank.value_or(0), base, out.texts));
+    const RankFacts& facts = traces.facts[member];
+    if (!job.by_device) out.ranks.push_back(read_rank_trace(workload, facts.rank.value_or(0), base, out.texts));
+    for (const CommDevice& device : job.by_device ? facts.devices : std::vector<CommDevice>()) {
+      const std::int64_t number = device.ordinal.value_or(static_cast<std::int64_t>(out.ranks.size()));
+      out.ranks.push_back(read_rank_trace(workload, number, base, out.texts, device.id));
+    }
   }
   analyse(out);
+  for (std::size_t place = 0; place < out.ranks.size(); ++place) {
+    RankWaits& waits = out.waits.ranks[place];
+    if (waits.last == 0 || out.waits.cause_of(static_cast<std::uint32_t>(place)) != LateCause::kHost) continue;
+    Workload workload = requested.of(traces.opened[job.members[job.by_device ? 0 : place]].index);
+    waits.host = find_host_cause(workload, out.ranks[place], waits);
+  }
   return out;
+}
+
+// Few traces are of jobs that a host holds up, and record what it did.
+void remove_unknown_host(Report& report) {
+  const auto host = find_column(report.columns, "host");
+  const bool is_known = host && std::any_of(report.rows.begin(), report.rows.end(), [&](const Row& row) {
+                          return !std::holds_alternative<std::monostate>(row[*host]);
+                        });
+  if (!host || is_known) return;
+  remove_column(report, "host");
+  remove_column(report, "host_pct");
 }
 
 void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job,
@@ -97,6 +123,7 @@ void print_section(const CommandLine& line, Output& output, const ReportHead& he
   if (document != nullptr) return output.print_section(std::move(report), head, *document);
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human && one_job && !line.has("columns")) remove_column(report, "job");
+  if (human && !line.has("columns")) remove_unknown_host(report);
   output.separate(head.section);
   output.print(std::move(report), head, {});
 }
@@ -107,7 +134,14 @@ void print_headlines(Output& output, const Answer& answer) {
       output.stream() << text << '\n';
   };
   if (answer.baseline) say(compare_headline(*answer.baseline, answer.jobs.front()));
-  for (const JobAnalysis& job : answer.jobs) say(fmt::format("{}: {}", job.name, job_headline(job)));
+  // In a folder of all sorts of traces most are alone.
+  const auto is_alone = [](const JobAnalysis& job) { return job.ranks.size() == 1; };
+  const auto alone = static_cast<std::size_t>(std::count_if(answer.jobs.begin(), answer.jobs.end(), is_alone));
+  const bool together = alone > kMostAlone;
+  for (const JobAnalysis& job : answer.jobs) {
+    if (!together || !is_alone(job)) say(fmt::format("{}: {}", job.name, job_headline(job)));
+  }
+  if (together) say(fmt::format("{} jobs have one trace: who waits for whom takes two ranks and more", alone));
   if (!answer.jobs.empty()) output.separate("");
 }
 
@@ -179,14 +213,7 @@ JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& reques
                                              folder.front(), counted(jobs.size(), "job is", "jobs are")));
 }
 
-int run(std::span<const std::string> args) {
-  CommandLine line(kRanksCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                   OptionGroup::kOutput, OptionGroup::kInput});
-  line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
-  line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
-  line.add("baseline", OptionKind::kValue,
-           "folder or pattern of another job, with which this one is compared rank by rank");
-  if (!line.parse(args)) return 0;
+int answer_ranks(const CommandLine& line) {
   requested_sections(line);
   const RequestedWorkload requested(line);
   std::optional<JobAnalysis> baseline;
@@ -210,6 +237,17 @@ int run(std::span<const std::string> args) {
   return loop.exit_code();
 }
 
+int run_ranks(std::span<const std::string> args) {
+  CommandLine line(kRanksCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                   OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
+  line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
+  line.add("baseline", OptionKind::kValue,
+           "folder or pattern of another job, with which this one is compared rank by rank");
+  if (!line.parse(args)) return 0;
+  return answer_ranks(line);
+}
+
 }  // namespace
 
 const Command kRanksCommand = {"ranks", "the ranks of a job: who waits for whom in collectives, and why",
@@ -218,6 +256,6 @@ const Command kRanksCommand = {"ranks", "the ranks of a job: who waits for whom 
                                "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
                                "  trace-query ranks profiles/ --phase decode --json\n"
                                "  trace-query ranks today/ --baseline yesterday/",
-                               run};
+                               run_ranks};
 
 }  // namespace tracedb

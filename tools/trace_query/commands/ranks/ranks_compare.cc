@@ -10,6 +10,7 @@
 
 #include "base/text/counted.h"
 #include "base/text/duration_text.h"
+#include "present/cells.h"
 #include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {
@@ -56,7 +57,6 @@ std::uint32_t deciding(const JobAnalysis& job) {
       ranks.begin());
 }
 
-Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
 Cell percent_cell(double before, double after) { return before > 0 ? Cell(100 * (after - before) / before) : Cell(); }
 
 // By rank.
@@ -152,8 +152,9 @@ std::string compare_headline(const JobAnalysis& baseline, const JobAnalysis& can
   const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
   const double percent = before.time > 0 ? 100 * (after.time - before.time) / before.time : 0;
   const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
-  const std::string who = fmt::format("{} sets the pace{}", rank_text(candidate, b),
-                                      same_rank ? "" : fmt::format(" (before: {})", rank_text(baseline, a)));
+  const std::string who =
+      fmt::format("{} {}{}", rank_text(candidate, b), candidate.waits.straggler == b ? "sets the pace" : "waits least",
+                  same_rank ? "" : fmt::format(" (before: {})", rank_text(baseline, a)));
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
   const std::string times = fmt::format("{} takes {}, {} before ({:+.1f} %)", steps ? "a step" : "the recording",
                                         short_duration_text(after.time), short_duration_text(before.time), percent);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "present/cells.h"
 #include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {
@@ -21,8 +22,9 @@ Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
 Cell share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
-Cell rank_cell(const JobAnalysis& job, std::uint32_t place) { return std::to_string(job.ranks[place].rank); }
-Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+Cell rank_cell(const JobAnalysis& job, std::uint32_t place) {
+  return job.by_device ? rank_text(job, place) : std::to_string(job.ranks[place].rank);
+}
 
 std::vector<Column> job_columns() {
   return {
@@ -33,13 +35,16 @@ std::vector<Column> job_columns() {
       {"world_size", "World Size", Unit::kCount, Others::kNone, Fit{4}, "ranks of the job"},
       {"steps", "Steps", Unit::kCount, Others::kNone, Fit{4}, "steps with collectives"},
       {"collectives", "Collectives", Unit::kCount, Others::kNone, Fit{6},
-       "found on two ranks and more, in the selection"},
+       "found on two ranks and more, in the selection; sends with their receives too"},
       {"by_sequence", "By Sequence", Unit::kCount, Others::kNone, Fit{2},
        "of all matched: by group and sequence number; the others by order"},
+      {"sends", "Sends", Unit::kCount, Others::kNone, Fit{2}, "of all matched: sends with their receives"},
       {"single", "Single", Unit::kCount, Others::kNone, Fit{2}, "collectives that one rank alone has"},
       {"apart", "Apart", Unit::kCount, Others::kNone, Fit{2}, "matched, but not at one time: left out"},
-      {"point_to_point", "Point to Point", Unit::kCount, Others::kNone, Fit{2},
-       "sends and receives, which are left out"},
+      {"no_other_end", "No Other End", Unit::kCount, Others::kNone, Fit{2},
+       "sends and receives whose other end is not there: left out"},
+      {"unknown_peer", "Unknown Peer", Unit::kCount, Others::kNone, Fit{2},
+       "sends and receives of which the trace does not say with whom: left out"},
       {"late", "Late", Unit::kCount, Others::kNone, Fit{5},
        "collectives where a rank is later than the clocks are uncertain"},
       {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kNone, Fit{7},
@@ -48,7 +53,9 @@ std::vector<Column> job_columns() {
        "rank that holds the others up; unknown: none does more than chance"},
       {"last", "Last", Unit::kCount, Others::kNone, Fit{5}, "collectives where the straggler is late"},
       {"loss_per_step", "Loss per Step", Unit::kTime, Others::kNone, Fit{7},
-       "exposed waiting for the straggler: mean of one other rank in a step (in all without steps)"},
+       "exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where ranks send "
+       "to "
+       "each other, what it works longer than they"},
       {"loss_pct", "Loss (%)", Unit::kPercent, Others::kNone, Fit{7}, "the same as a share of the span of the others"},
       {"cause", "Cause", Unit::kText, Others::kNone, Fit{7},
        "why the straggler is late: compute, copies, communication, host, previous collective"},
@@ -58,7 +65,7 @@ std::vector<Column> job_columns() {
 std::vector<Column> rank_columns() {
   return {
       kJob,
-      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9}, "number of the rank"},
+      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9}, "number of the rank; of one process its devices"},
       {"kernels", "Kernels", Unit::kCount, Others::kSum, Fit{2}, "kernels"},
       {"span", "Span", Unit::kTime, Others::kSum, Fit{3}, "from the first start to the last end on its devices"},
       {"busy", "Busy", Unit::kTime, Others::kSum, Fit{3}, "time during which something ran"},
@@ -73,7 +80,12 @@ std::vector<Column> rank_columns() {
        "exposed waiting of the others where this rank was late"},
       {"last", "Last", Unit::kCount, Others::kSum, Fit{8}, "collectives where it was late"},
       {"collectives", "Collectives", Unit::kCount, Others::kNone, Fit{6}, "matched collectives it takes part in"},
-      {"cause", "Cause", Unit::kText, Others::kNone, Fit{7}, "of most of the waiting it caused"},
+      {"cause", "Cause", Unit::kText, Others::kNone, Fit{7},
+       "of most of the waiting it caused; of the straggler among ranks that send: what it does longer than the others"},
+      {"host", "Host At", Unit::kText, Others::kNone, Fit{3},
+       "where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded"},
+      {"host_pct", "Host At (%)", Unit::kPercent, Others::kNone, Fit{2},
+       "share of the time in which the device had nothing to do"},
       {"clock_offset", "Clock Offset", Unit::kTime, Others::kNone, Fit{3},
        "that its clock is ahead of the first rank's, in the middle of the recording"},
       {"clock_drift", "Drift (ppm)", Unit::kAny, Others::kNone, Fit{1}, "that it gains; unknown: not measurable"},
@@ -103,7 +115,9 @@ Row rank_row(const JobAnalysis& job, std::uint32_t place) {
           if_paired(waits.caused),
           if_paired(count(waits.last)),
           count(waits.sums.collectives),
-          waits.last > 0 ? Cell(std::string(to_string(waits.cause()))) : Cell(),
+          waits.last > 0 ? Cell(std::string(to_string(job.waits.cause_of(place)))) : Cell(),
+          waits.host ? Cell(waits.host->place) : Cell(),
+          waits.host ? Cell(100 * waits.host->share) : Cell(),
           if_paired(time_cell(clock.offset)),
           clock.slope != 0 ? Cell(std::round(clock.slope * 1e9) / 1e3) : Cell(),
           clock.pairs > 0 ? time_cell(clock.uncertainty) : Cell(),
@@ -278,7 +292,7 @@ std::vector<Column> collective_columns() {
        "sequence (number in its group), or order (of equal names)"},
       {"group", "Group", Unit::kText, Others::kNone, Fit{2}, "process group and its ranks"},
       {"name", "Name", Unit::kText, Others::kLabel, Fit{8},
-       "collective, or short name of a kernel that the trace does not describe"},
+       "collective, sender and receiver, or short name of a kernel that the trace does not describe"},
   };
 }
 
@@ -335,15 +349,17 @@ Report ranks_jobs(std::span<const JobAnalysis> jobs) {
     const auto steps = static_cast<double>(std::max<std::size_t>(job.steps(), 1));
     std::size_t late = 0;
     for (const RankWaits& rank : waits.ranks) late += rank.last;
-    const auto by_sequence = std::count_if(job.matching.matched.begin(), job.matching.matched.end(),
-                                           [](const auto& one) { return one.by_sequence; });
+    const std::vector<MatchedCollective>& matched = job.matching.matched;
+    const auto by_sequence = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.by_sequence; });
+    const auto sends = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.is_send; });
     out.rows.push_back(
         {job.name, job_headline(job), count(job.ranks.size()), job.world_size ? Cell(*job.world_size) : Cell(),
          count(job.steps()), count(waits.collectives.size()), static_cast<std::int64_t>(by_sequence),
-         count(job.matching.single), count(waits.apart), count(job.matching.point_to_point), count(late), waits.exposed,
+         static_cast<std::int64_t>(sends), count(job.matching.single), count(waits.apart),
+         count(without_other_end(job.matching)), count(job.matching.unknown_peer), count(late), waits.exposed,
          straggler ? rank_cell(job, *straggler) : Cell(), straggler ? count(waits.ranks[*straggler].last) : Cell(),
          straggler ? time_cell(loss.ns / steps) : Cell(), straggler ? Cell(100 * loss.share) : Cell(),
-         straggler ? Cell(std::string(to_string(waits.ranks[*straggler].cause()))) : Cell()});
+         straggler ? Cell(std::string(to_string(waits.cause_of(*straggler)))) : Cell()});
   }
   return out;
 }

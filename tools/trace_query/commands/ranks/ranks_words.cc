@@ -25,42 +25,52 @@ std::string size_text(const JobAnalysis& job) {
   return std::to_string(job.world_size.value_or(static_cast<std::int64_t>(job.ranks.size())));
 }
 
-// Of the classes of kernels that hold it up the first.
-std::string compute_words(const JobAnalysis& job, const RankWaits& rank) {
-  const auto most = std::max_element(rank.classes.begin(), rank.classes.end(),
+// Of the classes of kernels that hold it up the first; `times`: that they do.
+std::string compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes,
+                          std::size_t times) {
+  const auto most = std::max_element(classes.begin(), classes.end(),
                                      [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
-  if (most == rank.classes.end() || most->second.time <= 0) return "it computes longer";
+  if (most == classes.end() || most->second.time <= 0) return "it computes longer";
   const std::string& name = job.texts.classes.text(most->first);
   const std::string time = per_step(job, static_cast<double>(most->second.time));
-  const double per_collective = most->second.kernels / static_cast<double>(std::max<std::size_t>(rank.last, 1));
+  const double per_collective = most->second.kernels / static_cast<double>(std::max<std::size_t>(times, 1));
   return std::abs(per_collective) < 0.5
              ? fmt::format("its {} kernels take {} longer", name, time)
              : fmt::format("it runs {:.1f} {} {} kernels each time, which take {} longer", std::abs(per_collective),
                            per_collective > 0 ? "more" : "fewer", name, time);
 }
 
-std::string cause_words(const JobAnalysis& job, const RankWaits& rank) {
-  const LateCause cause = rank.cause();
-  const std::string time = per_step(job, static_cast<double>(rank.parts[static_cast<std::size_t>(cause)]));
+std::string cause_words(const JobAnalysis& job, std::uint32_t place) {
+  const RankWaits& rank = job.waits.ranks[place];
+  const std::optional<Pace>& pace = job.waits.pace;
+  const LateCause cause = job.waits.cause_of(place);
+  const LateParts& parts = pace ? pace->excess : rank.parts;
+  const std::string time = per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]));
   switch (cause) {
     case LateCause::kCompute:
-      return compute_words(job, rank);
+      return pace ? compute_words(job, pace->classes, job.steps()) : compute_words(job, rank.classes, rank.last);
     case LateCause::kCopy:
       return fmt::format("its copies take {} longer", time);
     case LateCause::kComm:
       return fmt::format("it is in other communication {} longer", time);
     case LateCause::kHost:
-      return fmt::format("its device has nothing to do for {} longer, as the host launches later", time);
+      return fmt::format(
+          "its device has nothing to do for {} longer, as the host launches later{}", time,
+          rank.host ? fmt::format(": host at {} ({:.0f} %)", rank.host->place, 100 * rank.host->share) : std::string());
     case LateCause::kEarlier:
       break;
   }
   return fmt::format("collectives before end {} later on it", time);
 }
 
-std::size_t last_of_all(const JobWaits& waits) {
-  return static_cast<std::size_t>(
-      std::count_if(waits.collectives.begin(), waits.collectives.end(),
-                    [](const CollectiveWait& one) { return one.arrival == Arrival::kLate; }));
+// "12 collectives and 40 sends"
+std::string matched_words(const JobAnalysis& job) {
+  const auto& all = job.waits.collectives;
+  const auto sends = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [&](const CollectiveWait& one) { return job.matching.matched[one.collective].is_send; }));
+  if (sends == 0) return counted(all.size(), "collective");
+  const std::string text = counted(sends, "send");
+  return sends == all.size() ? text : counted(all.size() - sends, "collective") + " and " + text;
 }
 
 std::string loss_words(const JobAnalysis& job, std::uint32_t rank) {
@@ -68,11 +78,22 @@ std::string loss_words(const JobAnalysis& job, std::uint32_t rank) {
   return fmt::format("{} ({:.1f} %)", per_step(job, loss.ns), 100 * loss.share);
 }
 
+// "of 8", "of the 4 recorded (of 8)"
+std::string of_ranks(const JobAnalysis& job) {
+  return job.missing.empty() ? "of " + size_text(job)
+                             : fmt::format("of the {} recorded (of {})", job.ranks.size(), size_text(job));
+}
+
 std::string straggler_headline(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
-  return fmt::format("{} of {} is late in {} of {}; the others wait {} for it: {}", rank_text(job, place),
-                     size_text(job), rank.last, counted(rank.sums.collectives, "collective"), loss_words(job, place),
-                     cause_words(job, rank));
+  if (job.waits.pace) {
+    return fmt::format("{} {} sets the pace: it takes {} longer than the others, which wait in {}; {}",
+                       rank_text(job, place), of_ranks(job), loss_words(job, place), matched_words(job),
+                       cause_words(job, place));
+  }
+  return fmt::format("{} {} is late in {} of {}; the others wait {} for it: {}", rank_text(job, place), of_ranks(job),
+                     rank.last, counted(rank.sums.collectives, "collective"), loss_words(job, place),
+                     cause_words(job, place));
 }
 
 std::string even_headline(const JobAnalysis& job) {
@@ -80,19 +101,22 @@ std::string even_headline(const JobAnalysis& job) {
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
   const auto ranks = static_cast<double>(job.ranks.size());
   const auto waiting = static_cast<double>(job.waits.exposed);
-  std::string out = fmt::format("no rank holds the others up: each waits {} ({:.1f} %) on average in {}",
-                                per_step(job, waiting / ranks), span > 0 ? 100 * waiting / span : 0.0,
-                                counted(job.waits.collectives.size(), "collective"));
-  if (job.waits.first > job.waits.exposed / 10) {
-    out += fmt::format(", {:.0f} % of it at first collectives, for reasons before the recording",
-                       100 * static_cast<double>(job.waits.first) / waiting);
+  const std::string_view rank = job.by_device ? "device" : "rank";
+  const std::string of = job.missing.empty() ? "" : ' ' + of_ranks(job);
+  const std::string who = job.waits.is_too_short
+                              ? fmt::format("too few steps to tell which {}{} holds the others up", rank, of)
+                              : fmt::format("no {}{} holds the others up", rank, of);
+  std::string out = fmt::format("{}: each waits {} ({:.1f} %) on average in {}", who, per_step(job, waiting / ranks),
+                                span > 0 ? 100 * waiting / span : 0.0, matched_words(job));
+  if (job.waits.first > job.waits.exposed / 2) {
+    return out + fmt::format("; {:.0f} % of that in the first of each group, as they began at different times",
+                             100 * static_cast<double>(job.waits.first) / waiting);
   }
   const auto most = std::max_element(job.waits.ranks.begin(), job.waits.ranks.end(),
                                      [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
-  if (most == job.waits.ranks.end() || most->last == 0) return out;
-  return out + fmt::format("; {} is late in {} of the {} where one is",
-                           rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin())), most->last,
-                           last_of_all(job.waits));
+  if (job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return out;
+  return out + fmt::format("; most of that for {}, which is last in {} of them",
+                           rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin())), most->last);
 }
 
 std::string listed(const std::vector<std::int64_t>& ranks) {
@@ -118,6 +142,16 @@ void add_rank_notes(const JobAnalysis& job, std::vector<std::string>& notes) {
   }
 }
 
+void add_send_notes(const JobAnalysis& job, std::vector<std::string>& notes) {
+  const auto say = [&](std::size_t n, const char* one, const char* many, const char* what) {
+    if (n > 0) notes.push_back(fmt::format("{} {}: left out", counted(n, one, many), what));
+  };
+  say(without_other_end(job.matching), "send or receive has", "sends and receives have",
+      "no other end in these traces");
+  say(job.matching.unknown_peer, "send or receive is", "sends and receives are",
+      "of kernels of which the trace does not say with which rank");
+}
+
 std::string clock_note(const JobAnalysis& job) {
   double worst = 0;
   bool drifts = false;
@@ -132,7 +166,7 @@ std::string clock_note(const JobAnalysis& job) {
 }  // namespace
 
 std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
-  return fmt::format("rank {}", job.ranks[place].rank);
+  return fmt::format("{} {}", job.by_device ? "device" : "rank", job.ranks[place].rank);
 }
 
 std::string job_headline(const JobAnalysis& job) {
@@ -154,15 +188,17 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
   std::vector<std::string> notes;
   if (!job.missing.empty() && job.ranks.size() > 1) {
     const bool one = job.missing.size() == 1;
-    notes.push_back(fmt::format("{} of {} ranks {} not there ({}): time that the others wait for {} counts as transfer",
-                                job.missing.size(), size_text(job), one ? "is" : "are", listed(job.missing),
-                                one ? "it" : "them"));
+    notes.push_back(
+        fmt::format("{} of {} ranks {} not there ({}), and may be what the others wait for: that counts as "
+                    "transfer, and sends to and from {} are left out",
+                    job.missing.size(), size_text(job), one ? "is" : "are", listed(job.missing), one ? "it" : "them"));
   }
+  if (job.by_device) notes.push_back(fmt::format("the ranks are the {} devices of one process", job.ranks.size()));
   add_rank_notes(job, notes);
   if (job.ranks.size() < 2) return notes;
   const Matching& matching = job.matching;
-  const auto by_order = static_cast<std::size_t>(std::count_if(matching.matched.begin(), matching.matched.end(),
-                                                               [](const auto& one) { return !one.by_sequence; }));
+  const auto by_order = static_cast<std::size_t>(std::count_if(
+      matching.matched.begin(), matching.matched.end(), [](const auto& m) { return !m.by_sequence && !m.is_send; }));
   if (by_order > 0) {
     notes.push_back(fmt::format("{} without a sequence number: matched by order of equal names",
                                 counted(by_order, "collective is", "collectives are")));
@@ -175,10 +211,8 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
                                 counted(job.waits.apart, "match does", "matches do"),
                                 job.waits.apart == 1 ? "its" : "their"));
   }
-  if (matching.point_to_point > 0) {
-    notes.push_back(counted(matching.point_to_point, "send or receive is", "sends and receives are") + " left out");
-  }
-  if (!job.waits.collectives.empty()) notes.push_back(clock_note(job));
+  add_send_notes(job, notes);
+  if (!job.waits.collectives.empty() && !job.by_device) notes.push_back(clock_note(job));
   return notes;
 }
 
