@@ -45,6 +45,9 @@ QUERIES = {
     "histogram, in two steps": "SELECT dur / 1000 AS us, sum(n) FROM (SELECT dur, count(*) AS n FROM kernels GROUP BY dur) "
                                "GROUP BY us",
     "histogram": "SELECT dur / 1000 AS us, count(*) FROM kernels GROUP BY us",
+    "by time, 1 ms each": "SELECT ts / 1000000 AS ms, sum(dur) FROM kernels GROUP BY ms",
+    "long or short": "SELECT dur > 10000 AS is_long, count(*) FROM kernels GROUP BY is_long",
+    "histogram of each op": "SELECT op, dur / 1000 AS us, count(*) FROM kernels GROUP BY op, us",
     "launches by call": "SELECT call, count(*), avg(queue_delay) FROM launches GROUP BY call",
     "launches by kernel": "SELECT kernel, count(*), avg(launch_delay) FROM launches GROUP BY kernel",
     "kernel_stats": "SELECT short_name, sum(total) FROM kernel_stats GROUP BY short_name",
@@ -66,7 +69,7 @@ const { DuckDBInstance } = require('@duckdb/node-api');
     const runs = [];
     for (let i = 0; i <= repetitions; i++) {
       const before = process.cpuUsage();
-      await db.runAndReadAll(sql.replace(/ dur \\/ 1000 /g, ' dur // 1000 '));
+      await db.runAndReadAll(sql.replace(/ \\/ 1000/g, ' // 1000'));
       const used = process.cpuUsage(before);
       if (i) runs.push((used.user + used.system) / 1000);
     }

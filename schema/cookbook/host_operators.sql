@@ -1,6 +1,9 @@
 -- Which operators keep the CPU busy themselves, without those that they call?
 -- :top = 20, how many operators
-WITH inside AS MATERIALIZED (SELECT parent_id, sum(dur) AS total FROM cpu_op WHERE parent_id IS NOT NULL GROUP BY parent_id)
-SELECT t.value AS cpu_op, count(*) AS n, sum(c.dur) AS total_ns, sum(c.dur - coalesce(i.total, 0)) AS self_ns
-FROM cpu_op c JOIN string t ON t.id = c.name_id LEFT JOIN inside i ON i.parent_id = c.id
-GROUP BY c.name_id ORDER BY self_ns DESC, cpu_op LIMIT :top;
+WITH own AS MATERIALIZED (SELECT name_id, count(*) AS n, sum(dur) AS total FROM cpu_op GROUP BY name_id),
+inside AS MATERIALIZED (
+  SELECT p.name_id, sum(c.dur) AS total FROM cpu_op c JOIN cpu_op p ON p.id = c.parent_id WHERE p.dur IS NOT NULL
+  GROUP BY p.name_id)
+SELECT t.value AS cpu_op, o.n, o.total AS total_ns, o.total - coalesce(i.total, 0) AS self_ns
+FROM own o JOIN string t ON t.id = o.name_id LEFT JOIN inside i ON i.name_id = o.name_id
+ORDER BY self_ns DESC, cpu_op LIMIT :top;

@@ -74,6 +74,11 @@ def check_where(folder):
     place = folder / "content"
     equal([row["name"] for row in ls(place, "--where", "kernels > 0 AND vendor = 'nvidia'")], ["a.json"], "--where")
     equal(ls(place, "--where", "kernels > 1e9"), [], "none")
+    for text, message in (("gpuu = 1", "--where: line 1, column 1: no such column: gpuu; did you mean 'gpu'?"),
+                          ("steps > 1 AND\n nme = ''", "--where: line 2, column 2: no such column: nme"),
+                          ("steps >", "--where: line 1, column 8: the expression is not complete")):
+        error = run("trace-query", "ls", place, "--where", text, check=False).stderr
+        require(message in error and "statement" not in error, error)
     for bad in ("nothing = 1", "1) UNION SELECT 1 --", "1); DELETE FROM catalogue; SELECT (1", "1; SELECT 2", "(", ""):
         result = run("trace-query", "ls", place, "--where", bad, check=False)
         equal(result.returncode, 2, f"--where {bad!r}")

@@ -3,6 +3,7 @@ indexes and for any number of threads; an index that cannot be read is named, an
 import csv
 import io
 import json
+import random
 import shutil
 import sqlite3
 import sys
@@ -83,6 +84,98 @@ def check_threads(indexes):
     answers = [sql("--csv", *indexes, statement, "--threads", threads).stdout for threads in (1, 2, 8)]
     require(len(answers[0].splitlines()) > 100, answers[0])
     equal(answers[1:], answers[:1] * 2, "threads")
+
+
+class Groups:
+    """Random statements on all_kernels that group; `whole`: that each member may group by itself."""
+
+    COLUMNS = ("name", "op", "phase", "step", "stream", "kind", "index_name", "job", "layer", "cpu_op", "device")
+    COUNTED = ("dur", "ts", "id", "step", "name", "op", "layer", "dur_us", "correlation", "cpu_op")
+    CONDITIONS = ("dur > 4000", "dur BETWEEN 2000 AND 90000", "name LIKE '%a%'", "op = 'norm'", "op IN ('norm', 'dense_gemm')",
+                  "step >= 1", "step = '1'", "phase IS NOT NULL", "layer < 1 OR layer IS NULL", "ts % 2 = 0",
+                  "length(name) > 60", "index_name >= 't1'", "job != 'job1'", "stream = 7", "NOT dur < 9000", "0",
+                  "dur_us > 12.5", "k.dur > 3000 AND step < 3", "dur < 0", "stream = 7 OR dur > 5000",
+                  "layer = 1 OR index_name = 't1.json' AND dur > 5000", "op = 'norm' OR step = 1 OR id < 40")
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+
+    def some(self, of, most, least=1):
+        return self.dice.sample(of, self.dice.randint(least, most))
+
+    def aggregate(self):
+        column = self.dice.choice(self.COUNTED)
+        whole = self.dice.choice(("dur", "ts", "id", "step", "layer"))
+        return self.dice.choice(("count(*)", f"count({column})", f"sum({whole})", f"avg({whole})", f"min({column})",
+                                 f"max({column})", f"total({whole})", f"count(*) + 2 * sum({whole})", f"round(avg(k.{whole}), 1)",
+                                 f"median({whole})", f"count(DISTINCT {column})"))
+
+    def statement(self):
+        groups = self.some(self.COLUMNS, 3, 0)
+        values = sorted({self.aggregate() for _ in range(self.dice.randint(1, 4))})
+        items = groups + [f"{value} AS v{i}" if self.dice.random() < 0.5 else value for i, value in enumerate(values)]
+        conditions = self.some(self.CONDITIONS, 3, 0)
+        text = f"SELECT {', '.join(items)} FROM all_kernels k"
+        if conditions:
+            text += " WHERE " + " AND ".join(f"({one})" if " OR " in one and self.dice.random() < 0.5 else one for one in conditions)
+        if groups:
+            by_place = self.dice.random() < 0.4
+            text += " GROUP BY " + ", ".join(str(i + 1) if by_place else name for i, name in enumerate(groups))
+            if self.dice.random() < 0.3:
+                text += f" HAVING {self.aggregate()} > 3"
+            text += " ORDER BY " + ", ".join(str(i + 1) for i in self.dice.sample(range(len(items)), len(items)))
+            if self.dice.random() < 0.3:
+                text += f" LIMIT {self.dice.randint(1, 9)}"
+        return text
+
+
+def from_all_rows(statement):
+    """The same without anything that is left to the members: SQLite gets every row, and it alone groups and compares."""
+    require("FROM all_kernels k" in statement, statement)
+    return statement.replace("FROM all_kernels k", "FROM (SELECT * FROM all_kernels LIMIT -1) k")
+
+
+def check_or(indexes):
+    """SQLite answers OR by a scan for each side, and tells rows that both find by their row ids."""
+    sides = ("stream = 7", "layer = 1", "dur > 5000", "index_name = 't1.json'", "op = 'norm'", "phase = 'decode' AND dur < 9000",
+             "job = 'job1'", "id < 40", "name LIKE '%gemm%'")
+    dice = random.Random(6)
+    statements = []
+    for _ in range(60):
+        condition = " OR ".join(dice.sample(sides, dice.randint(2, 3)))
+        statements.append(f"SELECT index_name, id FROM all_kernels k WHERE {condition} ORDER BY index_name, id LIMIT 400")
+        statements.append(f"SELECT DISTINCT op, layer FROM all_kernels k WHERE {condition} ORDER BY 1, 2")
+    for one in statements:
+        equal(lines(*indexes, one), lines(*indexes, from_all_rows(one)), one)
+    of_schema = "SELECT count(*) FROM b.kernels WHERE {} OR {}"
+    for left, right in (("layer = 0", "dur > 5000"), ("stream = 7", "op = 'norm'")):
+        equal(lines(*indexes, of_schema.format(left, right)), lines(*indexes, of_schema.format("+" + left, "+" + right)), left)
+
+
+def check_hidden_names(indexes):
+    """A WITH gives the name another meaning, however it is quoted."""
+    for name in ("all_kernels", '"all_kernels"', "[all_kernels]", "`all_kernels`", '"ALL_kernels"'):
+        found = lines(*indexes, f"WITH {name} AS (SELECT 7 AS dur) SELECT * FROM (SELECT min(dur) AS least FROM all_kernels)")
+        equal(found, [["least"], ["7"]], name)
+
+
+def check_groups(indexes):
+    """What is put together from groups of the members is what SQLite makes of all rows."""
+    groups = Groups(5)
+    statements = [groups.statement() for _ in range(150)]
+    found = sql("--csv", *indexes, ";".join(statements), "--threads", "2").stdout
+    of_rows = sql("--csv", *indexes, ";".join(map(from_all_rows, statements))).stdout
+    require(len(of_rows.splitlines()) > 1000, f"{len(of_rows.splitlines())} lines")
+    if found != of_rows:
+        for one in statements:
+            equal(lines(*indexes, one), lines(*indexes, from_all_rows(one)), one)
+    equal(found, of_rows, "all together")
+
+
+def check_groups_are_closed(indexes):
+    for name in ('"groups of all_kernels"', '"groups of all_kernels"(7)', '"groups of all_kernels"(NULL)'):
+        result = sql(*indexes, f"SELECT count(*) FROM {name}", check=False)
+        equal([result.returncode, len(result.stderr.splitlines())], [2, 1], f"{name}: {result.stderr}")
 
 
 def check_equal_names(indexes, folder):
@@ -196,7 +289,7 @@ def main():
     cases = Cases()
     with scratch_folder() as folder:
         indexes = make_indexes(folder)
-        for check in (check_tables, check_facts, check_labels, check_threads, check_refused, check_hostile_statements):
+        for check in (check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names, check_groups_are_closed, check_refused, check_hostile_statements):
             cases.run(check.__name__, check, indexes)
         for check in (check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes):
             cases.run(check.__name__, check, indexes, folder)

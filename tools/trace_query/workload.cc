@@ -21,7 +21,7 @@ CaptureOption::CaptureOption(const CommandLine& line, const ActiveRules& rules) 
   const auto path = line.text("capture");
   if (!path) return;
   trace_.emplace(open_trace(*path, line));
-  const KernelClasses classes(trace_->index, rules.get());
+  const KernelClasses classes(trace_->index, rules.compiled());
   source_.emplace(CaptureSource{trace_->index, read_capture(trace_->index, {line.text("step-regex")}, classes.traits()),
                                 printable_path(*path), trace_->notes});
 }

@@ -34,7 +34,10 @@ std::string closest_name(std::string_view word, std::span<const std::string> kno
   std::string best;
   std::size_t best_distance = word.size() / 3 + 2;
   for (const std::string& candidate : known) {
-    const std::size_t distance = candidate.starts_with(word) && word.size() > 1 ? 1 : edit_distance(word, candidate);
+    const bool is_longer = candidate.starts_with(word) && word.size() > 1;
+    const bool is_shorter = word.starts_with(candidate) && candidate.size() > 2;  // "duration" for "dur"
+    const std::size_t edits = is_longer ? 1 : edit_distance(word, candidate);
+    const std::size_t distance = is_shorter ? std::min<std::size_t>(edits, 2) : edits;
     if (distance >= best_distance) continue;
     best = candidate;
     best_distance = distance;

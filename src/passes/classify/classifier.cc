@@ -8,7 +8,12 @@
 namespace tracedb {
 
 Classifier::Classifier(RuleSet rules, std::string platform)
-    : rules_(std::move(rules)), scan_(rules_, std::move(platform)) {
+    : own_(std::make_unique<const CompiledRules>(std::move(rules))), rules_(*own_), scan_(rules_, std::move(platform)) {
+  class_id("other");
+}
+
+Classifier::Classifier(const CompiledRules& rules, std::string platform)
+    : rules_(rules), scan_(rules_, std::move(platform)) {
   class_id("other");
 }
 

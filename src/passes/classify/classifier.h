@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,6 +36,7 @@ class Classifier {
  public:
   // `platform`: vendor of the device, for rules that ask for it; the built-in default rules do not.
   explicit Classifier(RuleSet rules, std::string platform = {});
+  explicit Classifier(const CompiledRules& rules, std::string platform = {});  // which must outlive it
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
 
@@ -56,7 +58,8 @@ class Classifier {
  private:
   ClassId class_id(const std::string& name);
 
-  const CompiledRules rules_;
+  std::unique_ptr<const CompiledRules> own_;
+  const CompiledRules& rules_;
   NameScan scan_;
   std::vector<std::string> classes_;
   std::unordered_map<std::string, ClassId> class_ids_;

@@ -16,8 +16,8 @@ bool ends_in_number(std::string_view name, std::size_t& begin) {
 
 }  // namespace
 
-const RuleSet& ActiveRules::get() const {
-  if (!rules_) rules_ = load_rules(name_);
+const CompiledRules& ActiveRules::compiled() const {
+  if (!rules_) rules_ = std::make_shared<const CompiledRules>(load_rules(name_));
   return *rules_;
 }
 
@@ -31,8 +31,8 @@ std::string normalised_name(std::string_view name) {
 
 std::string platform_of(const Index& index) { return index.meta("vendor").value_or("unknown"); }
 
-KernelClasses::KernelClasses(const Index& index, const RuleSet& rules)
-    : entries_(1), declared_(rules.classes), traits_(1, kOtherTrait) {
+KernelClasses::KernelClasses(const Index& index, const CompiledRules& rules)
+    : entries_(1), declared_(rules.rules().classes), traits_(1, kOtherTrait) {
   Classifier classifier(rules, platform_of(index));
   std::map<ClassId, Traits> traits_of_id;
   Statement names(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");

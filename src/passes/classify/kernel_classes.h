@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,17 +16,20 @@
 
 namespace tracedb {
 
-// The rules of a run: built-in ones or a file's, read when they are first asked for.
+// The rules of a run: built-in ones or a file's, read and compiled when they are first asked for, for all indexes of
+// the run. Threads may share them from then on.
 class ActiveRules {
  public:
   explicit ActiveRules(std::string name = "default") : name_(std::move(name)) {}  // as of load_rules()
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const RuleSet& get() const;  // throws what load_rules() throws
+  // Both throw what load_rules() throws.
+  [[nodiscard]] const CompiledRules& compiled() const;
+  [[nodiscard]] const RuleSet& get() const { return compiled().rules(); }
 
  private:
   std::string name_;
-  mutable std::optional<RuleSet> rules_;
+  mutable std::shared_ptr<const CompiledRules> rules_;
 };
 
 // The vendor of the trace's devices, for rules that ask for the platform; "unknown" if the trace does not say.
@@ -46,7 +49,8 @@ class KernelClasses {
     std::string label;  // of the rule, as shown for this name; "": it has none
   };
 
-  KernelClasses(const Index& index, const RuleSet& rules);
+  KernelClasses(const Index& index, const CompiledRules& rules);
+  KernelClasses(const Index& index, const RuleSet& rules) : KernelClasses(index, CompiledRules(rules)) {}
 
   [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(entries_.size()); }  // behind the last id
   [[nodiscard]] const Entry& of(std::uint32_t name_id) const {

@@ -15,7 +15,7 @@ Workload::Workload(const Index& index, const ActiveRules& rules, WorkloadOptions
     : index_(index), rules_(rules), options_(std::move(options)) {}
 
 const KernelClasses& Workload::classes() {
-  if (!classes_) classes_.emplace(index_, rules_.get());
+  if (!classes_) classes_.emplace(index_, rules_.compiled());
   return *classes_;
 }
 

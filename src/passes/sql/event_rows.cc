@@ -182,8 +182,8 @@ constexpr Column<LaunchRows> kLaunchColumns[] = {
 
 // Rows are made with the first column that is needed.
 template <class Rows>
-void add_rows(Database& database, const std::string& name, std::span<const Column<Rows>> columns,
-              const WorkloadSource& workload) {
+void add_rows(Database& database, const std::string& name, const std::string& view,
+              std::span<const Column<Rows>> columns, const WorkloadSource& workload) {
   std::vector<TableColumn> declared;
   for (const Column<Rows>& column : columns) declared.push_back(column.declared);
   const auto made = std::make_shared<std::optional<Rows>>();
@@ -195,14 +195,15 @@ void add_rows(Database& database, const std::string& name, std::span<const Colum
   source.guess = [workload] { return workload ? workload().events().kernels.size() : 0; };
   source.rows = [rows, workload] { return workload ? rows().size() : 0; };
   source.make = [rows, columns](std::size_t number) { return columns[number].make(rows()); };
-  add_column_table(database, name, declared, std::move(source));
+  add_column_table(database, name, declared, std::move(source), view);
 }
 
 }  // namespace
 
 void add_event_rows(Database& database, std::string_view prefix, const WorkloadSource& workload) {
-  add_rows<KernelRows>(database, std::string(prefix) + "kernel_rows", kKernelColumns, workload);
-  add_rows<LaunchRows>(database, std::string(prefix) + "launch_rows", kLaunchColumns, workload);
+  const std::string before(prefix);
+  add_rows<KernelRows>(database, before + "kernel_rows", before + "kernels", kKernelColumns, workload);
+  add_rows<LaunchRows>(database, before + "launch_rows", before + "launches", kLaunchColumns, workload);
 }
 
 }  // namespace tracedb

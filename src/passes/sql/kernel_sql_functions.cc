@@ -31,8 +31,8 @@ std::optional<std::size_t> row_of(std::int64_t id, std::size_t rows) {
 }  // namespace
 
 std::string_view KernelSqlFunctions::op_class(std::string_view name) {
-  if (!classifier_ && rules_ != nullptr) classifier_.emplace(rules_->get());
-  if (!classifier_) classifier_.emplace(workload().rules().get(), platform_of(workload().index()));
+  if (!classifier_ && rules_ != nullptr) classifier_.emplace(rules_->compiled());
+  if (!classifier_) classifier_.emplace(workload().rules().compiled(), platform_of(workload().index()));
   name_.assign(name);
   const auto known = classes_.find(name_);
   if (known != classes_.end()) return classifier_->class_name(known->second);

@@ -1,13 +1,19 @@
 #include "sql/tables/column_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
 #include "base/failure.h"
+#include "base/unknown.h"
 #include "sql/sqlite.h"
+#include "sql/tables/sql_token.h"
 
 namespace tracedb {
 namespace {
@@ -305,16 +311,60 @@ void order_list(ColumnTableSource& source, RowList& list, const Plan& plan) {
   order_rows(list.rows, by);
 }
 
+// SQLite keeps the tables, each with its connection, and gives nobody but itself a way to them.
+struct KnownTables {
+  std::mutex mutex;
+  std::vector<ColumnTableSource*> tables;
+};
+
+KnownTables& known_tables() {
+  // Never destroyed: a program that loaded us may close its connections after that.
+  static KnownTables* const kKnown = std::make_unique<KnownTables>().release();
+  return *kKnown;
+}
+
 }  // namespace
+
+ColumnTableSource* column_table(const Database& database, std::string_view view) {
+  KnownTables& known = known_tables();
+  const std::lock_guard lock(known.mutex);
+  const auto found = std::find_if(known.tables.begin(), known.tables.end(), [&](const ColumnTableSource* table) {
+    return &table->database == &database && is_same_name(table->view, view);
+  });
+  return found == known.tables.end() ? nullptr : *found;
+}
+
+void know(ColumnTableSource& table) {
+  KnownTables& known = known_tables();
+  const std::lock_guard lock(known.mutex);
+  known.tables.push_back(&table);
+}
+
+void forget(const ColumnTableSource& table) {
+  KnownTables& known = known_tables();
+  const std::lock_guard lock(known.mutex);
+  std::erase(known.tables, &table);
+}
 
 const ArrayColumn& ColumnTableSource::column(int number) {
   const auto place = static_cast<std::size_t>(number);
-  if (!columns[place]) {
+  const bool is_spare = place + kSpareColumns >= names.size();
+  if (!columns[place] && is_spare) {
+    columns[place].emplace(ArrayColumn::of_numbers(LargeVector<std::int64_t>(rows(), kUnknownValue)));
+  } else if (!columns[place]) {
     columns[place].emplace(from.make(place));
     if (columns[place]->size() != rows()) throw std::logic_error("a column of another length: " + names[place]);
   }
   return *columns[place];
 }
+
+int ColumnTableSource::number_of(std::string_view column) const {
+  const auto end = names.end() - kSpareColumns;
+  const auto found = std::find_if(names.begin(), end, [&](const auto& one) { return is_same_name(one, column); });
+  return found == end ? -1 : static_cast<int>(found - names.begin());
+}
+
+std::string spare_name(std::size_t number) { return fmt::format("group {}", number + 1); }
 
 std::size_t ColumnTableSource::rows() {
   if (!size) size = from.rows();

@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct ColumnTerm {
 // SQLite says of this many columns whether they are used.
 inline constexpr std::size_t kUsedColumns = 63;
 
+// Hidden columns behind those declared, for group_columns.h.
+inline constexpr std::size_t kSpareColumns = 4;
+std::string spare_name(std::size_t number);
+
 // How rows are found and in which order they come: what xBestIndex decides and xFilter does.
 struct Plan {
   std::vector<ColumnTerm> terms;
@@ -39,8 +44,9 @@ struct Plan {
 // One table of one connection.
 struct ColumnTableSource {
   Database& database;
+  std::string name, view;
   std::string declaration;
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // those of spare columns say what is in them
   std::vector<ColumnType> types;
   ColumnSource from;
   std::vector<std::optional<ArrayColumn>> columns;
@@ -51,7 +57,14 @@ struct ColumnTableSource {
 
   std::size_t rows();
   const ArrayColumn& column(int number);
+  [[nodiscard]] int number_of(std::string_view column) const;  // of those declared; -1: there is none
 };
+
+// The table of a database that a view stands for, by its name in letters of any case; null: there is none. Tables are
+// known from `know` to `forget`; several threads may ask, each for a database of its own.
+ColumnTableSource* column_table(const Database& database, std::string_view view);
+void know(ColumnTableSource& table);
+void forget(const ColumnTableSource& table);
 
 // Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
 void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);

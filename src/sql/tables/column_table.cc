@@ -184,26 +184,34 @@ constexpr sqlite3_module kModule = [] {
 }  // namespace
 
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
-                      ColumnSource from) {
+                      ColumnSource from, std::string_view view) {
   std::string list;
-  auto source =
-      std::make_unique<ColumnTableSource>(ColumnTableSource{database, {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
+  auto source = std::make_unique<ColumnTableSource>(ColumnTableSource{
+      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
   for (const TableColumn& column : columns) {
     list +=
         fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, column.untyped ? "" : to_string(column.type));
     source->names.emplace_back(column.name);
     source->types.push_back(column.type);
   }
+  for (std::size_t i = 0; i < kSpareColumns; ++i) {
+    source->names.push_back(spare_name(i));
+    source->types.push_back(ColumnType::kInteger);
+    list += fmt::format(", \"{}\" HIDDEN", spare_name(i));
+  }
   source->declaration = fmt::format("CREATE TABLE {} ({})", name, list);
-  source->columns.resize(columns.size());
-  source->rows_by_key.resize(columns.size());
-  source->lookups.resize(columns.size());
-  const auto forget = [](void* owned) {
-    std::unique_ptr<ColumnTableSource>(static_cast<ColumnTableSource*>(owned)).reset();
+  source->columns.resize(source->names.size());
+  source->rows_by_key.resize(source->names.size());
+  source->lookups.resize(source->names.size());
+  ColumnTableSource& table = *source;
+  const auto forget_table = [](void* owned) {
+    const std::unique_ptr<ColumnTableSource> owner(static_cast<ColumnTableSource*>(owned));
+    forget(*owner);
   };
   const int code =
-      sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget);
+      sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget_table);
   if (code != SQLITE_OK) database.fail(code, "cannot add a table of columns");
+  if (!view.empty()) know(table);
   // Declares the columns, which SqlGuard does not allow later.
   database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
 }

@@ -24,8 +24,9 @@ struct ColumnSource {
   std::function<ArrayColumn(std::size_t column)> make;
 };
 
-// `database` must not be moved from then on. The row ids are 1, 2, 3 ...
+// `database` must not be moved from then on. The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
+// with its columns under their names and perhaps more; "": none (group_columns.h).
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
-                      ColumnSource source);
+                      ColumnSource source, std::string_view view = {});
 
 }  // namespace tracedb

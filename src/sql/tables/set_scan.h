@@ -33,6 +33,7 @@ struct SetQuery {
   std::vector<SqlValue> values;  // its parameters
   std::size_t columns = 0;       // that it yields; 0: it counts the rows
   std::vector<LabelCondition> conditions;
+  bool of_groups = false;
 };
 
 class SetScan {

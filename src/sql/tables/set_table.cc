@@ -11,53 +11,19 @@
 
 #include "base/failure.h"
 #include "sql/sqlite.h"
+#include "sql/tables/set_groups.h"
+#include "sql/tables/set_query.h"
 #include "sql/tables/set_scan.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kLongestPattern = 1000;  // as for the statement itself
-constexpr std::size_t kMostValues = 1000;      // of IN; more are left to the statement
 constexpr double kScanCost = 1e6, kMemberCost = 1e3, kLookupCost = 10;
 
-struct Comparison {
-  unsigned char code;
-  std::string_view sql;
-  bool on_labels;
-  double left;  // share of the rows
-};
-constexpr std::array<Comparison, 12> kComparisons = {{
-    {SQLITE_INDEX_CONSTRAINT_EQ, "=", true, 0.05},
-    {SQLITE_INDEX_CONSTRAINT_LT, "<", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_LE, "<=", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_GT, ">", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_GE, ">=", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_NE, "!=", false, 0.9},
-    {SQLITE_INDEX_CONSTRAINT_IS, "IS", false, 0.05},
-    {SQLITE_INDEX_CONSTRAINT_ISNOT, "IS NOT", false, 0.9},
-    {SQLITE_INDEX_CONSTRAINT_LIKE, "LIKE", false, 0.25},
-    {SQLITE_INDEX_CONSTRAINT_GLOB, "GLOB", false, 0.25},
-    {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", false, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", false, 0.9},
-}};
-
-std::string identifier(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
-
-// Tables of one module, which SQLite names by schema and name.
-struct Source {
-  Database& database;
-  DatabaseSet& set;
-  std::map<std::string, SetTable, std::less<>> tables;
-};
-
 struct Table : sqlite3_vtab {
-  Table(Source& from, const SetTable& of) : sqlite3_vtab{}, source(from), table(of) {}
-  [[nodiscard]] std::size_t labels() const { return source.set.label_columns().size(); }
-  Source& source;
+  Table(SetSource& from, const SetTable& of) : sqlite3_vtab{}, source(from), table(of) {}
+  [[nodiscard]] std::size_t labels() const { return source.labels(); }
+  SetSource& source;
   const SetTable& table;
 };
 
@@ -72,16 +38,20 @@ struct Cursor : sqlite3_vtab_cursor {
 Table& of(sqlite3_vtab* table) { return *static_cast<Table*>(table); }
 Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
 
-std::string declaration(const Source& source, const SetTable& table) {
+std::string declaration(const SetSource& source, const SetTable& table) {
   std::vector<std::string> list;
   for (const auto& label : source.set.label_columns())
-    list.push_back(identifier(label.name) + ' ' + std::string(label.type));
-  for (const auto& column : table.columns) list.push_back(identifier(column.name) + ' ' + column.type);
+    list.push_back(quoted_name(label.name) + ' ' + std::string(label.type));
+  for (const auto& column : table.columns) list.push_back(quoted_name(column.name) + ' ' + column.type);
+  if (source.of_groups) {
+    list.emplace_back("query HIDDEN");
+    for (std::size_t i = 0; i < kMostPartials; ++i) list.push_back(quoted_name(partial_name(i)) + " HIDDEN");
+  }
   return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
 }
 
 int connect(sqlite3* handle, void* source, int, const char* const* words, sqlite3_vtab** table, char**) {
-  auto& from = *static_cast<Source*>(source);
+  auto& from = *static_cast<SetSource*>(source);
   const auto found = from.tables.find(std::string_view(words[2]));
   if (found == from.tables.end()) return SQLITE_ERROR;
   const auto failure = catch_error([&] {
@@ -103,13 +73,6 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-const Comparison* find_comparison(unsigned char code) {
-  for (const Comparison& comparison : kComparisons) {
-    if (comparison.code == code) return &comparison;
-  }
-  return nullptr;
-}
-
 // The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read;
 // second line: the columns by which the rows of a member come in order, each after a plus or, where they fall, a minus;
 // then for each condition its column, its comparison and whether it has a list of values (IN).
@@ -123,6 +86,7 @@ class Plan {
     }
     text_ += '\n' + order(mode);
     for (int i = 0; i < info->nConstraint; ++i) add(i);
+    if (table.source.of_groups && !has_query_) throw Error(ErrorCode::kUsage, "no query of groups");
     const double members = static_cast<double>(table.source.set.size());
     info->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
     info->estimatedCost =
@@ -148,6 +112,7 @@ class Plan {
       if (term.iColumn < 0) return {};
       const auto column = static_cast<std::size_t>(term.iColumn);
       has_member = has_member || (is_grouping && column == 0);
+      if (column >= table_.labels() + table_.table.columns.size()) return {};
       if (column >= table_.labels()) out += fmt::format("{} {} ", term.desc != 0 ? "-" : "+", column - table_.labels());
     }
     if (!has_member || info_->nOrderBy == 0) return {};
@@ -157,16 +122,21 @@ class Plan {
 
   void add(int i) {
     const auto& constraint = info_->aConstraint[i];
-    const Comparison* comparison = find_comparison(constraint.op);
+    const PassedComparison* comparison = find_comparison(constraint.op);
     if (constraint.usable == 0 || constraint.iColumn < 0 || comparison == nullptr) return;
     const auto column = static_cast<std::size_t>(constraint.iColumn);
     const bool is_label = column < table_.labels();
+    const bool is_query = column == table_.labels() + table_.table.columns.size();
+    if (column > table_.labels() + table_.table.columns.size() || (is_query && comparison->sql != "=")) return;
+    has_query_ = has_query_ || is_query;
+    if (!is_query && !table_.source.passes_conditions) return;
     if ((is_label && !comparison->on_labels) || std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY") return;
     const bool is_list = sqlite3_vtab_in(info_, i, 1) != 0;
     info_->aConstraintUsage[i].argvIndex = ++values_;
+    info_->aConstraintUsage[i].omit = is_query ? 1 : 0;
     left_ *= comparison->left;
-    is_lookup_ = is_lookup_ ||
-                 (!is_label && comparison->sql == "=" && table_.table.columns[column - table_.labels()].name == "id");
+    is_lookup_ = is_lookup_ || (!is_label && !is_query && comparison->sql == "=" &&
+                                table_.table.columns[column - table_.labels()].name == "id");
     text_ += fmt::format("\n{} {} {}", column, static_cast<int>(comparison->code), is_list ? 1 : 0);
   }
 
@@ -175,11 +145,12 @@ class Plan {
   std::string text_;
   int values_ = 0;
   double left_ = 1;
-  bool is_lookup_ = false;
+  bool is_lookup_ = false, has_query_ = false;
 };
 
 int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
-  return catch_error([&] { const Plan plan(of(table), info); }) ? SQLITE_NOMEM : SQLITE_OK;
+  const auto failure = catch_error([&] { const Plan plan(of(table), info); });
+  return !failure ? SQLITE_OK : failure->code() == ErrorCode::kUsage ? SQLITE_CONSTRAINT : SQLITE_NOMEM;
 }
 
 int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
@@ -190,98 +161,6 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   const std::unique_ptr<Cursor> owned(&of(cursor));
   return SQLITE_OK;
 }
-
-// nullopt: more than are passed on.
-std::optional<std::vector<SqlValue>> values_of(sqlite3_value* value, bool is_list) {
-  if (!is_list) return std::vector{to_sql_value(value)};
-  std::vector<SqlValue> out;
-  sqlite3_value* one = nullptr;
-  for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK && one != nullptr;
-       code = sqlite3_vtab_in_next(value, &one)) {
-    if (out.size() == kMostValues) return std::nullopt;
-    out.push_back(to_sql_value(one));
-  }
-  return out;
-}
-
-// The statement of a plan.
-class QueryMaker {
- public:
-  QueryMaker(const Table& table, const char* plan, sqlite3_value** values) : table_(table), lines_(plan) {
-    std::string line;
-    std::getline(lines_, line);
-    select(line);
-    std::getline(lines_, line);
-    const std::string order = order_by(line);
-    for (std::size_t i = 0; std::getline(lines_, line); ++i) add_condition(line, values[i]);
-    query_.sql += where_ + order;
-  }
-
-  SetQuery take_query() { return std::move(query_); }
-  std::vector<int> take_places() { return std::move(places_); }
-
- private:
-  void select(const std::string& line) {
-    std::istringstream words(line);
-    std::string kind, list;
-    words >> kind;
-    places_.assign(table_.table.columns.size(), -1);
-    for (std::size_t column = 0; words >> column;) {
-      places_[column] = static_cast<int>(query_.columns++);
-      list += (list.empty() ? "" : ", ") + identifier(table_.table.columns[column].name);
-    }
-    query_.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
-                             list.empty() ? "count(*)" : list,
-                             table_.table.source.empty() ? identifier(table_.table.name) : table_.table.source);
-  }
-
-  [[nodiscard]] std::string order_by(const std::string& line) const {
-    std::istringstream words(line);
-    std::string out;
-    char direction = '+';
-    for (std::size_t column = 0; words >> direction >> column;) {
-      out += fmt::format("{}{}{}", out.empty() ? " ORDER BY " : ", ", identifier(table_.table.columns[column].name),
-                         direction == '-' ? " DESC" : "");
-    }
-    return out;
-  }
-
-  void add_condition(const std::string& line, sqlite3_value* value) {
-    std::istringstream words(line);
-    std::size_t column = 0;
-    int code = 0, is_list = 0;
-    words >> column >> code >> is_list;
-    const Comparison& comparison = *find_comparison(static_cast<unsigned char>(code));
-    auto values = values_of(value, is_list != 0);
-    if (!values) return;
-    if (column < table_.labels()) {
-      query_.conditions.push_back({column, comparison.sql, std::move(*values)});
-      return;
-    }
-    const std::string name = identifier(table_.table.columns[column - table_.labels()].name);
-    if (comparison.sql.ends_with("NULL")) {
-      add_term(fmt::format("{} {}", name, comparison.sql));
-      return;
-    }
-    const bool is_pattern = comparison.sql == "LIKE" || comparison.sql == "GLOB";
-    if (is_pattern && static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern) return;
-    std::vector<std::string> marks;
-    for (SqlValue& one : *values) {
-      query_.values.push_back(std::move(one));
-      marks.push_back(fmt::format("?{}", query_.values.size()));
-    }
-    add_term(is_list != 0 ? fmt::format("{} IN ({})", name, fmt::join(marks, ", "))
-                          : fmt::format("{} {} {}", name, comparison.sql, marks[0]));
-  }
-
-  void add_term(const std::string& term) { where_ += (where_.empty() ? " WHERE " : " AND ") + term; }
-
-  const Table& table_;
-  std::istringstream lines_;
-  SetQuery query_;
-  std::vector<int> places_;
-  std::string where_;
-};
 
 int step(Cursor& cursor) {
   ++cursor.row;
@@ -296,10 +175,10 @@ int first_row(sqlite3_vtab_cursor* base, int, const char* plan, int, sqlite3_val
   Cursor& cursor = of(base);
   Table& table = of(base->pVtab);
   const auto failure = catch_error([&] {
-    QueryMaker maker(table, plan, values);
-    cursor.places = maker.take_places();
+    MemberQuery made = make_query(table.source, table.table, plan, values);
+    cursor.places = std::move(made.places);
     cursor.scan.reset();
-    cursor.scan.emplace(table.source.set, maker.take_query());
+    cursor.scan.emplace(table.source.set, std::move(made.query));
   });
   if (failure) {
     table.source.database.keep_failure(*failure);
@@ -352,9 +231,12 @@ constexpr sqlite3_module kTableOfSchema = [] {
 }();
 
 void add_module(Database& database, const std::string& name, const sqlite3_module& module,
-                std::unique_ptr<Source> source) {
-  const auto forget = [](void* owned) { std::unique_ptr<Source>(static_cast<Source*>(owned)).reset(); };
-  const int code = sqlite3_create_module_v2(database.handle(), name.c_str(), &module, source.release(), forget);
+                std::unique_ptr<SetSource> source) {
+  const auto forget_source = [](void* owned) {
+    const std::unique_ptr<SetSource> owner(static_cast<SetSource*>(owned));
+    forget(*owner);
+  };
+  const int code = sqlite3_create_module_v2(database.handle(), name.c_str(), &module, source.release(), forget_source);
   if (code != SQLITE_OK) database.fail(code, "cannot add a table");
 }
 
@@ -370,29 +252,35 @@ SetTable describe_table(Database& database, const std::string& name) {
 
 SetTable describe_table_function(Database& database, const std::string& name) {
   SetTable table = describe_table(database, name);
-  table.source = "temp." + identifier(name);
+  table.source = "temp." + quoted_name(name);
   return table;
 }
 
 void add_table_of_all(Database& database, DatabaseSet& set, const SetTable& table) {
   const std::string name = "all_" + table.name;
-  auto source = std::make_unique<Source>(Source{database, set, {}});
-  source->tables.emplace(name, table);
-  add_module(database, name, kTableOfAll, std::move(source));
-  const Statement declared(database,
-                           fmt::format("SELECT 1 FROM temp.{}", identifier(name)));  // as in table_function.cc
+  for (const bool of_groups : {false, true}) {
+    auto source = std::make_unique<SetSource>(SetSource{database, set, {}, of_groups});
+    const std::string module = of_groups ? groups_name(name) : name;
+    source->tables.emplace(module, table);
+    know(*source);
+    add_module(database, module, kTableOfAll, std::move(source));
+    const std::string call = of_groups ? "(0)" : "";
+    const Statement declared(
+        database, fmt::format("SELECT 1 FROM temp.{}{}", quoted_name(module), call));  // as in table_function.cc
+  }
 }
 
 void add_schema(Database& database, DatabaseSet& set, const std::string& name, std::span<const SetTable> tables) {
-  auto source = std::make_unique<Source>(Source{database, set, {}});
+  auto source = std::make_unique<SetSource>(SetSource{database, set, {}, false});
   std::string sql =
-      fmt::format("ATTACH 'file:schema?mode=memory' AS {};", identifier(name));  // ':memory:' is read-only here
+      fmt::format("ATTACH 'file:schema?mode=memory' AS {};", quoted_name(name));  // ':memory:' is read-only here
   const std::string module = "schema " + name;
   for (const SetTable& table : tables) {
     source->tables.emplace(table.name, table);
-    sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", identifier(name), identifier(table.name),
-                       identifier(module));
+    sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", quoted_name(name), quoted_name(table.name),
+                       quoted_name(module));
   }
+  know(*source);
   add_module(database, module, kTableOfSchema, std::move(source));
   database.execute(fmt::format("PRAGMA query_only=OFF; {} PRAGMA query_only=ON", sql));
 }

@@ -58,6 +58,13 @@ Names words_of(std::string_view statement) {
   return words;
 }
 
+// Of `phase = decode`, where a text was meant.
+bool is_compared_with(std::string_view statement, std::string_view word) {
+  const std::size_t at = statement.find(word);
+  const std::size_t before = at == std::string_view::npos ? at : statement.substr(0, at).find_last_not_of(" \t\r\n");
+  return before != std::string_view::npos && std::string_view("=<>").find(statement[before]) != std::string_view::npos;
+}
+
 std::string column_hint(Database& database, std::string_view statement, std::string_view column) {
   constexpr std::size_t kMostTables = 3;
   const Names words = words_of(statement);
@@ -72,7 +79,9 @@ std::string column_hint(Database& database, std::string_view statement, std::str
       elsewhere += (elsewhere.empty() ? "; a column of " : ", ") + table;
     }
   }
-  return elsewhere.empty() ? did_you_mean(column, near) : elsewhere;
+  if (!elsewhere.empty()) return elsewhere;
+  const bool may_be_text = is_compared_with(statement, column);
+  return (may_be_text ? fmt::format("; a text is written in quotes: '{}'", column) : "") + did_you_mean(column, near);
 }
 
 // Of "b.kernels", where there is no b.

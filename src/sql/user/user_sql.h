@@ -19,7 +19,9 @@ bool is_complete_sql(const std::string& text);
 class UserSql {
  public:
   // Throws Error{kUsage} for a text with a NUL byte: sqlite would take it for the end.
-  UserSql(Database& database, std::string_view text);
+  UserSql(Database& database, std::string_view text) : UserSql(database, text, 0, text.size()) {}
+  // Of one statement, of which the user wrote only what stands from `first` to `end`: errors count from there.
+  UserSql(Database& database, std::string_view text, std::size_t first, std::size_t end);
 
   // The next statement, with `parameters` (names without ':') bound: integers and reals where the text reads as such.
   // nullopt at the end. Throws Error{kUsage} for wrong SQL, for a statement that would write and for a parameter
@@ -39,12 +41,16 @@ class UserSql {
  private:
   [[nodiscard]] std::string place(std::size_t offset) const;  // "line 1, column 2"
   [[noreturn]] void fail_at(std::size_t offset, const std::string& reason) const;
+  std::optional<Statement> grouped(const Statement& statement);
+  [[nodiscard]] bool merges_scans() const;  // whether SQLite answers an OR of the statement by several scans
   void bind(Statement& statement, const std::map<std::string, std::string>& parameters);
 
   Database& database_;
   std::string_view text_;
-  std::size_t start_ = 0;  // of the statement last returned
+  std::size_t first_, end_;  // what the user wrote
+  std::size_t start_ = 0;    // of the statement last returned
   std::size_t next_ = 0;
+  std::string statement_;  // last returned, as it was prepared
   std::size_t number_ = 0;
   std::set<std::string> bound_;
 };

@@ -88,8 +88,10 @@ struct Fixture {
     register_functions(database);
     add_column_table(
         database, "fast", kColumns,
-        {[] { return kRows; }, [] { return kRows; }, [this](std::size_t column) { return data.column(column); }});
+        {[] { return kRows; }, [] { return kRows; }, [this](std::size_t column) { return data.column(column); }},
+        "shown");
     database.execute(
+        "CREATE TEMP VIEW shown AS SELECT v.*, v.dur + 1 AS more FROM fast v; "
         "CREATE TABLE plain (id INTEGER, ts INTEGER, dur INTEGER, wide INTEGER, name TEXT, phase TEXT, step INTEGER, "
         "stream INTEGER, ratio REAL, launch INTEGER); INSERT INTO plain SELECT * FROM fast");
   }
@@ -111,7 +113,7 @@ struct Fixture {
   }
   std::vector<std::string> plan(const std::string& sql) {
     UserSql statements(database, sql);
-    const auto statement = statements.next({});
+    const auto statement = statements.next({{"n", "30"}});
     Statement plan = statements.plan();
     std::vector<std::string> out;
     while (plan.step()) out.emplace_back(plan.text(3).substr(plan.text(3).find(':') + 1));
@@ -205,7 +207,78 @@ const std::vector<std::string> kUnordered = {
     "WITH w AS MATERIALIZED (SELECT name, sum(dur) s FROM @ GROUP BY name) SELECT count(*), sum(s) FROM w",
 };
 
+// Groups that come from a spare column (group_columns.h).
+const std::vector<std::string> kGrouped = {
+    "SELECT dur/10, count(*) FROM @ GROUP BY 1",
+    "SELECT dur / 10 AS tens, count(*), sum(dur), min(ts), max(ts) FROM @ GROUP BY tens",
+    "SELECT dur / 10 tens, count(*) FROM @ GROUP BY tens ORDER BY 2 DESC, 1 LIMIT 5",
+    "SELECT count(*) FROM @ GROUP BY dur / 10 HAVING count(*) > 7",
+    "SELECT t.dur % 7, phase, count(*) FROM @ AS t WHERE t.step > 0 GROUP BY phase, 1",
+    "SELECT x.phase, count(*) FROM @ x WHERE dur > :n GROUP BY x.dur > 100, x.phase",
+    "SELECT ts/100 -- hundreds, GROUP BY 2\n, avg(dur) FROM @ GROUP BY ts / 100",
+    "SELECT dur > 100 AS \"long\", count(*) FROM @ GROUP BY 1",
+    "SELECT -(dur - 3) * 2 + id % 5 = 4, count(*) FROM @ GROUP BY 1",
+    "SELECT dur / 0, dur % 0, count(*) FROM @ GROUP BY 1, 2",
+    "SELECT launch / 1000000000, wide / 3 <> 0, count(*) FROM @ GROUP BY 1, 2",
+    "SELECT DISTINCT dur / 50, (SELECT count(*) FROM plain) FROM @ GROUP BY 1",
+    "SELECT max(n) FROM (SELECT step / 2 AS half, count(*) n FROM @ GROUP BY half)",
+    "SELECT dur/9, 1 FROM @ GROUP BY 1 UNION ALL SELECT ts/9, 2 FROM @ GROUP BY 1",
+    "WITH w AS (SELECT dur <= 20 s, count(*) n FROM @ GROUP BY s) SELECT * FROM w ORDER BY 1",
+    "SELECT dur/10, count(*) FROM @ GROUP BY 1; SELECT dur/20, count(*) FROM @ GROUP BY 1",
+    "SELECT id/1, count(*) FROM @ GROUP BY 1 LIMIT 3; SELECT id/2, id/3, id/4, id/5 FROM @ GROUP BY 1, 2, 3, 4 LIMIT 3",
+};
+// Left to SQLite, and answered as ever.
+const std::vector<std::string> kNotGrouped = {
+    "SELECT dur / 10.0, count(*) FROM @ GROUP BY 1",
+    "SELECT stream / 2, count(*) FROM @ GROUP BY 1",  // some are texts
+    "SELECT ratio / 2, count(*) FROM @ GROUP BY 1",
+    "SELECT wide * 1000, count(*) FROM @ GROUP BY 1",  // more than 64 bits
+    "SELECT dur / :n, count(*) FROM @ GROUP BY 1",
+    "SELECT length(name), count(*) FROM @ GROUP BY 1",
+    "SELECT name COLLATE NOCASE, count(*) FROM @ GROUP BY 1, dur / 10",
+    "SELECT t.dur / 10, count(*) FROM @ t JOIN plain u ON u.id = t.id GROUP BY 1",
+    "SELECT dur / 10 AS d, count(*) FROM @ GROUP BY d + 1",
+    "SELECT id/1, id/2, id/3, id/4, id/5 FROM @ GROUP BY 1, 2, 3, 4, 5 LIMIT 3",
+    "WITH shown AS (SELECT 7 AS dur) SELECT dur / 2, count(*) FROM shown GROUP BY 1",
+    "SELECT phase, count(*) FROM @ GROUP BY 1",
+    "SELECT 1 FROM @ GROUP BY 'dur / 10'",
+};
+
 }  // namespace
+
+TEST_CASE("groups by an expression are those that SQLite makes, in its order") {
+  Fixture fixture;
+  const auto sorts = [&](std::string sql) {
+    for (std::size_t at = sql.find('@'); at != sql.npos; at = sql.find('@')) sql.replace(at, 1, "shown");
+    const auto plan = fixture.plan(sql);
+    return std::any_of(plan.begin(), plan.end(), [](const auto& line) { return line.find("GROUP BY") != line.npos; });
+  };
+  for (const auto* list : {&kGrouped, &kNotGrouped}) {
+    for (const std::string& sql : *list) {
+      CAPTURE(sql);
+      const auto answer = fixture.answer(sql, "shown");
+      CHECK(!answer.empty());
+      CHECK(answer == fixture.answer(sql, "plain"));
+    }
+  }
+  for (const std::string& sql : kGrouped) {
+    CAPTURE(sql);
+    CHECK(!sorts(sql));
+  }
+  CHECK(sorts(kNotGrouped[0]));
+  using Plan = std::vector<std::string>;
+  CHECK(fixture.plan("SELECT t.dur/10, count(*) FROM shown t WHERE ts > 5 GROUP BY 1") == Plan{"ts>, order dur / 10"});
+}
+
+TEST_CASE("a statement grouped by an expression has the columns and errors that it has without") {
+  Fixture fixture;
+  UserSql sql(fixture.database, "SELECT dur/10, more, \"group 1\" FROM shown GROUP BY 1");
+  const auto statement = sql.next({});
+  CHECK(statement->column_name(0) == "dur/10");
+  CHECK(statement->column_name(1) == "more");  // of the view alone
+  CHECK_THROWS_WITH_AS(UserSql(fixture.database, "SELECT dru/10 FROM shown GROUP BY 1").next({}),
+                       doctest::Contains("column 8: no such column: dru"), Error);
+}
 
 TEST_CASE("a table over arrays answers as a table of SQLite") {
   Fixture fixture;

@@ -180,10 +180,11 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
     }
   });
   const SqlGuard guard(database, {});
-  const std::string sql = "SELECT number FROM catalogue WHERE (\n" + expression + "\n)";
+  const std::string before = "SELECT number FROM catalogue WHERE (";
+  const std::string sql = before + expression + "\n)";  // which may end with a comment
   std::set<std::size_t> kept;
   const auto failure = catch_error([&] {
-    UserSql user(database, sql);
+    UserSql user(database, sql, before.size(), before.size() + expression.size());
     auto statement = user.next({});
     while (statement && user.step(*statement)) kept.insert(static_cast<std::size_t>(statement->int64(0)));
     statement.reset();
