@@ -153,6 +153,15 @@ def check_series(folder):
     for i, vendor in enumerate(["amd", "nvidia", "amd", "nvidia"]):
         make(place / f"{i}.json", FIRST_DAY + i * DAY, "--vendor", vendor)
     equal([row["runs"] for row in trend(place)["series"]], [2, 2], "a series for each device")
+    text = run("trace-query", "trend", "-q", place / "0.json", place / "1.json").stdout
+    require("2 series have one run each" in text and "only run" not in text, f"one sentence for series of one run: {text}")
+
+
+def check_width(folder):
+    """On a narrow terminal the figures by which runs are told apart stay."""
+    text = run("trace-query", "ls", "-q", "--width", "80", folder / "content").stdout
+    for head in ("Name", "Steps", "Kernels", "GPU Time", "Period"):
+        require(head in text, f"no {head} in 80 columns: {text}")
 
 
 def main():
@@ -162,6 +171,7 @@ def main():
             (folder / name).mkdir()
         (folder / "file").write_text("no folder")
         cases.run("what a catalogue says", check_content, folder)
+        cases.run("80 columns", check_width, folder)
         cases.run("states of indexes", check_states, folder)
         cases.run("--where", check_where, folder)
         cases.run("the cache of summaries", check_cache, folder)

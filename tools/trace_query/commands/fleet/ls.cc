@@ -26,7 +26,7 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries) {
   return notes;
 }
 
-int run(std::span<const std::string> args) {
+int run_ls(std::span<const std::string> args) {
   CommandLine line(kLsCommand, {OptionGroup::kRows, OptionGroup::kOutput});
   line.add("where", OptionKind::kValue, "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
@@ -46,6 +46,6 @@ const Command kLsCommand = {"ls", "a catalogue of indexes: GPU, framework, model
                             "ls [options] FOLDER|INDEX|TRACE...",
                             "  trace-query ls /dumps --sort date\n"
                             "  trace-query ls /dumps --where \"gpu LIKE '%H100%' AND period > 20e6\" --csv",
-                            run};
+                            run_ls};
 
 }  // namespace tracedb

@@ -131,15 +131,31 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, co
   return notes;
 }
 
+// Of series of one run each, one sentence for all of them.
+void print_headlines(Output& output, const Request& request, const std::vector<TrendSeries>& series) {
+  const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
+  const auto single = std::count_if(series.begin(), series.end(), is_single);
+  std::vector<std::string> sentences;
+  for (const TrendSeries& one : series) {
+    if (single > 1 && is_single(one)) continue;
+    sentences.push_back(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)));
+  }
+  if (single > 1) {
+    sentences.push_back(
+        fmt::format("{} series have one run each, and one shows no trend of {}", single, request.metric.name));
+  }
+  for (const std::string& sentence : sentences) {
+    for (const std::string& text : wrap_text(escape_text(sentence), output.page_width())) {
+      output.stream() << text << '\n';
+    }
+  }
+}
+
 void print(const CommandLine& line, Output& output, const Request& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human) {
-    for (const TrendSeries& one : series) {
-      const std::string sentence =
-          escape_text(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)));
-      for (const std::string& text : wrap_text(sentence, output.page_width())) output.stream() << text << '\n';
-    }
+    print_headlines(output, request, series);
     if (!series.empty()) output.separate("");
   }
   const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
@@ -169,7 +185,7 @@ bool is_beyond(const Output& output, const Request& request, const std::vector<T
   return any;
 }
 
-int run(std::span<const std::string> args) {
+int run_trend(std::span<const std::string> args) {
   CommandLine line(kTrendCommand, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
   line.add(
       "metric", OptionKind::kValue,
@@ -204,6 +220,6 @@ const Command kTrendCommand = {"trend", "a figure of many traces in order of tim
                                "trend [options] FOLDER|INDEX|TRACE...",
                                "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
                                "  trace-query trend nightly/ --metric op:dense_gemm --csv",
-                               run};
+                               run_trend};
 
 }  // namespace tracedb

@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/statistics.h"
 #include "base/text/counted.h"
 #include "base/text/duration_text.h"
+#include "present/cells.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 
 namespace tracedb {
 namespace {
 
 using Others = OthersAggregate;
-
-Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
 
 // Three significant digits in the unit of the larger.
 std::string times_text(double before, double after) {
