@@ -33,6 +33,9 @@ class BufferedTable : public TableRenderer {
   };
   virtual std::string escape(const std::string& text) const = 0;
   virtual void print(const Text& text) = 0;
+  // What the text was made of.
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<Row>& cells() const { return rows_; }
 
   std::ostream& out_;
   const RenderOptions options_;

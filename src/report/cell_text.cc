@@ -68,14 +68,17 @@ std::optional<double> number(const Cell& cell) {
   return std::nullopt;
 }
 
-std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+void append_plain_text(std::string& out, const Cell& cell, Unit unit, TimeUnit time_unit) {
   const double per = unit == Unit::kTime ? nanoseconds_per(time_unit) : 1;
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    return per == 1 ? std::to_string(*integer) : real_text(static_cast<double>(*integer) / per);
+  const auto* integer = std::get_if<std::int64_t>(&cell);
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    out.append(*text);
+  } else if (integer != nullptr && per == 1) {
+    const fmt::format_int digits(*integer);
+    out.append(digits.data(), digits.size());
+  } else if (const auto value = number(cell)) {
+    out.append(real_text(*value / per));
   }
-  const auto* real = std::get_if<double>(&cell);
-  return real == nullptr ? std::string() : real_text(*real / per);
 }
 
 std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals) {

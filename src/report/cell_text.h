@@ -12,7 +12,7 @@ namespace tracedb {
 std::optional<double> number(const Cell& cell);  // nullopt for text and unknown
 
 // Exact and plain, for machines: integers in full, reals in at most 15 digits, "" for unknown. `per` divides times.
-std::string plain_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+void append_plain_text(std::string& out, const Cell& cell, Unit unit, TimeUnit time_unit);
 
 // For people: thousands separators, "-" for unknown. Times, ratios and rates have three significant digits, and never
 // fewer before the point than they need; with `decimals` just so many behind it, as columns that add up must have.

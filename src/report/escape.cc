@@ -46,6 +46,15 @@ void scan(std::string_view text, Good good, Odd odd, Broken broken) {
   }
 }
 
+// Whether all are characters of ASCII that stand for themselves, and none of `marks`: what nearly every text is. Looks
+// at all of them, many at a time.
+template <char... marks>
+bool is_plain(std::string_view text) {
+  unsigned odd = 0;
+  for (const char c : text) odd |= static_cast<unsigned>(c < ' ' || c > '~' || ((c == marks) || ...));
+  return odd == 0;
+}
+
 // Of East Asian scripts and pictures, which take two places of a terminal.
 bool is_wide(std::uint32_t point) {
   struct Range {
@@ -88,17 +97,34 @@ std::string escape_text(std::string_view text) {
 
 std::string escape_cell(std::string_view text) {
   std::string out;
+  append_escaped_cell(out, text);
+  return out;
+}
+
+void append_escaped_cell(std::string& out, std::string_view text) {
+  if (is_plain<'\\'>(text)) {
+    out.append(text);
+    return;
+  }
   for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\')) {
     const bool reads_as_escape = at + 1 < text.size() && (text[at + 1] == 'x' || text[at + 1] == 'u');
-    out += escape_text(text.substr(0, at)) + (reads_as_escape ? "\\x5c" : "\\");
+    out.append(escape_text(text.substr(0, at))).append(reads_as_escape ? "\\x5c" : "\\");
     text.remove_prefix(at + 1);
   }
-  return out + escape_text(text);
+  out.append(escape_text(text));
 }
 
 std::string escape_json(std::string_view text) {
   std::string out;
-  out.reserve(text.size() + 2);
+  append_escaped_json(out, text);
+  return out;
+}
+
+void append_escaped_json(std::string& out, std::string_view text) {
+  if (is_plain<'"', '\\'>(text)) {
+    out.append(text);
+    return;
+  }
   auto to = std::back_inserter(out);
   scan(
       text,
@@ -116,7 +142,6 @@ std::string escape_json(std::string_view text) {
         }
       },
       [&](unsigned char) { out.append("\xEF\xBF\xBD"); });
-  return out;
 }
 
 std::string escape_markdown(std::string_view text) {

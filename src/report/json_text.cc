@@ -8,14 +8,25 @@
 
 namespace tracedb {
 
-std::string json_string(std::string_view text) { return '"' + escape_json(text) + '"'; }
+namespace {
 
-std::string json_value(const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
-  if (const auto* text = std::get_if<std::string>(&cell)) return json_string(*text);
-  const auto* real = std::get_if<double>(&cell);
-  return real != nullptr && std::isfinite(*real) ? fmt::format("{}", *real) : "null";
+void append_json_value(std::string& out, const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    const fmt::format_int digits(*integer);
+    out.append(digits.data(), digits.size());
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    out += '"';
+    append_escaped_json(out, *text);
+    out += '"';
+  } else {
+    const auto* real = std::get_if<double>(&cell);
+    out += real != nullptr && std::isfinite(*real) ? fmt::format("{}", *real) : "null";
+  }
 }
+
+}  // namespace
+
+std::string json_string(std::string_view text) { return '"' + escape_json(text) + '"'; }
 
 std::string json_list(std::span<const std::string> texts) {
   std::string out = "[";
@@ -26,13 +37,16 @@ std::string json_list(std::span<const std::string> texts) {
   return out + ']';
 }
 
-std::string json_object(std::span<const Column> columns, std::span<const Cell> cells) {
-  std::string out = "{";
+JsonObjects::JsonObjects(std::span<const Column> columns) {
+  for (const Column& column : columns) keys_.push_back((keys_.empty() ? "{" : ", ") + json_string(column.key) + ": ");
+}
+
+void JsonObjects::append(std::string& out, std::span<const Cell> cells) const {
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    if (c > 0) out += ", ";
-    out += json_string(columns[c].key) + ": " + json_value(cells[c]);
+    out += keys_[c];
+    append_json_value(out, cells[c]);
   }
-  return out + '}';
+  out += cells.empty() ? "{}" : "}";
 }
 
 }  // namespace tracedb

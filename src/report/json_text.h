@@ -4,14 +4,24 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/table.h"
 
 namespace tracedb {
 
 std::string json_string(std::string_view text);
-std::string json_value(const Cell& cell);  // unknown and not-a-number: null
 std::string json_list(std::span<const std::string> texts);
-std::string json_object(std::span<const Column> columns, std::span<const Cell> cells);
+
+// Objects of rows, with the keys of their columns. Unknown and not-a-number: null.
+class JsonObjects {
+ public:
+  JsonObjects() = default;
+  explicit JsonObjects(std::span<const Column> columns);
+  void append(std::string& out, std::span<const Cell> cells) const;
+
+ private:
+  std::vector<std::string> keys_;  // with what stands before and behind them
+};
 
 }  // namespace tracedb

@@ -40,9 +40,15 @@ struct Delimiters {
   bool quotes;
 };
 
-std::string in_quotes(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
+bool needs_quotes(std::string_view text) {
+  bool needs = false;
+  for (const char c : text) needs |= c == ',' || c == '"';
+  return needs;
+}
+
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
+  out.reserve(text.size() + 8);
   for (const char c : text) {
     if (c == '"') out.push_back('"');
     out.push_back(c);
@@ -57,30 +63,46 @@ class RenderedDelimited final : public TableRenderer {
 
   void begin(const ReportHead&, std::span<const Column> columns) override {
     columns_.assign(columns.begin(), columns.end());
-    for (std::size_t c = 0; c < columns_.size(); ++c) put(c, head_text(columns_[c], options_.time_unit), true);
-    out_ << delimiters_.line_end;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      begin_cell(c);
+      put_text(head_text(columns_[c], options_.time_unit));
+    }
+    end_line();
   }
   void row(std::span<const Cell> cells) override {
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      const bool is_text = std::holds_alternative<std::string>(cells[c]);
-      put(c, plain_text(cells[c], columns_[c].unit, options_.time_unit), is_text);
+      begin_cell(c);
+      if (const auto* text = std::get_if<std::string>(&cells[c])) {
+        put_text(*text);
+      } else {
+        append_plain_text(line_, cells[c], columns_[c].unit, options_.time_unit);
+      }
     }
-    out_ << delimiters_.line_end;
+    end_line();
   }
   void end(std::span<const std::string>) override {}
 
  private:
-  void put(std::size_t column, const std::string& text, bool is_text) {
-    std::string escaped = escape_cell(text);
-    if (is_text && options_.guard_formulas && is_formula(escaped)) escaped.insert(0, 1, '\'');
-    if (column > 0) out_ << delimiters_.field;
-    out_ << (delimiters_.quotes ? in_quotes(escaped) : escaped);
+  void begin_cell(std::size_t column) {
+    if (column > 0) line_ += delimiters_.field;
+  }
+  void put_text(std::string_view text) {
+    const std::size_t begin = line_.size();
+    append_escaped_cell(line_, text);
+    if (options_.guard_formulas && is_formula(std::string_view(line_).substr(begin))) line_.insert(begin, 1, '\'');
+    const std::string_view cell = std::string_view(line_).substr(begin);
+    if (delimiters_.quotes && needs_quotes(cell)) line_.replace(begin, std::string::npos, in_quotes(cell));
+  }
+  void end_line() {
+    out_ << line_ << delimiters_.line_end;
+    line_.clear();
   }
 
   std::ostream& out_;
   const RenderOptions options_;
   const Delimiters delimiters_;
   std::vector<Column> columns_;
+  std::string line_;  // so far
 };
 
 }  // namespace

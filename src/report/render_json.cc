@@ -12,6 +12,7 @@ class RenderedJson final : public TableRenderer {
 
   void begin(const ReportHead& head, std::span<const Column> columns) override {
     columns_.assign(columns.begin(), columns.end());
+    objects_ = JsonObjects(columns);
     if (begun_ && !in_section_) return;
     if (begun_) {
       close_table();
@@ -27,7 +28,9 @@ class RenderedJson final : public TableRenderer {
   }
 
   void row(std::span<const Cell> cells) override {
-    out_ << (any_ ? ",\n  " : "\n  ") << json_object(columns_, cells);
+    line_ = any_ ? ",\n  " : "\n  ";
+    objects_.append(line_, cells);
+    out_ << line_;
     any_ = true;
   }
 
@@ -68,6 +71,8 @@ class RenderedJson final : public TableRenderer {
 
   std::ostream& out_;
   std::vector<Column> columns_;
+  JsonObjects objects_;
+  std::string line_;
   bool begun_ = false;
   bool in_section_ = false;  // the document has sections
   bool in_list_ = false;     // the list of those is open
@@ -78,15 +83,18 @@ class RenderedJson final : public TableRenderer {
 class RenderedJsonLines final : public TableRenderer {
  public:
   explicit RenderedJsonLines(std::ostream& out) : out_(out) {}
-  void begin(const ReportHead&, std::span<const Column> columns) override {
-    columns_.assign(columns.begin(), columns.end());
+  void begin(const ReportHead&, std::span<const Column> columns) override { objects_ = JsonObjects(columns); }
+  void row(std::span<const Cell> cells) override {
+    line_.clear();
+    objects_.append(line_, cells);
+    out_ << line_ << '\n';
   }
-  void row(std::span<const Cell> cells) override { out_ << json_object(columns_, cells) << '\n'; }
   void end(std::span<const std::string>) override {}
 
  private:
   std::ostream& out_;
-  std::vector<Column> columns_;
+  JsonObjects objects_;
+  std::string line_;
 };
 
 }  // namespace

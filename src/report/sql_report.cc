@@ -46,19 +46,27 @@ std::vector<Column> report_columns(std::string_view script_text) {
   return columns;
 }
 
-Cell read_cell(const Statement& statement, int column) {
-  switch (statement.type(column)) {
+ValueType read_cell(const Statement& statement, int column, Cell& cell) {
+  const ValueType type = statement.type(column);
+  switch (type) {
     case ValueType::kInteger:
-      return statement.int64(column);
+      cell = statement.int64(column);
+      break;
     case ValueType::kReal:
-      return statement.real(column);
+      cell = statement.real(column);
+      break;
     case ValueType::kText:
-    case ValueType::kBlob:
-      return std::string(statement.text(column));
+    case ValueType::kBlob: {
+      const std::span<const std::byte> bytes = statement.blob(column);
+      if (!std::holds_alternative<std::string>(cell)) cell.emplace<std::string>();
+      std::get<std::string>(cell).assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      break;
+    }
     case ValueType::kNull:
+      cell = std::monostate{};
       break;
   }
-  return std::monostate{};
+  return type;
 }
 
 void bind_cell(Statement& statement, int index, const Cell& cell) {
@@ -81,8 +89,8 @@ Report run_report(Database& database, std::string_view name, const Parameters& p
     if (const int index = statement.parameter_index(":" + parameter)) bind_cell(statement, index, value);
   }
   while (statement.step()) {
-    Row row;
-    for (int c = 0; c < statement.column_count(); ++c) row.push_back(read_cell(statement, c));
+    Row row(static_cast<std::size_t>(statement.column_count()));
+    for (std::size_t c = 0; c < row.size(); ++c) read_cell(statement, static_cast<int>(c), row[c]);
     row.resize(report.columns.size());
     report.rows.push_back(std::move(row));
   }

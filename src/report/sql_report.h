@@ -34,7 +34,7 @@ using Parameters = std::map<std::string, Cell>;
 std::optional<std::size_t> find_column(std::span<const Column> columns, std::string_view key);
 
 std::vector<Column> report_columns(std::string_view script_text);
-Cell read_cell(const Statement& statement, int column);
+ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
 void bind_cell(Statement& statement, int index, const Cell& cell);
 
 // Runs schema/reports/<name>.sql.

@@ -12,11 +12,11 @@
 namespace tracedb {
 namespace {
 
-Cell printable_cell(const Statement& statement, int column) {
-  if (statement.type(column) != ValueType::kBlob) return read_cell(statement, column);
+void read_printable_cell(const Statement& statement, int column, Cell& cell) {
+  if (read_cell(statement, column, cell) != ValueType::kBlob) return;
   std::string hex = "X'";
-  for (const char byte : statement.text(column)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return hex + '\'';
+  for (const char byte : std::get<std::string>(cell)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  cell = hex + '\'';
 }
 
 // How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
@@ -94,14 +94,17 @@ void Answers::print_rows(UserSql& sql, Statement& statement) {
   const auto own = begin_table(std::move(columns));
   TableRenderer& renderer = own ? *own : *document_;
   std::size_t rows = 0;
+  const int count = statement.column_count();
+  Row row = new_row(sql);  // one for all: their texts share its memory
+  const std::size_t first = row.size();
+  row.resize(first + static_cast<std::size_t>(count));
   while (sql.step(statement)) {
     if (options_.max_rows != 0 && rows == options_.max_rows) {
       warnings_.push_back(
           fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(options_.max_rows, "row")));
       break;
     }
-    Row row = new_row(sql);
-    for (int c = 0; c < statement.column_count(); ++c) row.push_back(printable_cell(statement, c));
+    for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
     if (options_.limit == 0 || rows < options_.limit) renderer.row(row);
     ++rows;
   }

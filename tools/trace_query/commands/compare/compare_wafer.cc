@@ -158,8 +158,11 @@ void print_document(const std::vector<WaferTable>& tables, const std::vector<std
     out << separator << json_string(table.key) << ": [";
     separator = ",\n  ";
     const char* row_separator = "\n   ";
+    const JsonObjects objects(table.columns);
     LimitedRows rows(table.columns, limit_of(table, line), [&](const Row& row) {
-      out << row_separator << json_object(table.columns, row);
+      std::string text = row_separator;
+      objects.append(text, row);
+      out << text;
       row_separator = ",\n   ";
     });
     table.produce([&](Row row) { rows.row(std::move(row)); });
