@@ -1,12 +1,15 @@
 #include "trace_query/sql/line_reader.h"
 
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
+#include <cwchar>
 #include <filesystem>
 #include <iostream>
 #include <system_error>
@@ -28,6 +31,49 @@ fs::path state_folder() {
   return home != nullptr && fs::path(home).is_absolute() ? fs::path(home) / ".local/state/tracedb" : fs::path();
 }
 
+// SIGINT is held while it exists, and let in only while input is waited for: one that comes between a prompt and the
+// wait is not lost.
+class InputWait {
+ public:
+  explicit InputWait(const std::atomic<bool>& interrupted) : interrupted_(interrupted) {
+    sigset_t interrupts;
+    ::sigemptyset(&interrupts);
+    ::sigaddset(&interrupts, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
+  }
+  ~InputWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  InputWait(const InputWait&) = delete;
+  InputWait& operator=(const InputWait&) = delete;
+
+  // True: there is input, or it has ended. False: SIGINT came.
+  [[nodiscard]] bool wait() const {
+    while (!interrupted_) {
+      fd_set input;
+      FD_ZERO(&input);
+      FD_SET(STDIN_FILENO, &input);
+      if (::pselect(STDIN_FILENO + 1, &input, nullptr, nullptr, nullptr, &before_) >= 0 || errno != EINTR) return true;
+    }
+    return false;
+  }
+
+ private:
+  const std::atomic<bool>& interrupted_;
+  sigset_t before_{};
+};
+
+std::optional<TypedLine> read_plain_line(const std::string& prompt, const InputWait& input) {
+  std::cout << prompt << std::flush;
+  std::string text;
+  while (input.wait()) {
+    char c = 0;
+    if (::read(STDIN_FILENO, &c, 1) <= 0) return text.empty() ? std::nullopt : std::optional(TypedLine{text});
+    if (c == '\n') return TypedLine{text};
+    text += c;
+  }
+  std::cout << '\n';
+  return TypedLine{{}, true};
+}
+
 }  // namespace
 
 std::string state_file(const std::string& name) {
@@ -42,12 +88,20 @@ std::string state_file(const std::string& name) {
 
 #ifdef TRACEDB_HAVE_LIBEDIT
 
-bool has_line_editing() { return true; }
+// TERM of a terminal that moves no cursor: a buffer of an editor, a log.
+bool has_line_editing() {
+  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return terminal != nullptr && std::string_view(terminal) != "dumb";
+}
 
 struct LineReader::State {
+  static constexpr wchar_t kCancel = L'\x03';  // Ctrl-C
+
   State(std::string history_file, Complete completions)
-      : file(std::move(history_file)), complete(std::move(completions)), history(::history_init()) {
+      : file(std::move(history_file)), complete(std::move(completions)) {
+    if (!has_line_editing()) return;
     constexpr int kLines = 2000;
+    history = ::history_init();
     std::setlocale(LC_CTYPE, "");  // NOLINT(concurrency-mt-unsafe): before there are threads
     HistEvent event{};
     ::history(history, &event, H_SETSIZE, kLines);
@@ -58,14 +112,17 @@ struct LineReader::State {
     ::el_set(edit, EL_PROMPT, &State::prompt_of);
     ::el_set(edit, EL_EDITOR, "emacs");
     ::el_set(edit, EL_HIST, ::history, history);
+    ::el_set(edit, EL_GETCFN, &State::read_character);
     ::el_set(edit, EL_ADDFN, "complete", "complete the word", &State::complete_word);
     ::el_set(edit, EL_BIND, "^I", "complete", nullptr);
-    // While a line is typed, Ctrl-C is a key: it cancels the line.
+    // While a line is typed, Ctrl-C is a key: it cancels the line. Between the prompt and the terminal's change of mode
+    // it still is a signal, which read_character() takes for that key.
     ::el_set(edit, EL_SETTY, "-d", "-isig", nullptr);
     ::el_set(edit, EL_ADDFN, "cancel", "cancel the line", &State::cancel_line);
     ::el_set(edit, EL_BIND, "^C", "cancel", nullptr);
   }
   ~State() {
+    if (edit == nullptr) return;
     ::el_end(edit);
     ::history_end(history);
   }
@@ -88,6 +145,23 @@ struct LineReader::State {
   }
 
   static char* prompt_of(EditLine* edit) { return of(edit).prompt.data(); }
+
+  static int read_character(EditLine* edit, wchar_t* character) {
+    if (!of(edit).input->wait()) {
+      *character = kCancel;
+      return 1;
+    }
+    std::mbstate_t state{};
+    char byte = 0;
+    while (::read(STDIN_FILENO, &byte, 1) == 1) {
+      // A Ctrl-D before the terminal has changed its mode arrives as this; libedit would quote the next key.
+      if (byte == '\0') continue;
+      const std::size_t length = std::mbrtowc(character, &byte, 1, &state);
+      if (length == 1) return 1;
+      if (length == static_cast<std::size_t>(-1)) state = {};  // no character in this encoding: it is left out
+    }
+    return 0;
+  }
 
   static unsigned char cancel_line(EditLine* edit, int) {
     of(edit).is_cancelled = true;
@@ -120,13 +194,17 @@ struct LineReader::State {
 
   std::string file;
   Complete complete;
-  History* history;
+  History* history = nullptr;
   EditLine* edit = nullptr;
   std::string prompt;
+  const InputWait* input = nullptr;  // of the line that is read
   bool is_cancelled = false;
 };
 
 std::optional<TypedLine> LineReader::read(const std::string& prompt) {
+  const InputWait input(interrupted_);
+  if (state_->edit == nullptr) return read_plain_line(prompt, input);
+  state_->input = &input;
   state_->prompt = prompt;
   state_->is_cancelled = false;
   int length = 0;
@@ -151,27 +229,14 @@ struct LineReader::State {
   State(std::string, Complete) {}
 };
 
-// By read(), which an interruption ends.
 std::optional<TypedLine> LineReader::read(const std::string& prompt) {
-  std::cout << prompt << std::flush;
-  std::string text;
-  char c = 0;
-  while (true) {
-    const ssize_t got = ::read(STDIN_FILENO, &c, 1);
-    if (got < 0 && errno == EINTR) {
-      std::cout << '\n';
-      return TypedLine{{}, true};
-    }
-    if (got <= 0) return text.empty() ? std::nullopt : std::optional(TypedLine{text});
-    if (c == '\n') return TypedLine{text};
-    text += c;
-  }
+  return read_plain_line(prompt, InputWait(interrupted_));
 }
 
 #endif
 
-LineReader::LineReader(std::string history, Complete complete)
-    : state_(std::make_unique<State>(std::move(history), std::move(complete))) {}
+LineReader::LineReader(std::string history, Complete complete, const std::atomic<bool>& interrupted)
+    : interrupted_(interrupted), state_(std::make_unique<State>(std::move(history), std::move(complete))) {}
 
 LineReader::~LineReader() = default;
 

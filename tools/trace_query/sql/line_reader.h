@@ -1,7 +1,8 @@
 // Lines that a person types on a terminal: with editing, history and completion where the program was built with
-// libedit, else as the terminal gives them.
+// libedit and the terminal can move its cursor, else as the terminal gives them.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,7 +23,8 @@ class LineReader {
   using Complete = std::function<std::vector<std::string>(std::string_view word)>;
 
   // `history`: file of earlier lines, made where it is not there, readable to its owner only; empty: none is kept.
-  LineReader(std::string history, Complete complete);
+  // `interrupted` is set by the handler of SIGINT, on the thread that reads: a line that it finds set is cancelled.
+  LineReader(std::string history, Complete complete, const std::atomic<bool>& interrupted);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -32,10 +34,11 @@ class LineReader {
 
  private:
   struct State;
+  const std::atomic<bool>& interrupted_;
   std::unique_ptr<State> state_;
 };
 
-bool has_line_editing();  // the program was built with libedit
+bool has_line_editing();  // the program was built with libedit, and the terminal can be edited on
 
 // $XDG_STATE_HOME/tracedb/NAME, else ~/.local/state/tracedb/NAME, its folder made for its owner only; empty where there
 // is no place for it.

@@ -1,6 +1,7 @@
 #include "trace_query/sql/shell.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,8 +32,13 @@ namespace {
 // Set by Ctrl-C; a handler can reach nothing else.
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
+pthread_t main_thread{};
 
-void interrupt(int) {
+void interrupt(int signal) {
+  if (::pthread_equal(::pthread_self(), main_thread) == 0) {  // the main thread waits for lines: it has to wake up
+    ::pthread_kill(main_thread, signal);
+    return;
+  }
   constexpr std::string_view kLine = "\ntrace-query: interrupted\n";
   if (interrupted.exchange(true)) {  // the first had no effect yet: work that looks at no flag
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
@@ -41,6 +47,7 @@ void interrupt(int) {
 }
 
 void catch_interrupts() {
+  main_thread = ::pthread_self();
   struct sigaction action {};
   action.sa_handler = interrupt;
   ::sigemptyset(&action.sa_mask);
@@ -99,7 +106,8 @@ class Shell {
         options_(std::move(options)),
         values_(std::move(values)),
         output_(output),
-        reader_(state_file("sql_history"), [this](std::string_view word) { return completions(word); }) {}
+        reader_(
+            state_file("sql_history"), [this](std::string_view word) { return completions(word); }, interrupted) {}
 
   void run();
 
@@ -163,7 +171,6 @@ void Shell::take_line(const std::string& line) {
 
 void Shell::run_sql(const std::string& text, const SqlParameters& values) {
   const auto begin = std::chrono::steady_clock::now();
-  interrupted = false;
   SqlParameters all = values_;
   for (const auto& [name, value] : values) all[name] = value;
   RunLimits::of_process().restart();
