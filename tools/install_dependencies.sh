@@ -8,9 +8,10 @@
 set -eu
 
 required="g++ cmake ninja-build pkg-config libsqlite3-dev libsimdjson-dev libxxhash-dev libboost-program-options-dev
-  libfmt-dev libre2-dev libyaml-cpp-dev zlib1g-dev libzstd-dev"
+  libfmt-dev libre2-dev libyaml-cpp-dev zlib1g-dev libzstd-dev node-d3"  # node-d3: draws the pictures of reports
 for_tests="doctest-dev python3 sqlite3"
-optional="libisal-dev libedit-dev"  # faster gzip, where zlib does the work otherwise; editing in the shell of trace-query sql
+# Faster gzip, where zlib does the work otherwise; editing in the shell of trace-query sql; pictures as SVG files.
+optional="libisal-dev libedit-dev duktape-dev"
 
 installed() {
   dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
@@ -42,7 +43,7 @@ fi
 case "${1-}" in
   "")
     required="$required $for_tests"
-    optional="$optional valgrind"  # counts instructions in a test
+    optional="$optional valgrind chromium chromium-driver"  # count instructions in a test; open the report page
     ;;
   --programs) ;;
   -*)

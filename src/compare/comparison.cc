@@ -286,6 +286,19 @@ class Comparer {
 
 }  // namespace
 
+Comparison account_for(const ComparedTrace& trace, const KernelNameTable& kernel_names) {
+  Comparison out;
+  for (StepGroup& group : match_steps(trace, trace).groups) {
+    GroupComparison own;
+    own.group = {std::move(group.label), {}, std::move(group.candidate), group.whole_trace, ""};
+    own.candidate = sum_work(trace, own.group.candidate, kernel_names);
+    own.candidate_units = units_of(own.group.candidate, out.normalise);
+    own.baseline.periods.followed = own.candidate.periods.followed;  // so that the account closes over the period
+    out.groups.push_back(std::move(own));
+  }
+  return out;
+}
+
 Tally tally(std::string_view what, std::vector<double> ratios) {
   Tally out;
   out.what = what;

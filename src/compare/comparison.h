@@ -127,6 +127,10 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
                                              const KernelNameTable& kernel_names, const Comparison& comparison,
                                              const std::vector<std::string>& notes);
 
+// One trace by itself: its groups of steps, each with its work as that of the candidate, and a baseline without any.
+// Ledgers then account for the whole time of a step.
+Comparison account_for(const ComparedTrace& trace, const KernelNameTable& kernel_names);
+
 Comparison compare_traces(const ComparedTrace& baseline, const ComparedTrace& candidate,
                           const KernelNameTable& kernel_names, const CompareOptions& options);
 

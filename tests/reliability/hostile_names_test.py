@@ -11,13 +11,11 @@ from pathlib import Path
 
 csv.field_size_limit(1 << 30)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hostile_names import NAMES, event, events_of  # noqa: E402
 from recipes import all_recipes  # noqa: E402
+from report_page import comparison_page, report_page  # noqa: E402
 from trace_cases import Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
 
-NAMES = ("'); DROP TABLE kernel; --", "\x1b[31mred\x1b]0;title\x07", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>",
-         "=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=tab", "\r=return", "\u202eevil\u2066", "\u200f=right", "\x9b31m",
-         "a|b`c`", "[link](javascript:alert(1))", "line\n=feed", "\u2028=line", "nul\x00", '"quoted",=2', "%s%n{}{0}",
-         "[others]", "&lt;b&gt;", ",=3", ";=4", " =5", "\ufeff=6", "\uff1d=7", "long<" + "x" * 3000)
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?( ?[a-zA-Zµ%/]+)*$")
@@ -30,35 +28,6 @@ REPORTS = (("info",), ("kernels",), ("kernels", "--by", "pass"), ("ops",), ("ops
            ("memcpys",), ("warnings",), ("issues",), ("rules", "show"), ("verify",))
 VIEWS = ("kernels", "kernel_stats", "launches", "memcpys", "cpu_ops", "python_calls", "stacks", "collectives", "trace_info",
          "steps", "string", "stream", "process", "thread", "device")
-
-
-def event(cat, name, ts, dur, pid, tid, **args):
-    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
-
-
-def metadata(kind, name, pid, tid=0):
-    return {"ph": "M", "name": kind, "pid": pid, "tid": tid, "ts": 0, "args": {"name": name}}
-
-
-def events_of(number, name):
-    """One of everything, in its own time."""
-    ts, device = 1000 * number, number % 2
-    frame = {"Python id": number + 1, "Python parent id": None}
-    yield metadata("process_name", name, 500 + number)
-    yield metadata("thread_name", name, 1, 100 + number)
-    yield event("python_function", f"{name}.py({number}): {name}", ts, 900, 1, 100 + number, **frame)
-    yield event("python_function", f"nn.Module: {name}_0", ts + 1, 890, 1, 100 + number, **{**frame, "Python module id": 0})
-    yield event("user_annotation", name, ts + 2, 800, 1, 100 + number)
-    yield event("cpu_op", name, ts + 3, 700, 1, 100 + number, **{"External id": number + 1, "Input Dims": [[name]]})
-    yield event("cuda_runtime", "cudaLaunchKernel", ts + 4, 5, 1, 100 + number, correlation=3 * number + 1)
-    yield event("cuda_runtime", name, ts + 20, 5, 1, 100 + number, correlation=3 * number + 2)
-    where = {"device": device, "stream": 7}
-    yield event("kernel", name, ts + 100, 50, device, 7, correlation=3 * number + 1, grid=[1, 1, 1], **where)
-    yield event("kernel", f"ncclDevKernel_AllReduce_{name}", ts + 200, 50, device, 7, correlation=3 * number + 2,
-                **where, **{"Collective name": name, "dtype": name, "Process Group Name": name, "Group size": 2,
-                            "In msg nelems": 100, "Process Group Description": name})
-    yield event("gpu_memcpy", f"Memcpy {name} (Pinned -> Device)", ts + 300, 20, device, 7, bytes=100, **where)
-    yield event("gpu_user_annotation", name, ts + 100, 200, device, 7, **where)
 
 
 def hostile_trace(path):
@@ -140,6 +109,7 @@ def check_long(folder):
     stored = json.loads(ask(["sql", index, "SELECT name FROM kernel_stats"], "json"))["rows"]
     require(name in [row["name"] for row in stored], "the whole name")
     check_sql(index, all_recipes())
+    check_pages(folder, index, index)
 
 
 def check_compare(index, other):
@@ -147,6 +117,12 @@ def check_compare(index, other):
                   ("compare", "--section", "all", index, other)):
         for form in FORMATS:
             ask(list(words), form)
+
+
+def check_pages(folder, index, other):
+    """Of HTML, which is checked as all pages are."""
+    report_page(index, folder / "report.html")
+    comparison_page(index, other, folder / "pair.html")
 
 
 def check_stored(index):
@@ -184,6 +160,7 @@ def main():
         cases.run("recipes", check_sql, index, all_recipes())
         cases.run("a million characters", check_long, folder)
         cases.run("compare", check_compare, index, other)
+        cases.run("pages", check_pages, folder, index, other)
         cases.run("selections", check_selections, index)
     cases.finish()
 

@@ -24,6 +24,7 @@ LAYERS = {
     "ranks": {"base", "sql", "trace", "index", "passes"},
     "report": {"base", "sql"},
     "present": {"base", "sql", "trace", "compare", "ascend", "report"},
+    "report_page": {"base", "sql", "trace", "index", "passes", "compare", "report", "present"},
 }
 # room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front, which
 # may use every room and is used by none; in base and sql they are the ground that rooms stand
@@ -62,6 +63,9 @@ ROOMS = {
     "compare/steps": {"trace"},
     "compare/align": {"trace", "steps"},
     "compare/wafer": set(),
+    "report_page/html": set(),
+    "report_page/pictures": {"html"},
+    "report_page/svg": {"html"},
 }
 # What a layer may use of another one besides: the kind of a kernel follows the rules of its class, also where it is stored.
 EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}
@@ -76,6 +80,7 @@ LIBRARIES = {
     r"isa-l.*": ["src/base/stream/isal_decoder.cc"],
     r"sqlite3(ext)?\.h": ["src/sql/sqlite.h"],
     r"simdjson\.h": ["src/ingest/"],
+    r"duktape\.h": ["src/report_page/svg/"],
     r"histedit\.h": ["tools/trace_query/sql/line_reader.cc"],
     r"boost/.*": ["tools/"],
     r"doctest/.*": [],

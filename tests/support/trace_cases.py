@@ -67,7 +67,8 @@ def require(condition, text):
 
 
 def equal(actual, expected, what):
-    require(actual == expected, f"{what}: got {actual!r}, expected {expected!r}")
+    if actual != expected:  # the texts of what may be megabytes are made for a failure only
+        raise AssertionError(f"{what}: got {actual!r}, expected {expected!r}")
 
 
 def program(name):

@@ -43,5 +43,6 @@ extern const Command kAieCommand;
 extern const Command kRanksCommand;
 extern const Command kLsCommand;
 extern const Command kTrendCommand;
+extern const Command kReportCommand;
 
 }  // namespace tracedb

@@ -35,11 +35,11 @@ constexpr std::size_t kHelpWidth = 100;  // where it goes to no terminal
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
-    &kInfoCommand,   &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,      &kKernelsCommand,
-    &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,     &kLaunchesCommand,
-    &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand, &kIssuesCommand,
-    &kRanksCommand,  &kLsCommand,      &kTrendCommand,  &kModelCommand,     &kAieCommand,      &kRulesCommand,
-    &kSqlCommand,    &kSchemaCommand,  &kVerifyCommand,
+    &kInfoCommand,     &kReportCommand, &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,
+    &kKernelsCommand,  &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,
+    &kLaunchesCommand, &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand,
+    &kIssuesCommand,   &kRanksCommand,  &kLsCommand,      &kTrendCommand,  &kModelCommand,     &kAieCommand,
+    &kRulesCommand,    &kSqlCommand,    &kSchemaCommand,  &kVerifyCommand,
 };
 
 std::string help_text() {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "report_page/report_page.h"
 #include "shared/option_parsing.h"
 #include "trace_query/inputs.h"
 #include "trace_query/limits.h"
@@ -25,6 +26,10 @@ std::string format_names() {
   for (const Renderer& renderer : renderers()) names += (names.empty() ? "" : ", ") + std::string(renderer.name);
   return names;
 }
+
+constexpr std::string_view kPageFormat = "html", kPictureFormat = "svg";
+
+bool ends_as_page(std::string_view path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
 // Memory grows with the size of an index, never with what is in it. The index of a compressed trace is about as large.
 std::uint64_t usual_memory(const std::vector<std::string>& inputs) {
@@ -123,6 +128,19 @@ std::vector<std::string> in_our_spelling(std::span<const std::string> args) {
 
 }  // namespace
 
+std::string picture_help() {
+  std::string help = "instead of the page one of its pictures, as SVG: waterfall-decode, or the first of a kind:";
+  for (const PictureKind& kind : picture_kinds()) help += fmt::format("\n{}: {}", kind.name, kind.shows);
+  return help;
+}
+
+std::string_view format_of_name(std::string_view path) {
+  if (ends_as_page(path)) return kPageFormat;
+  if (path.ends_with(".svg")) return kPictureFormat;
+  const Renderer* renderer = find_renderer_of_file(path);
+  return renderer == nullptr || renderer->name == "table" ? "" : renderer->name;
+}
+
 struct CommandLine::Options {
   explicit Options(std::string_view command) : own(fmt::format("Options of {}", command)) {}
 
@@ -148,13 +166,17 @@ struct CommandLine::Options {
   }
 
   void add_group(OptionGroup group) {
+    if (group == OptionGroup::kPage) {
+      add(own, "picture", OptionKind::kValue, picture_help().c_str());
+      formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
+    }
     if (group == OptionGroup::kSelection) add_group(OptionGroup::kPlaces);
     if (group == OptionGroup::kInput) {
       add_group(OptionGroup::kFiles);
       add_group(OptionGroup::kNoIngest);
     }
     if (group == OptionGroup::kOutput) {
-      add(common, "format", OptionKind::kValue, ("one of " + format_names() + " (default: table)").c_str());
+      add(common, "format", OptionKind::kValue, ("one of " + formats + " (default: table)").c_str());
       for (const Renderer& renderer : renderers()) {
         const std::string name(renderer.name);
         add(common, name.c_str(), OptionKind::kFlag, ("same as --format " + name).c_str());
@@ -173,6 +195,7 @@ struct CommandLine::Options {
     return out;
   }
 
+  std::string formats = format_names();
   po::options_description own, selection{"Selection"}, common{"Common options"};  // in the order of the help
   std::vector<OutputOption> outputs;
   po::variables_map values;
@@ -184,6 +207,7 @@ CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGro
     : command_(command), options_(std::make_unique<Options>(command.name)) {
   for (const OptionGroup group : groups) options_->add_group(group);
   options_->add_group(OptionGroup::kEvery);
+  has_page_ = std::find(groups.begin(), groups.end(), OptionGroup::kPage) != groups.end();
 }
 
 void CommandLine::add(const char* names, OptionKind kind, const char* help) {
@@ -283,6 +307,24 @@ std::span<const std::string> CommandLine::inputs() const {
   return inputs_;
 }
 
+bool CommandLine::page() const {
+  if (!has_page_) return false;
+  if (has("picture")) {
+    if (has("format")) throw Error(ErrorCode::kUsage, "--picture: SVG is its format; leave out --format");
+    return true;
+  }
+  if (!knows("format")) return true;
+  if (const auto format = text("format")) return *format == kPageFormat;
+  const auto all = renderers();
+  const bool other =
+      std::any_of(all.begin(), all.end(), [&](const Renderer& one) { return has(std::string(one.name)); });
+  return !other && ends_as_page(text("output").value_or(""));
+}
+
+std::string_view CommandLine::written_format() const {
+  return !page() ? renderer().name : has("picture") ? kPictureFormat : kPageFormat;
+}
+
 const Renderer& CommandLine::renderer() const {
   std::string wanted = text("format").value_or("");
   std::vector<std::string> known;
@@ -294,13 +336,14 @@ const Renderer& CommandLine::renderer() const {
     }
     wanted = renderer.name;
   }
+  if (page()) return renderers()[0];
   if (wanted.empty()) {
     const Renderer* by_ending = find_renderer_of_file(text("output").value_or(""));
     return by_ending != nullptr ? *by_ending : renderers()[0];
   }
   if (const Renderer* found = find_renderer(wanted)) return *found;
   throw Error(ErrorCode::kUsage,
-              fmt::format("--format {}: there are {}{}", wanted, format_names(), did_you_mean(wanted, known)));
+              fmt::format("--format {}: there are {}{}", wanted, options_->formats, did_you_mean(wanted, known)));
 }
 
 bool CommandLine::color(bool terminal) const {

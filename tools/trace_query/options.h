@@ -17,6 +17,7 @@ namespace tracedb {
 
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
+  kPage,       // --picture; HTML is a format, too: page(); before kOutput
   kRows,       // --limit --sort --columns
   kSelection,  // --device --stream --step --phase --op --name --from --to
   kPlaces,     // of these, what needs no kernel names: all but --op --name
@@ -40,6 +41,12 @@ enum class OptionKind {
 
 // "a,b" -> a, b
 std::vector<std::string> split_names(const std::string& text);
+
+// What --picture takes.
+std::string picture_help();
+
+// By the ending of a file's name: "csv", "html", "svg"; "" where it promises nothing.
+std::string_view format_of_name(std::string_view path);
 
 class CommandLine {
  public:
@@ -75,7 +82,9 @@ class CommandLine {
   // Of a command whose first arguments are something else.
   void set_inputs(std::vector<std::string> inputs);
 
-  [[nodiscard]] const Renderer& renderer() const;
+  [[nodiscard]] const Renderer& renderer() const;         // that of people where page()
+  [[nodiscard]] bool page() const;                        // --format html, --picture, or a file that ends so
+  [[nodiscard]] std::string_view written_format() const;  // of these
   [[nodiscard]] TimeUnit time_unit() const;
   [[nodiscard]] bool color(bool terminal) const;  // --color
   [[nodiscard]] bool quiet() const { return has("quiet"); }
@@ -91,6 +100,7 @@ class CommandLine {
   std::vector<std::string> positional_, inputs_;
   std::string more_help_;
   bool finds_inputs_ = true;
+  bool has_page_ = false;  // OptionGroup::kPage
 };
 
 }  // namespace tracedb

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files/input_file.h"
 #include "base/text/counted.h"
 #include "report/escape.h"
 #include "shared/terminal.h"
@@ -76,19 +77,21 @@ std::size_t row_limit(const CommandLine& line) {
   return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
 }
 
-Output::Output(const CommandLine& line) : line_(line), standard_(&std::cout), path_("standard output") {
-  const auto path = line.text("output");
-  width_ = table_width(line, path && *path != "-");
-  if (!path || *path == "-") return;
-  path_ = *path;
-  file_.emplace(path_);
+Output::Output(const CommandLine& line)
+    : line_(line), target_(line.text("output")), width_(table_width(line, target_.is_file())) {
+  if (!target_.is_file()) return;
+  const std::string file = *line.text("output");
+  const std::string_view named = format_of_name(file), written = line.written_format();
+  if (!named.empty() && named != written) {
+    note(fmt::format("{} is written as {}, not {} as its name says", printable_path(file), written, named));
+  }
 }
 
 std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
-  const bool terminal = !file_ && isatty(STDOUT_FILENO) == 1;
+  const bool terminal = !target_.is_file() && isatty(STDOUT_FILENO) == 1;
   options.color = line_.color(terminal);
   options.width = width_;
   options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
@@ -153,6 +156,27 @@ void Output::arrange(Report& report) {
   if (human_readable && !line_.has("wide")) shorten_names(report);
 }
 
+void Output::print_page(ReportPage page) {
+  if (!target_.is_file() && isatty(STDOUT_FILENO) == 1) {
+    throw Error(ErrorCode::kUsage, line_.has("picture")
+                                       ? "a picture is for a viewer: give -o FILE.svg, or redirect standard output"
+                                       : "a page is for a browser: give -o FILE.html, or redirect standard output");
+  }
+  if (const auto picture = line_.text("picture")) {
+    stream() << svg_picture(page, *picture);
+    return;
+  }
+  for (PageTable& table : page.tables) {
+    if (const auto sort = line_.text("sort")) sort_rows(table.report, parse_sort_key(*sort));
+    if (line_.has("limit")) limit_rows(table.report, row_limit(line_));
+    if (!line_.has("columns")) continue;
+    std::move(table.report.footer.begin(), table.report.footer.end(), std::back_inserter(table.report.rows));
+    table.report.footer.clear();
+    choose_columns(table.report, *line_.text("columns"));
+  }
+  stream() << html_page(page);
+}
+
 void Output::note(const std::string& text) const {
   if (!line_.quiet() && noted_.insert(text).second) std::cerr << "note: " << escape_text(text) << '\n';
 }
@@ -169,7 +193,7 @@ void Output::separate(const std::string& title) {
 
 std::size_t Output::page_width() const {
   if (const auto width = line_.number("width"); width && *width > 0) return static_cast<std::size_t>(*width);
-  return std::min(line_width(file_ ? kNoDescriptor : STDOUT_FILENO).value_or(kPageWidth), kPageWidth);
+  return std::min(line_width(target_.is_file() ? kNoDescriptor : STDOUT_FILENO).value_or(kPageWidth), kPageWidth);
 }
 
 void Output::finish() {
@@ -178,9 +202,7 @@ void Output::finish() {
     const std::string tables = cut_tables_ > 1 ? fmt::format(" of {} tables", cut_tables_) : "";
     note(fmt::format("[others] is {}{}; --limit 0 shows all", counted(cut_rows_, "more row"), tables));
   }
-  stream().flush();
-  if (file_) return file_->finish();
-  if (!stream()) throw Error(ErrorCode::kResource, fmt::format("{}: not everything could be written", path_));
+  target_.finish();
 }
 
 }  // namespace tracedb

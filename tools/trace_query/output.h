@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/sql_report.h"
+#include "report_page/report_page.h"
 #include "trace_query/options.h"
 #include "trace_query/output_file.h"
 
@@ -35,7 +36,7 @@ class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
 
-  [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
+  [[nodiscard]] std::ostream& stream() { return target_.stream(); }
   [[nodiscard]] std::unique_ptr<TableRenderer> renderer() { return renderer(line_.renderer()); }
   [[nodiscard]] std::unique_ptr<TableRenderer> renderer(const Renderer& format);  // of another format
 
@@ -46,6 +47,9 @@ class Output {
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
+  // HTML, or one of its pictures as SVG. The tables are sorted and limited as those of reports. Error{kUsage} where it
+  // would go to a terminal.
+  void print_page(ReportPage page);
   void note(const std::string& text) const;  // once, however often it is said
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
@@ -60,9 +64,7 @@ class Output {
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
 
   const CommandLine& line_;
-  std::ostream* standard_;
-  std::optional<OutputFile> file_;
-  std::string path_;
+  OutputTarget target_;
   std::size_t width_ = 0;  // of a table; 0: any
   bool any_ = false;
   std::size_t cut_rows_ = 0, cut_tables_ = 0;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iostream>
 #include <random>
 #include <string>
 #include <system_error>
@@ -91,6 +92,16 @@ void OutputFile::link_into_place() {
   ::unlink(name.c_str());
   errno = error;
   require(false, "cannot be put in place");
+}
+
+OutputTarget::OutputTarget(const std::optional<std::string>& path) : standard_(&std::cout) {
+  if (path && *path != "-") file_.emplace(*path);
+}
+
+void OutputTarget::finish() {
+  stream().flush();
+  if (file_) return file_->finish();
+  if (!stream()) throw Error(ErrorCode::kResource, "standard output: not everything could be written");
 }
 
 }  // namespace tracedb

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 
 #include "base/files/file_descriptor.h"
 #include "base/files/partial_file.h"
@@ -28,6 +29,20 @@ class OutputFile {
   std::ofstream stream_;
   FileDescriptor anonymous_fd_;         // a file without a name yet: a killed run leaves nothing
   std::optional<PartialFile> partial_;  // where there are no such files
+};
+
+// Standard output, or the file of -o.
+class OutputTarget {
+ public:
+  explicit OutputTarget(const std::optional<std::string>& path);  // none, "-": standard output; Error{kResource}
+
+  [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
+  [[nodiscard]] bool is_file() const { return file_.has_value(); }
+  void finish();  // Error{kResource} when not all of it could be written
+
+ private:
+  std::ostream* standard_;
+  std::optional<OutputFile> file_;
 };
 
 }  // namespace tracedb

@@ -56,6 +56,20 @@ struct LoadedTrace {
   KernelRoles roles;
 };
 
+// Rows of kernels that a selection leaves, in their order.
+LargeVector<std::uint32_t> selected_rows(Workload& workload) {
+  const LargeVector<std::uint32_t>& all = workload.layers().by_step;
+  const EventFilter filter = workload.filter();
+  if (filter.keeps_all()) return all;
+  LargeVector<std::uint32_t> out(all.size());
+  std::size_t kept = 0;
+  for (const std::uint32_t row : all) {
+    if (filter.keeps_kernel(row)) out[kept++] = row;
+  }
+  out.resize(kept);
+  return out;
+}
+
 LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules) {
   const Index& index = source.index;
   KernelClasses classes(index, rules);
@@ -90,11 +104,8 @@ std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const S
   return out;
 }
 
-}  // namespace
-
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
+ComparedTraces numbered(std::vector<LoadedTrace> loaded, std::span<const TraceSource> sources, const RuleSet& rules) {
   ComparedTraces out{KernelNameTable(ClassFamilies(rules)), {}, {}};
-  std::vector<LoadedTrace> loaded = load_each(sources, options, rules);
   std::vector<LayerSet> layers;
   for (LoadedTrace& trace : loaded) layers.push_back(std::move(trace.layers));
   layers = join_layers(std::move(layers));
@@ -106,6 +117,32 @@ ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptio
          number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs), std::move(trace.roles)});
   }
   return out;
+}
+
+}  // namespace
+
+ComparedTraces take_trace(Workload& workload, const std::string& label) {
+  const Index& index = workload.index();
+  LargeVector<std::uint32_t> rows = selected_rows(workload);
+  WorkloadParts parts = workload.take();
+  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}};
+  StepWork work = make_step_work(parts.events, parts.steps, std::move(rows));
+  StepPeriods periods = step_periods(parts.steps, work.steps);
+  std::vector<LoadedTrace> loaded;
+  loaded.push_back({std::move(parts.classes),
+                    std::move(description),
+                    std::move(parts.events),
+                    std::move(parts.steps),
+                    std::move(parts.layers),
+                    std::move(work),
+                    std::move(periods),
+                    {},
+                    std::move(parts.roles)});
+  return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
+}
+
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
+  return numbered(load_each(sources, options, rules), sources, rules);
 }
 
 }  // namespace tracedb

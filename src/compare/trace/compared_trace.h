@@ -15,6 +15,7 @@
 #include "index/index.h"
 #include "passes/layers/layer_set.h"
 #include "passes/roles/kernel_roles.h"
+#include "passes/select/workload.h"
 #include "passes/tables/name_order.h"
 #include "passes/time/timeline.h"
 
@@ -56,5 +57,8 @@ struct ComparedTraces {
   std::vector<ComparedTrace> traces;  // in the order of the sources
 };
 ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules);
+
+// One trace by itself, as far as its workload's selection leaves it. Takes the parts of the workload.
+ComparedTraces take_trace(Workload& workload, const std::string& label);
 
 }  // namespace tracedb

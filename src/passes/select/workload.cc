@@ -55,6 +55,15 @@ const KernelRoles& Workload::roles() {
   return *roles_;
 }
 
+WorkloadParts Workload::take() {
+  classes();
+  layers();
+  WorkloadParts parts{*std::exchange(classes_, std::nullopt), *std::exchange(events_, std::nullopt),
+                      *std::exchange(steps_, std::nullopt), *std::exchange(layers_, std::nullopt),
+                      std::exchange(roles_, std::nullopt).value_or(KernelRoles{})};
+  return parts;
+}
+
 EventFilter Workload::filter(Times times) {
   const Selection& selection = options_.selection;
   const FilterInputs inputs{events(), !selection.ops.empty() ? &classes() : nullptr,

@@ -23,6 +23,15 @@ struct WorkloadOptions {
   const CaptureSource* capture = nullptr;  // of --capture; may be null
 };
 
+// The parts of a workload, computed.
+struct WorkloadParts {
+  KernelClasses classes;
+  EventTables events;
+  StepSet steps;
+  LayerSet layers;
+  KernelRoles roles;
+};
+
 // The index, the rules and the capture must outlive the object. One thread at a time.
 class Workload {
  public:
@@ -44,6 +53,9 @@ class Workload {
 
   // What the selection leaves. Valid as long as this object.
   EventFilter filter(Times times = Times::kOfStart);
+
+  // All of them; what is asked for later is computed again.
+  WorkloadParts take();
 
   // Steps are annotated, or selected by a pattern: known without looking at the kernels.
   [[nodiscard]] bool has_marked_steps() const;

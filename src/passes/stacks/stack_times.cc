@@ -134,16 +134,27 @@ std::vector<std::uint32_t> places_of_stacks(Workload& workload, std::uint32_t ba
 
 std::string_view passed_over_text(Frames which) { return which == Frames::kOwn ? kNotOwn : kNoModule; }
 
-StackTimes stack_times(Workload& workload, const FrameChoice& choice) {
-  StackTimes out;
+StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice& choice) {
+  StackPaths out;
   FrameTexts texts(choice);
   out.stacks.resize(1);
-  read_stacks(workload.index(), texts.number(workload.index()), out.stacks);
-  const auto base = static_cast<std::uint32_t>(out.stacks.size() - 1);
-  if (const CaptureSource* capture = workload.capture()) {
-    read_stacks(capture->index, texts.number(capture->index), out.stacks);
+  for (const Index* index : indexes) {
+    out.first.push_back(static_cast<std::uint32_t>(out.stacks.size() - 1));
+    read_stacks(*index, texts.number(*index), out.stacks);
   }
   out.frames = texts.take();
+  return out;
+}
+
+StackTimes stack_times(Workload& workload, const FrameChoice& choice) {
+  std::vector<const Index*> indexes = {&workload.index()};
+  if (workload.capture() != nullptr) indexes.push_back(&workload.capture()->index);
+  StackPaths paths = stack_paths(indexes, choice);
+  const std::uint32_t base =
+      indexes.size() > 1 ? paths.first.back() : static_cast<std::uint32_t>(paths.stacks.size() - 1);
+  StackTimes out;
+  out.stacks = std::move(paths.stacks);
+  out.frames = std::move(paths.frames);
   // Paths none of whose frames is looked at.
   std::vector<bool> empty(out.stacks.size(), true);
   for (std::size_t id = 1; id < empty.size(); ++id) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,14 @@ struct FrameChoice {
   // GLOBs of files, for kOwn: 'vllm/*'; a GLOB may also begin at any folder of the file's path. Empty: frame_origin().
   std::vector<std::string> own = {};
 };
+
+// The stacks of some indexes, with one numbering of their frames.
+struct StackPaths {
+  std::vector<StackEntry> stacks;    // by stack id, those of later indexes behind the others
+  std::vector<std::uint32_t> first;  // of each index: what is added to its ids, except to 0
+  std::vector<std::string> frames;   // texts; the first one is empty. Addresses are cut off: they differ between calls
+};
+StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice& choice);
 
 struct StackTimes {
   std::vector<StackEntry> stacks;   // by stack id, then those of the capture; frames are positions in `frames`

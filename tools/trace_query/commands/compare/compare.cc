@@ -48,8 +48,8 @@ std::vector<std::string> arguments_of_ranks(const CommandLine& line, std::span<c
 }
 
 int run_compare(std::span<const std::string> args) {
-  CommandLine line(kCompareCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput,
-                                     OptionGroup::kInput});
+  CommandLine line(kCompareCommand, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                                     OptionGroup::kOutput, OptionGroup::kInput});
   std::string sections = "instead of one page, these sections, separated by commas, or all:";
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
   line.add("section", OptionKind::kList, sections.c_str());
@@ -93,6 +93,7 @@ const Command kCompareCommand = {
     "  trace-query compare mi300x.json.gz h100.json.gz\n"
     "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
     "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
+    "  trace-query compare mi300x.json.gz h100.json.gz -o why.html\n"
     "  trace-query compare yesterday/ today/\n"
     "  trace-query compare a.json.gz b.json.gz --method wafer\n"
     "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",

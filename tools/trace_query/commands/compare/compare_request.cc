@@ -131,7 +131,8 @@ CompareRequest parse_compare_request(const CommandLine& line) {
     }
   }
   const auto of_layers = [](const Section* section) { return section->name == "layers"; };
-  out.options.layer_changes = !out.page && std::any_of(out.sections.begin(), out.sections.end(), of_layers);
+  out.options.layer_changes =
+      (!out.page || line.page()) && std::any_of(out.sections.begin(), out.sections.end(), of_layers);
   const bool arranged = line.has("sort") || line.has("columns");
   const auto tables = std::count_if(out.sections.begin(), out.sections.end(),
                                     [](const Section* section) { return section->name != "gate"; });

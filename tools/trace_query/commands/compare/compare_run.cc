@@ -15,6 +15,7 @@
 #include "present/join.h"
 #include "present/page.h"
 #include "present/sections.h"
+#include "report_page/comparison_page.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
@@ -174,6 +175,15 @@ void print_pages(const Results& results, const CommandLine& line, Output& output
   }
 }
 
+// The page of HTML: all sections, or those that were named.
+void print_html(const CompareRequest& request, const Results& results, const std::vector<OpenedTrace>& traces,
+                Output& output) {
+  if (results.comparisons.size() != 1) throw Error(ErrorCode::kUsage, "compare: a page (HTML) has one candidate");
+  const SectionInput in = results.input(0, request.ledger_by, true);
+  output.print_page(comparison_page(
+      {in, {&traces[0].index, &traces[1].index}, results.inputs[0], results.inputs[1], request.sections}));
+}
+
 // Findings that a table leaves out are not left out in silence.
 void note_uncertain_fusions(const CompareRequest& request, const std::vector<Comparison>& comparisons,
                             const Output& output) {
@@ -220,6 +230,7 @@ void check_file_options(const CommandLine& line) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("compare: --{} needs both traces: a baseline file has only figures of steps", option));
   }
+  if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) needs both traces, not figures of a file");
   for (const char* option : {"gate", "phase"}) {
     if (!line.has(option) || line.has("baseline-file")) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: --{} has no effect with --save-baseline alone", option));
@@ -346,7 +357,9 @@ int run_comparison(const CommandLine& line) {
   const std::vector<std::string> notes = compare_all(request, results, output);
   note_uncertain_fusions(request, results.comparisons, output);
   Printer printer(line, output);
-  if (request.page) {
+  if (line.page()) {
+    print_html(request, results, traces, output);
+  } else if (request.page) {
     print_pages(results, line, output);
   } else {
     print_gates(results.gates, printer.human_readable(), output);

@@ -13,6 +13,7 @@
 #include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_compare.h"
+#include "trace_query/commands/ranks/ranks_page.h"
 #include "trace_query/commands/ranks/ranks_tables.h"
 #include "trace_query/commands/ranks/ranks_words.h"
 #include "trace_query/inputs.h"
@@ -33,13 +34,16 @@ struct Answer {
 };
 
 struct SectionOf {
-  std::string_view name;
+  std::string_view name, title;
   Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs
   bool for_people;                                    // the headline says what is in the others
 };
-constexpr SectionOf kSections[] = {{"compare", nullptr, true},   {"jobs", ranks_jobs, false},
-                                   {"ranks", ranks_ranks, true}, {"causes", ranks_causes, true},
-                                   {"steps", ranks_steps, true}, {"collectives", ranks_collectives, true}};
+constexpr SectionOf kSections[] = {{"compare", "Against the baseline", nullptr, true},
+                                   {"jobs", "Jobs", ranks_jobs, false},
+                                   {"ranks", "Ranks", ranks_ranks, true},
+                                   {"causes", "Causes of waiting", ranks_causes, true},
+                                   {"steps", "Steps", ranks_steps, true},
+                                   {"collectives", "Collectives", ranks_collectives, true}};
 
 constexpr std::size_t kMostAlone = 3;  // jobs of one trace with a sentence of their own
 
@@ -162,6 +166,24 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   for (const std::string& note : answer.notes) output.note(note);
 }
 
+// One page of HTML, about one job.
+void print_html(const CommandLine& line, Output& output, const Answer& answer) {
+  if (answer.jobs.size() != 1) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} found, and a page (HTML) is about one; --job NAME of "
+                                               "`trace-query ranks` chooses",
+                                               counted(answer.jobs.size(), "job is", "jobs are")));
+  }
+  std::vector<PageTable> tables;
+  for (const SectionOf* section : requested_sections(line)) {
+    Report report =
+        section->make == nullptr ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
+    if (section->make != nullptr) remove_column(report, "job");
+    tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
+  }
+  output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));
+  for (const std::string& note : answer.notes) output.note(note);
+}
+
 std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces, const Jobs& found,
                                   const Answer& answer) {
   std::vector<std::string> notes;
@@ -213,7 +235,7 @@ JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& reques
                                              folder.front(), counted(jobs.size(), "job is", "jobs are")));
 }
 
-int answer_ranks(const CommandLine& line) {
+int answer_ranks(const CommandLine& line, bool as_page) {
   requested_sections(line);
   const RequestedWorkload requested(line);
   std::optional<JobAnalysis> baseline;
@@ -232,29 +254,32 @@ int answer_ranks(const CommandLine& line) {
   answer.baseline = std::move(baseline);
   answer.notes = notes_of(line, traces, found, answer);
   Output output(line);
-  print(line, output, answer);
+  as_page ? print_html(line, output, answer) : print(line, output, answer);
   output.finish();
   return loop.exit_code();
 }
 
 int run_ranks(std::span<const std::string> args) {
-  CommandLine line(kRanksCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                   OptionGroup::kOutput, OptionGroup::kInput});
+  CommandLine line(kRanksCommand, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
+                                   OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
   line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
   line.add("baseline", OptionKind::kValue,
            "folder or pattern of another job, with which this one is compared rank by rank");
   if (!line.parse(args)) return 0;
-  return answer_ranks(line);
+  return answer_ranks(line, line.page());
 }
 
 }  // namespace
+
+int run_ranks_page(const CommandLine& line) { return answer_ranks(line, true); }
 
 const Command kRanksCommand = {"ranks", "the ranks of a job: who waits for whom in collectives, and why",
                                "ranks [options] FOLDER|TRACE|INDEX...",
                                "  trace-query ranks profiles/\n"
                                "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
                                "  trace-query ranks profiles/ --phase decode --json\n"
+                               "  trace-query ranks profiles/ -o ranks.html\n"
                                "  trace-query ranks today/ --baseline yesterday/",
                                run_ranks};
 

@@ -1,0 +1,74 @@
+#include "report_page/html/safe_text.h"
+
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMostPlaces = 300;
+constexpr std::size_t kMostBytes = 8 * kMostPlaces;  // that are looked at: of longer names the middle is cut off first
+
+// The next place at which a character may begin.
+std::size_t character_begin(std::string_view text, std::size_t at) {
+  constexpr std::size_t kMostBehindFirst = 3;  // bytes of one character
+  for (std::size_t i = 0; i < kMostBehindFirst && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; ++i) ++at;
+  return at;
+}
+
+}  // namespace
+
+std::string inert_name(std::string_view text) {
+  if (text.size() <= kMostBytes) return shorten_middle(escape_text(text), kMostPlaces);
+  const std::size_t half = kMostBytes / 2;
+  const std::string ends = escape_text(text.substr(0, character_begin(text, half))) +
+                           escape_text(text.substr(character_begin(text, text.size() - half)));
+  return shorten_middle(ends, kMostPlaces);
+}
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : escape_text(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string data_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : escape_json(inert_name(text))) {
+    switch (c) {
+      case '&':
+        out += "\\u0026";
+        break;
+      case '<':
+        out += "\\u003c";
+        break;
+      case '>':
+        out += "\\u003e";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace tracedb

@@ -1,0 +1,50 @@
+#include "report_page/pictures/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace tracedb {
+
+std::span<const GroupComparison> shown_groups(const PictureInput& in) {
+  constexpr std::size_t kMostPictured = 3;
+  const std::span<const GroupComparison> all = in.comparison.groups;
+  return all.first(std::min(all.size(), kMostPictured));
+}
+
+std::vector<PictureGroupSide> sides_of(const PictureInput& in, const GroupComparison& group) {
+  const PictureGroupSide last = {*in.traces.back(), group.group.candidate, group.candidate, group.candidate_units};
+  if (!in.compares()) return {last};
+  return {{*in.traces.front(), group.group.baseline, group.baseline, group.baseline_units}, last};
+}
+
+std::string phase_of(const GroupComparison& group) { return group.group.whole_trace ? "all" : group.group.label; }
+
+std::string id_of(std::string_view kind, const GroupComparison& group) {
+  std::string id = fmt::format("{}-{}", kind, phase_of(group));
+  for (char& c : id) {
+    if (c == ' ') c = '-';
+  }
+  return id;
+}
+
+std::string unit_words(const PictureInput& in, const GroupComparison& group) {
+  if (in.comparison.normalise == Normalise::kToken) return "a token";
+  if (in.comparison.normalise == Normalise::kNone || group.group.whole_trace) return "all of it";
+  const std::string& label = group.group.label;  // "decode", "prefill 4096..8191 tokens"
+  if (label == "unknown" || label == "other") return "a step";
+  return label.find(' ') == std::string::npos ? fmt::format("a {} step", label) : fmt::format("a step of {}", label);
+}
+
+std::int64_t SharedOut::next(std::int64_t sum) {
+  sum_ = saturating_add(sum_, sum);
+  const std::int64_t remainder = sum_ % units_;
+  const std::int64_t rounded = sum_ / units_ + (remainder >= units_ - remainder ? 1 : 0);
+  const std::int64_t out = rounded - given_;
+  given_ = rounded;
+  return out;
+}
+
+}  // namespace tracedb

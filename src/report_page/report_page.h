@@ -1,0 +1,58 @@
+// The HTML page of a trace or of a comparison: one file with everything in it, that asks nobody for anything. Text and
+// tables are there without a script; pictures are drawn by one (src/web) from data. Its bytes depend on what it shows
+// and on nothing else. Pure.
+//
+// Limits keep it below 2 MB whatever the trace: tables have so many bytes and rows each, pictures as many marks as they
+// declare (pictures/); what is left out is a named row, and sums still close.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "present/page_text.h"
+#include "report/sql_report.h"
+#include "report_page/pictures/picture.h"
+
+namespace tracedb {
+
+// One of the traces that the page is about.
+struct PageSide {
+  std::string key;    // "a", "b"
+  std::string label;  // "MI300X": as sentences call it
+  std::string file, gpu;
+};
+
+struct PageTable {
+  std::string id, title, note;  // `note`: what it shows, or why it is empty
+  Report report;
+};
+
+struct ReportPage {
+  std::string kind;     // trace, compare
+  std::string title;    // of the window
+  std::string command;  // whose tables these are, as ReportHead has it
+  std::vector<PageSide> sides;
+  Page text;  // the answer: headline, verdict, reasons ...
+  std::vector<Picture> pictures;
+  std::vector<std::string> absent;  // kinds of pictures that the trace has nothing for, and why
+  std::vector<PageTable> tables;
+};
+
+// All pictures that the traces have something for; of the others, why not.
+void add_pictures(const PictureInput& in, ReportPage& page);
+
+// Leaves out pictures that would make it too large, and says so.
+std::string html_page(const ReportPage& page);
+
+// The first word of an id: "waterfall" of "waterfall-decode".
+struct PictureKind {
+  std::string_view name, shows;
+};
+std::vector<PictureKind> picture_kinds();
+
+// The picture of this id, or the first of this kind, as a file of SVG; as large as it is. Error{kUsage} where the page
+// has none, with those that it has.
+std::string svg_picture(const ReportPage& page, const std::string& id);
+
+}  // namespace tracedb

@@ -1,0 +1,320 @@
+#include "report_page/trace_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/text/counted.h"
+#include "compare/host_frames.h"
+#include "compare/ledger.h"
+#include "compare/trace/recording.h"
+#include "passes/steps/step_stats.h"
+#include "present/reason_words.h"
+#include "report/escape.h"
+#include "report_page/html/safe_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMostItems = 6, kMostGroupsSaid = 4, kMostWarnings = 4;
+constexpr std::size_t kLongestWord = 60;
+constexpr double kMuchIdle = 0.3, kMuchWaiting = 0.2;  // of the time of a step: more than any class of kernels
+constexpr double kMostly = 0.5;                        // of the idle time: the place of the host says something
+constexpr double kWorthSaying = 0.01;
+constexpr std::size_t kMostParts = 3;
+constexpr double kWorthNaming = 0.05;  // in the first sentence
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "unknown";
+}
+
+// The steps of one kind, and where their time goes.
+struct GroupTime {
+  const GroupComparison& group;
+  LedgerAccount account;
+
+  [[nodiscard]] double total() const { return account.totals.back().change.candidate; }  // mean, ns
+  [[nodiscard]] bool by_period() const { return account.totals.size() > 1; }
+  [[nodiscard]] double of(std::initializer_list<LedgerKind> kinds) const {
+    double sum = 0;
+    for (const LedgerItem& item : account.items) {
+      if (std::find(kinds.begin(), kinds.end(), item.kind) != kinds.end()) sum += item.change.candidate;
+    }
+    return sum;
+  }
+  [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween, LedgerKind::kOverlap}); }
+};
+
+class TraceWords : PageWriter {
+ public:
+  explicit TraceWords(const TraceWordsInput& input) : in_(input) {
+    for (const GroupComparison& group : in_.account.groups) {
+      groups_.push_back({group, ledger_of(group, in_.kernel_names, LedgerBy::kOp)});
+    }
+  }
+
+  Page run() {
+    if (groups_.empty()) {
+      add(BlockKind::kHeadline, in_.selection.empty() ? "The trace has no kernels to report on."
+                                                      : "No device work matches " + in_.selection + ".");
+    } else {
+      find_host();
+      add(BlockKind::kHeadline, headline());
+      steps();
+      for (std::size_t i = 0; i < std::min(groups_.size(), kMostGroupsSaid); ++i) where(groups_[i], i == 0);
+    }
+    warnings();
+    more();
+    return take();
+  }
+
+ private:
+  static std::string step_words(const GroupComparison& group) {
+    if (group.group.whole_trace) return "the trace";
+    const StepKind kind = group.group.candidate.kind;
+    const bool is_named = kind != StepKind::kUnknown && kind != StepKind::kOther;
+    return is_named ? fmt::format("a {} step", group.group.label) : "a step";
+  }
+
+  [[nodiscard]] std::string phase_option(const GroupComparison& group) const {
+    return group.group.whole_trace ? "" : fmt::format(" --phase {}", to_string(group.group.candidate.kind));
+  }
+
+  // Of the steps that have one, else of the spans; ns.
+  [[nodiscard]] double median_time(const GroupTime& of) const {
+    const auto sample =
+        step_sample(in_.trace.work, of.group.group.candidate.device_steps,
+                    of.by_period() ? StepMetric::kPeriod : StepMetric::kSpan, in_.trace.periods.within_kind);
+    return median_of(sample).value_or(0);
+  }
+
+  [[nodiscard]] std::string headline() const {
+    const GroupTime& main = groups_.front();
+    const std::size_t n = main.group.group.candidate.device_steps.size();
+    std::string text = in_.trace.description.devices + ": ";
+    if (main.group.group.whole_trace) {
+      text += fmt::format("the trace takes {} and shows no steps. ", brief_time(main.total()));
+    } else {
+      text += fmt::format("{} {} {} ({}{}). ", step_words(main.group), main.by_period() ? "takes" : "spans",
+                          brief_time(median_time(main)), n > 1 ? "median of " : "", counted(n, "step"));
+    }
+    return text + verdict(main);
+  }
+
+  // What decides how long a step takes.
+  [[nodiscard]] std::string verdict(const GroupTime& main) const {
+    const double total = main.total(), idle = main.idle(), comm = main.of({LedgerKind::kComm});
+    if (total <= 0) return "";
+    if (idle >= kMuchIdle * total && comm >= kMuchWaiting * total) {
+      return fmt::format(
+          "For {} of that the device computes nothing: it idles for {}{}, and only communicates for {}.{}",
+          percent(idle + comm, total), percent(idle, total), waiting(), percent(comm, total), advice());
+    }
+    if (idle >= kMuchIdle * total) {
+      return fmt::format("The device runs nothing for {} of that{}.{}", percent(idle, total), waiting(), advice());
+    }
+    if (comm >= kMuchWaiting * total) {
+      return fmt::format("Communication that no computation hides takes {} of that: look there first.",
+                         percent(comm, total));
+    }
+    return fmt::format("The device is busy {} of that. Most of the time: {}.", percent(total - idle, total),
+                       largest(main));
+  }
+
+  // "GEMM 59 %, idle 11 %, elementwise 6 %"
+  static std::string largest(const GroupTime& of) {
+    std::vector<std::pair<double, std::string>> parts = {{of.idle(), "idle"},
+                                                         {of.of({LedgerKind::kComm}), "exposed communication"},
+                                                         {of.of({LedgerKind::kCopy}), "exposed copies"}};
+    for (const LedgerItem& item : of.account.items) {
+      if (item.kind == LedgerKind::kOperation) parts.emplace_back(item.change.candidate, op_words(item.op));
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) {
+      if (i > 0 && parts[i].first < kWorthNaming * of.total()) break;
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, percent(parts[i].first, of.total()));
+    }
+    return text;
+  }
+
+  // Gaps in which calls of the host were recorded are longer than they are without the profiler.
+  [[nodiscard]] bool is_slowed() const { return waits_.bound() && waits_.calls > 0; }
+
+  [[nodiscard]] std::string advice() const {
+    if (is_slowed()) {
+      return fmt::format(" Part of that is the profiler's: record once without {} before you change anything.",
+                         to_string(recording_));
+    }
+    return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
+  }
+
+  // Where the host is while the device runs nothing.
+  [[nodiscard]] std::string waiting() const {
+    if (!host_) return "";
+    return fmt::format(" (host in {} for {} of it{})", host_words(*host_), percent(host_->share, 1), slowed());
+  }
+
+  [[nodiscard]] std::string slowed() const {
+    if (!is_slowed()) return "";
+    return fmt::format(", which the recording of {} slows: {:.0f} calls a gap", to_string(recording_),
+                       waits_.calls_per_gap());
+  }
+
+  // Looked for where the device runs nothing for much of a step: it takes time to read all that the host did.
+  void find_host() {
+    const GroupTime& main = groups_.front();
+    if (main.idle() < kMuchIdle * main.total()) return;
+    host_between_ = main.of({LedgerKind::kBetween}) > main.of({LedgerKind::kIdle});
+    const HostQuestion question{&main.group.group.candidate, host_between_, std::nullopt};
+    host_ = HostFrames(in_.index, in_.trace).find(std::span(&question, 1)).front();
+    if (host_ && host_->share < kMostly) host_.reset();
+    const RecordedGaps gaps =
+        recorded_gaps(in_.index, in_.trace.events, in_.trace.steps, in_.trace.work, in_.trace.periods);
+    recording_ = gaps.recording;
+    waits_ = sum_host_waits(gaps, main.group.group.candidate.device_steps, in_.trace.periods.within_kind);
+  }
+
+  void steps() {
+    add(BlockKind::kHeading, "Steps");
+    if (!in_.selection.empty()) add(BlockKind::kItem, in_.selection, "only");
+    for (const GroupTime& of : groups_) {
+      const GroupComparison& group = of.group;
+      const double total = of.total();
+      const std::size_t n = group.group.candidate.device_steps.size();
+      const double comm = of.of({LedgerKind::kComm});
+      std::string text =
+          fmt::format("{}{}{} {}, of which the device is busy {}",
+                      group.group.whole_trace ? "no steps; " : counted(n, "device step") + ": ", n > 1 ? "median " : "",
+                      measure(of), brief_time(median_time(of)), percent(total - of.idle(), total));
+      if (comm > 0 && comm >= kWorthNaming * total)
+        text += fmt::format(" ({} only with communication)", percent(comm, total));
+      if (const auto rate = group.candidate.periods.tokens_per_s()) text += fmt::format("; {:.4g} tokens/s", *rate);
+      add(BlockKind::kItem, text, (group.group.whole_trace ? std::string("trace") : group.group.label) + ":");
+    }
+    for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
+  }
+
+  void where(const GroupTime& of, bool first) {
+    const bool several = of.group.group.candidate.device_steps.size() > 1;
+    add(BlockKind::kHeading, fmt::format("Where the time of {} goes: {} ({}{})", step_words(of.group),
+                                         brief_time(of.total()), several ? "mean " : "", measure(of)));
+    double rest = of.total();
+    std::size_t number = 0;
+    const std::size_t most = first ? kMostItems : kMostItems / 2;
+    for (const LedgerItem& item : of.account.items) {
+      const double time = item.change.candidate;
+      if (time < kWorthSaying * of.total() || number == most) continue;
+      add(BlockKind::kItem,
+          fmt::format("{} ({}) {}{}", brief_time(time), percent(time, of.total()), item_words(of.group, item),
+                      first ? host_of(item) : ""),
+          fmt::format("{}.", ++number));
+      add(BlockKind::kCommand, command(of.group, item), "   ");
+      rest -= time;
+    }
+    if (std::abs(rest) >= kWorthSaying * of.total()) {
+      add(BlockKind::kItem,
+          fmt::format("{} ({}) in smaller rows{}", brief_time(rest), percent(rest, of.total()),
+                      rest < 0 ? ": kernels that run at once count twice above" : ""),
+          "rest:");
+    }
+  }
+
+  static std::string_view measure(const GroupTime& of) { return of.by_period() ? "period" : "span"; }
+
+  // Of the first group.
+  [[nodiscard]] std::string host_of(const LedgerItem& item) const {
+    if (!host_ || item.kind != (host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle)) return "";
+    return fmt::format("; host in {} for {} of it", host_words(*host_), percent(host_->share, 1));
+  }
+
+  [[nodiscard]] std::string item_words(const GroupComparison& group, const LedgerItem& item) const {
+    const double n = item.candidate_n / static_cast<double>(group.candidate_units);
+    const std::string count = fmt::format("{:.{}f}", n, n == std::floor(n) || n >= 100 ? 0 : 1);
+    switch (item.kind) {
+      case LedgerKind::kIdle:
+        return group.group.whole_trace ? "idle: the device runs nothing"
+                                       : "idle: the device runs nothing within the step";
+      case LedgerKind::kBetween:
+        return "between steps: the device runs nothing until the next begins";
+      case LedgerKind::kComm:
+        return fmt::format("exposed communication: {} collective{}, while nothing computes", count, n == 1 ? "" : "s");
+      case LedgerKind::kCopy:
+        return fmt::format("exposed copies: {}, while nothing computes", count);
+      default:
+        return fmt::format("{}: {} kernel{}{}", op_words(item.op), count, n == 1 ? "" : "s", longest_of(group, item));
+    }
+  }
+
+  // "; most in paged_attention_v2".
+  [[nodiscard]] std::string longest_of(const GroupComparison& group, const LedgerItem& item) const {
+    std::map<NameId, std::int64_t> times;
+    for (const WorkCell& cell : group.candidate.cells) {
+      const bool same = in_.kernel_names.op_name(in_.kernel_names.op_of(cell.name)) == item.op;
+      if (same && cell.work == Work::kCompute) times[cell.name] += cell.sum.time;
+    }
+    const auto most =
+        std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    if (most == times.end()) return "";
+    const KernelNameEntry& entry = in_.kernel_names.entries()[most->first];
+    const double all = item.change.candidate * static_cast<double>(group.candidate_units);
+    return fmt::format(
+        "; {} of it in {}", percent(static_cast<double>(most->second), all),
+        shorten_middle(inert_name(entry.short_name.empty() ? entry.name : entry.short_name), kLongestWord));
+  }
+
+  [[nodiscard]] std::string command(const GroupComparison& group, const LedgerItem& item) const {
+    const std::string phase = phase_option(group);
+    switch (item.kind) {
+      case LedgerKind::kIdle:
+      case LedgerKind::kBetween:
+        return "trace-query gaps $T" + phase;
+      case LedgerKind::kComm:
+        return "trace-query comms $T" + phase;
+      case LedgerKind::kCopy:
+        return "trace-query memcpys $T" + phase;
+      default:
+        return fmt::format("trace-query kernels $T --op {}{}", shell_word(item.op), phase);
+    }
+  }
+
+  void warnings() {
+    const auto severity = find_column(in_.warnings.columns, "severity"),
+               finding = find_column(in_.warnings.columns, "finding"),
+               advice = find_column(in_.warnings.columns, "suggestion");
+    std::size_t said = 0;
+    for (const Row& row : in_.warnings.rows) {
+      const auto text = [&](std::optional<std::size_t> column) {
+        const auto* value = column ? std::get_if<std::string>(&row[*column]) : nullptr;
+        return value == nullptr ? std::string() : *value;
+      };
+      if (text(severity) == "info" || said == kMostWarnings) continue;
+      if (said++ == 0) add(BlockKind::kHeading, "Warnings");
+      add(BlockKind::kItem, fmt::format("{} ({})", text(finding), text(advice)), text(severity) + ":");
+    }
+  }
+
+  void more() {
+    add(BlockKind::kHeading, "More");
+    add(BlockKind::kCommand, fmt::format("T={}", shell_word(in_.path)));
+    add(BlockKind::kCommand, "trace-query info $T");
+    add(BlockKind::kCommand, "trace-query compare $T OTHER -o compare.html");
+  }
+
+  const TraceWordsInput& in_;
+  std::vector<GroupTime> groups_;
+  std::optional<HostFrame> host_;  // of the first group: while its devices wait
+  bool host_between_ = false;      // for the next step, else within them
+  HostWaits waits_;                // of the first group, where it idles much
+  Recording recording_;
+};
+
+}  // namespace
+
+Page trace_words(const TraceWordsInput& input) { return TraceWords(input).run(); }
+
+}  // namespace tracedb

@@ -1,0 +1,346 @@
+"""Pages of HTML: their pictures add up to what the reports of `trace-query` say, of made traces and of real ones; and the
+rules of a page hold: one file below 2 MB, inert, the same bytes each time, never over a trace."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from report_page import comparison_page, pictures_of, read_page, report_page  # noqa: E402
+from trace_cases import TRACES, Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
+
+PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
+         ("qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz", "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz"),
+         ("dlrm_8rank/worker0.pt.trace.json", "dlrm_8rank/worker1.pt.trace.json"))
+MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36), ("b", "--seed", 6, "--layers", 8, "--mix", "P,D*8", "--steps", 27,
+                                                                                 "--fuse", "add+rmsnorm", "--vendor", "nvidia"))
+LEFT_OUT = "[others]"
+
+
+def rows_of(*words):
+    document = json.loads(run("trace-query", words[0], "-q", "--json", "--limit", 0, *words[1:]).stdout)
+    return document["rows"]
+
+
+def sections_of(*words):
+    document = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "all", "--limit", 0, *words).stdout)
+    sections = {section["section"]: section["rows"] for section in document.pop("sections")}
+    return {**sections, **document}
+
+
+def close(actual, expected, most, what):
+    require(abs(actual - expected) <= most, f"{what}: got {actual}, expected {expected} +- {most}")
+
+
+def check_waterfall(picture, ledger):
+    rows = [row for row in ledger if row["phase"] == picture["phase"] or picture["phase"] == "all"]
+    total = [row for row in rows if row["item"] in ("[span]", "[period]")][-1]
+    change = sum(row["value"] for row in picture["rows"])
+    equal(picture["start"]["value"] + change, picture["end"]["value"], "start + rows = end")
+    equal(change, total["change"], "sum of the rows")
+    close(picture["start"]["value"], total["baseline"], 0.5, "start")
+    close(picture["end"]["value"], total["candidate"], 1, "end")
+    values = [row["change"] for row in rows if row["change"] and row["item"] not in ("[span]", "[period]")]
+    shown = [row["value"] for row in picture["rows"] if row["label"] != LEFT_OUT]
+    equal(sorted(shown, key=abs), sorted(values, key=abs)[len(values) - len(shown):], "rows of the ledger")
+
+
+def check_operations(picture, sums, most):
+    """`sums`: by class, the ns of each side."""
+    sides = len(next(iter(sums.values())))
+    for side in range(sides):
+        own = {}
+        for row in picture["rows"]:
+            name = picture["classes"][row[0]]
+            own[name] = own.get(name, 0) + row[2 + side]
+        for name, expected in sums.items():
+            rows = sum(picture["classes"][row[0]] == name for row in picture["rows"])
+            close(own.pop(name, 0), expected[side], rows * most, f"{name}, side {side}")
+        require(not any(own.values()), f"classes that the report lacks: {own}")
+        close(sum(row[2 + side] for row in picture["rows"]), sum(one[side] for one in sums.values()), 1, "sum of all classes")
+
+
+def check_distribution(picture, verdicts):
+    row = next(row for row in verdicts if row["phase"] == picture["phase"] and row["metric"] == picture["measure"])
+    for side, name in zip(picture["sides"], ("baseline", "candidate")):
+        equal(side["count"], row[f"{name}_steps"], f"steps of the {name}")
+        equal(side["values"], sorted(side["values"]), "values in order")
+        require(len(side["values"]) == min(side["count"], 2000), "as many values")
+        if side["count"]:
+            close(side["median"], row[name], 0.5, f"median of the {name}")
+            require(side["low"] is None or side["low"] <= side["median"] <= side["high"], "the median is in its interval")
+
+
+def check_layers(picture, sums):
+    """`sums`: by layer, the ns of each side."""
+    for number, side in enumerate(picture["sides"]):
+        equal(len(side["layers"]), len(side["ns"]), "layers")
+        for name, values in zip(side["layers"], side["ns"]):
+            close(sum(values), sums[name][number], 1, f"layer {name}, side {number}")
+
+
+def check_lanes(picture, indexes):
+    for number, side in enumerate(picture["sides"]):
+        kernels = side["kernels"]
+        require(kernels and kernels[0]["start"] == 0, "begins at its first kernel")
+        equal([k["start"] for k in kernels], sorted(k["start"] for k in kernels), "in order")
+        linked = [place for link in picture["links"] for place in link["ab"[number]]]
+        require(all(0 <= place < len(kernels) for place in linked), "links are to kernels")
+        equal(len(linked), len(set(linked)), "a kernel has one link")
+        durations = {dur for (dur,) in open_index(indexes[number]).execute("SELECT DISTINCT dur FROM kernel")}
+        require(all(kernel["dur"] in durations for kernel in kernels), "durations are those of kernels")
+
+
+def check_flame(picture, totals):
+    for side, total in enumerate(totals):
+        close(sum(node[2 + side] for node in picture["nodes"]), total, 1, f"all frames, side {side}")
+    for place, node in enumerate(picture["nodes"]):
+        require(place == 0 or 0 <= node[0] < place, "parents come first")
+
+
+def check_modules(data, indexes):
+    """Flame graphs by Python frame and by module have the same sums; paths of modules are those of `stacks --by module`."""
+    flames = {picture["id"]: picture for picture in pictures_of(data, "flame")}
+    for picture in [one for one in flames.values() if one["by"] == "module"]:
+        python = flames.get("flame" + picture["id"].removeprefix("modules"))
+        sums = [[sum(node[2 + side] for node in one["nodes"]) for side in range(len(indexes))] for one in (picture, python or picture)]
+        equal(sums[0], sums[1], "sums by module and by frame")
+        paths, known = [()], set()
+        for parent, name, *_ in picture["nodes"][1:]:
+            paths.append((*paths[parent], picture["names"][name]))
+        for index in indexes:
+            for line in run("trace-query", "stacks", "-q", "--by", "module", "--view", "collapsed", index).stdout.splitlines():
+                frames = tuple(line.rpartition(" ")[0].split(";"))
+                known |= {frames[:end] for end in range(1, len(frames) + 1)}
+        # Text is cut and escaped in another way there.
+        plain = {path for path in paths[1:] if all(name.isascii() and len(name) < 80 and name[0] not in "[(" for name in path)}
+        equal(plain - known, set(), "paths of modules")
+
+
+def check_timeline(picture, index):
+    shown = sum(event[2] for event in picture["events"]) + sum(mark[2] for mark in picture["merged"])
+    idle = sum(gap[1] for gap in picture["idle"])
+    equal(idle + picture["idle_not_shown"], picture["idle_total"], "idle times")
+    if picture["phase"] == "all":
+        return
+    step = picture["step"]
+    row = next(row for row in rows_of("steps", index) if row["step"] == step)
+    database = open_index(index)
+    if database.execute("SELECT count(*) FROM device WHERE used = 1").fetchone()[0] > 1 or not database.execute(
+            "SELECT count(*) FROM step").fetchone()[0]:
+        return  # of one of the devices; steps that the index does not store
+    close(picture["span"], row["gpu_span"], 0, f"span of step {step}")
+    close(picture["span"] - picture["idle_total"], row["gpu_busy"], 0, f"busy time of step {step}")
+    kernels = row["total_time"]
+    require(shown >= kernels, f"events of step {step}: {shown} ns, of which kernels {kernels}")
+
+
+def check_comparison(folder, indexes):
+    path = folder / "pair.html"
+    document, data = comparison_page(*indexes, path)
+    first = path.read_bytes()
+    comparison_page(*indexes, path)
+    require(path.read_bytes() == first, "the same bytes each time")
+    equal((data["kind"], [side["key"] for side in data["sides"]]), ("compare", ["a", "b"]), "kind and sides")
+    sections = sections_of(*indexes)
+    phases = list(dict.fromkeys(row["phase"] for row in sections["ledger"]))
+    for picture in pictures_of(data, "waterfall"):
+        check_waterfall(picture, sections["ledger"])
+    equal(len(pictures_of(data, "waterfall")), min(len(phases), 3), "a waterfall for each of the first kinds of steps")
+    of_phase = lambda rows, picture: [row for row in rows if picture["phase"] in (row["phase"], "all")]  # noqa: E731
+    sums = lambda rows, key: {row[key]: (row["baseline"], row["candidate"]) for row in rows}  # noqa: E731
+    for picture in pictures_of(data, "operations"):
+        check_operations(picture, sums(of_phase(sections["operations"], picture), "op"), 1)
+    for picture in pictures_of(data, "distribution"):
+        check_distribution(picture, sections["verdict"])
+    for picture in pictures_of(data, "layers"):
+        check_layers(picture, sums(of_phase(sections["layers"], picture), "layer"))
+    for picture in pictures_of(data, "lanes"):
+        check_lanes(picture, indexes)
+    check_modules(data, indexes)
+    for picture in pictures_of(data, "timeline"):
+        check_timeline(picture, indexes[0 if picture["id"].endswith("-a") else 1])
+    text = " ".join(" ".join(document.words).split())
+    terminal = run("trace-query", "compare", "-q", "--width", 1000, *indexes).stdout
+    require(" ".join(terminal.splitlines()[0].split()) in text, "the headline of the terminal")
+    check_tables(document, sections)
+
+
+def column_of(table, head):
+    """The exact values of the column whose head begins so."""
+    place = next(place for place, one in enumerate(table["heads"]) if one["text"].startswith(head))
+    return [row[place]["data-value"] for row in table["rows"]]
+
+
+def check_tables(document, sections):
+    """Cells have the exact values of the reports."""
+    for table in document.tables:
+        name = table["section"].removeprefix("table-")
+        heads = [head["text"] for head in table["heads"]]
+        equal(len(heads), len({id(head) for head in table["heads"]}), f"{name}: heads")
+        require(all(len(row) == len(heads) for row in table["rows"]), f"{name}: cells of each row")
+        if name != "ledger":
+            continue
+        equal(column_of(table, "Change"), [str(row["change"]) for row in sections["ledger"]], "changes of the ledger")
+
+
+def check_layers_of_trace(picture, rows, steps):
+    """Without work that no layer has, where the picture has copies, too."""
+    if len({row["stack"] for row in rows if row["stack"]}) > 1:
+        return
+    sums = {str(row["layer"]): (row["total_time"] / steps,) for row in rows}
+    side = picture["sides"][0]
+    kept = [place for place, name in enumerate(side["layers"]) if name != "[no layer]"]
+    equal({side["layers"][place] for place in kept}, set(sums) - {"[no layer]"}, "layers")
+    check_layers({"sides": [{key: [side[key][place] for place in kept] for key in ("layers", "ns")}]}, sums)
+
+
+def check_trace(folder, index):
+    path = folder / "trace.html"
+    document, data = report_page(index, path)
+    first = path.read_bytes()
+    report_page(index, path)
+    require(path.read_bytes() == first, "the same bytes each time")
+    equal((data["kind"], len(data["sides"])), ("trace", 1), "kind and sides")
+    phases = {row["phase"]: row for row in rows_of("phases", index)}
+    for picture in data["pictures"]:
+        phase = picture["phase"]
+        selection = [] if phase == "all" else ["--phase", phase]
+        devices = max(1, open_index(index).execute("SELECT count(*) FROM device WHERE used = 1").fetchone()[0])
+        steps = phases[phase]["steps"] if phase != "all" else 1
+        if picture["kind"] == "waterfall":
+            equal(picture["start"]["value"] + sum(row["value"] for row in picture["rows"]), picture["end"]["value"], "start + rows = end")
+        if picture["kind"] == "operations" and devices == 1:
+            kernels = {row["op"]: (row["total_time"] / steps,) for row in rows_of("ops", *selection, index)}
+            picture["rows"] = [row for row in picture["rows"] if picture["classes"][row[0]] in kernels]
+            check_operations(picture, kernels, 1)
+        if picture["kind"] == "layers" and devices == 1:
+            check_layers_of_trace(picture, rows_of("layers", *selection, index), steps)
+        if picture["kind"] == "flame" and devices == 1:
+            check_flame(picture, [sum(row["total_time"] for row in rows_of("ops", *selection, index)) / steps])
+        if picture["kind"] == "timeline":
+            check_timeline(picture, index)
+        if picture["kind"] == "lanes":
+            check_lanes(picture, [index])
+    shown = {table["section"].removeprefix("table-"): table for table in document.tables}
+    total = sum(int(value) for value in column_of(shown["ops"], "Total Time")) if "ops" in shown else 0
+    equal(total, sum(row["total_time"] for row in rows_of("ops", index)) if total else 0, "sum of the table of operations")
+
+
+def check_ranks(folder):
+    """Waiting by rank and step adds up to what `ranks` says each rank causes."""
+    run("make-trace", "job", "--ranks", 4, "--late", "2:compute:300000", folder / "job")
+    for name, words in (("report", ("report",)), ("ranks", ("ranks", "--format", "html"))):
+        path = folder / f"{name}.html"
+        run("trace-query", *words, "-q", "-o", path, folder / "job")
+        document, data = read_page(path)
+        equal(data["kind"], "ranks", "kind")
+        picture = data["pictures"][0]
+        document_of_ranks = json.loads(run("trace-query", "ranks", "-q", "--json", folder / "job").stdout)
+        ranks = next(section["rows"] for section in document_of_ranks["sections"] if section["section"] == "ranks")
+        caused = {f"rank {row['rank']}": row["caused"] for row in ranks if row["rank"].isdigit()}
+        equal(dict(zip(picture["rows"], map(sum, picture["ns"]))), caused, "waiting caused")
+        exposed = sum(row["exposed_waiting"] for row in ranks if row["rank"].isdigit())
+        require(max(map(max, zip(*picture["ns"]))) <= picture["most"] <= exposed, f"most of a step: {picture['most']} of {exposed}")
+        require("rank 2 of 4 is late" in " ".join(document.words), "who is late")
+
+
+def check_size(folder):
+    """Thousands of long names, of characters that take most bytes: fewer are shown, and sums close."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": 10_000 * step, "dur": 9_999}
+              for step in range(4)]
+    for number in range(4000):
+        ts, name = 10 * number + 1, f"{number} " + '"<&\U0001f600' * 250
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts, "dur": 1,
+                       "args": {"correlation": number + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts + 2, "dur": 5 + number % 3,
+                       "args": {"correlation": number + 1, "device": 0, "stream": 7}})
+    (folder / "long.json").write_text(json.dumps({"traceEvents": events}))
+    index = ingest(folder / "long.json", folder / "long.tracedb")
+    document, data = report_page(index, folder / "long.html")
+    require("too large" in " ".join(document.words) or len(data["pictures"]) > 3, "says what is left out")
+    picture = pictures_of(data, "operations")[0]
+    check_operations(picture, {row["op"]: (row["total_time"] / 4,) for row in rows_of("ops", index)}, 1)
+    comparison_page(index, index, folder / "long_pair.html")
+
+
+def check_selection(folder, index):
+    """A page about some steps has their figures."""
+    phase = rows_of("phases", index)[0]["phase"]
+    _, data = report_page(index, folder / "phase.html", "--phase", phase)
+    equal({picture["phase"] for picture in data["pictures"]}, {phase}, "phases")
+    _, data = report_page(index, folder / "steps.html", "--step", "2..4")
+    counts = [side["count"] for picture in pictures_of(data, "distribution") for side in picture["sides"]]
+    require(all(count <= 3 for count in counts), f"steps: {counts}")
+    document, data = report_page(index, folder / "none.html", "--step", "999999")
+    equal(data["pictures"], [], "pictures of nothing")
+    require("No device work matches" in " ".join(document.words), "says so")
+    told = run("trace-query", "report", "--step", "999999", "-o", folder / "none.html", index).stderr
+    require("No device work matches --step 999999" in told, f"says so on the terminal: {told}")
+
+
+def check_names_of_files(folder, index):
+    """A file whose name promises another format is written, and said to be."""
+    for words, file, said in ((("ops", "--format", "csv"), "p.html", "written as csv, not html"), (("ops",), "p.html", "written as table, not html"),
+                              (("compare", "--format", "csv", index), "p.html", "written as csv, not html"),
+                              (("report",), "p.csv", "written as html, not csv"),
+                              (("ops", "--format", "csv"), "p.csv", ""), (("ops", "--format", "markdown"), "p.txt", ""), (("report",), "p", "")):
+        told = run("trace-query", *words, "-o", folder / file, index).stderr
+        require(said in told if said else "written as" not in told, f"{words} {file}: {told}")
+
+
+def check_safety(folder, index):
+    """Never over a trace or an index; whole or not at all; wrong use is one line."""
+    before = Path(index).read_bytes()
+    for words in (("report", "-o", index, index), ("compare", "--format", "html", "-o", index, index, index),
+                  ("report", index, index, "-o", folder / "two.html"), ("ops", "--format", "html", index),
+                  ("compare", "--method", "wafer", "-o", folder / "w.html", index, index),
+                  ("compare", "--format", "html", "--csv", index, index)):
+        result = run("trace-query", *words, check=False)
+        require(result.returncode == 2, f"{words[:3]}: exit {result.returncode} {result.stderr}")
+        equal(len(result.stderr.strip().splitlines()), 1, f"{words[:3]}: lines")
+    require(Path(index).read_bytes() == before, "the index is as it was")
+    result = run("trace-query", "report", "-o", folder / "no" / "x.html", index, check=False)
+    require(result.returncode == 5, f"no such folder: exit {result.returncode}")
+    standard = run("trace-query", "report", "-q", index).stdout
+    path = folder / "standard.html"
+    run("trace-query", "report", "-q", "-o", path, index)
+    require(path.read_text() == standard, "the same on standard output")
+    text = run("trace-query", "compare", "-q", "--format", "html", "--gate", 5, index, index).stdout
+    path.write_text(text)
+    document, _ = read_page(path)
+    require("gate" in " ".join(document.words).lower(), "the gate is told")
+
+
+def made_index(folder, name, *options):
+    run("make-trace", *options, "-o", folder / f"{name}.json")
+    return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        made = [made_index(folder, *one) for one in MADE]
+        cases.run("made pair", check_comparison, folder, made)
+        for index in made:
+            cases.run(f"made {Path(index).name}", check_trace, folder, index)
+        cases.run("selections", check_selection, folder, made[0])
+        cases.run("ranks", check_ranks, folder)
+        _, data = report_page(made[0], folder / "modules.html")
+        require(any(picture.get("by") == "module" for picture in data["pictures"]), "a flame graph by module")
+        cases.run("names of files", check_names_of_files, folder, made[0])
+        cases.run("size", check_size, folder)
+        cases.run("safety", check_safety, folder, made[0])
+        for files in PAIRS:
+            paths = [TRACES / "kineto" / file for file in files]
+            if not all(path.exists() for path in paths):
+                cases.skip(files[0], "no folder of real traces")
+                continue
+            indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
+            cases.run(f"pair {paths[0].name}", check_comparison, folder, indexes)
+            for index in indexes:
+                cases.run(f"trace {Path(index).name}", check_trace, folder, index)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
