@@ -14,6 +14,7 @@
 #include "index/locate.h"
 #include "ingest/formats.h"
 #include "ingest/read/format_signs.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {
@@ -76,6 +77,7 @@ std::string recording_in(const fs::path& file) {
   std::string found;
   const std::optional<Error> failure = catch_error([&] {
     const std::string head = read_head(file);
+    if (head.starts_with(kWindowMark)) return;
     const TraceFormat& format = trace_format(head, file);
     const bool any_file = &format == &trace_formats().back();
     if (format.irreplaceable && !any_file) found = format.read == nullptr ? format.name : "a trace";

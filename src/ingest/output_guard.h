@@ -30,7 +30,8 @@ void require_safe_output(const NamedFile& output, OutputContent content, std::sp
 FileKind replaced_kind(const std::filesystem::path& output);
 
 // Why no report may replace the regular file `file`: "a trace", "an index of traces", "a zip archive". Empty where it
-// is nothing of this kind, or not there. Looks at the content only.
+// is nothing of this kind, or not there; so it is for an exported window of a trace, which can be made again. Looks at
+// the content only.
 std::string recording_in(const std::filesystem::path& file);
 
 }  // namespace tracedb

@@ -13,6 +13,9 @@
 
 namespace tracedb {
 
+// How a window of a trace begins that trace-query export wrote: it can be made again.
+inline constexpr std::string_view kWindowMark = "{\"tracedb\":{";
+
 // CUDA runtime, CUDA driver and HIP names alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipGraphLaunch").
 CallKind call_kind(std::string_view name);
 

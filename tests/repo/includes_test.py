@@ -23,6 +23,7 @@ LAYERS = {
     "fleet": {"base", "sql", "trace", "index", "passes"},
     "ranks": {"base", "sql", "trace", "index", "passes"},
     "report": {"base", "sql"},
+    "export": {"base", "sql", "trace", "index", "passes", "report"},
     "present": {"base", "sql", "trace", "compare", "ascend", "report"},
     "report_page": {"base", "sql", "trace", "index", "passes", "compare", "report", "present"},
 }
@@ -59,6 +60,7 @@ ROOMS = {
     "passes/stacks": {"columns", "select"},
     "passes/tables": {"columns", "steps", "layers", "roles", "time", "host", "select", "stacks"},
     "passes/sql": {"roles", "select"},
+    "export/parquet": set(),
     "compare/trace": set(),
     "compare/steps": {"trace"},
     "compare/align": {"trace", "steps"},

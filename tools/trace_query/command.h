@@ -44,5 +44,8 @@ extern const Command kRanksCommand;
 extern const Command kLsCommand;
 extern const Command kTrendCommand;
 extern const Command kReportCommand;
+extern const Command kExportCommand;
+
+const Command* known_command(const std::string& name);  // null: there is none
 
 }  // namespace tracedb

@@ -39,7 +39,7 @@ constexpr const Command* kCommands[] = {
     &kKernelsCommand,  &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,
     &kLaunchesCommand, &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand,
     &kIssuesCommand,   &kRanksCommand,  &kLsCommand,      &kTrendCommand,  &kModelCommand,     &kAieCommand,
-    &kRulesCommand,    &kSqlCommand,    &kSchemaCommand,  &kVerifyCommand,
+    &kRulesCommand,    &kSqlCommand,    &kExportCommand,  &kSchemaCommand, &kVerifyCommand,
 };
 
 std::string help_text() {
@@ -66,12 +66,6 @@ bool is_input(const std::string& word) {
   std::error_code error;
   return word.find('/') != std::string::npos || word.find('.') != std::string::npos ||
          std::filesystem::exists(word, error);
-}
-
-const Command* known_command(const std::string& name) {
-  const auto* const found = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                         [&](const Command* command) { return command->name == name; });
-  return found == std::end(kCommands) ? nullptr : *found;
 }
 
 const Command& find_command(const std::string& name) {
@@ -135,6 +129,13 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+const Command* known_command(const std::string& name) {
+  const auto* const found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                         [&](const Command* command) { return command->name == name; });
+  return found == std::end(kCommands) ? nullptr : *found;
+}
+
 }  // namespace tracedb
 
 int main(int argc, char** argv) {

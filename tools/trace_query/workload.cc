@@ -70,10 +70,21 @@ void add_sequence_options(CommandLine& line) {
   line.add("least", OptionKind::kValue, "only sequences seen at least this often (default 2)");
 }
 
-void add_call_tree_options(CommandLine& line) {
+void add_by_frames(CommandLine& line) {
+  line.add(
+      "by", OptionKind::kValue,
+      "module: by class of nn.Module; line: by line of your own code, which is that of --own or, without it, of all "
+      "files but those of Python, torch, triton, numpy and the like");
+}
+
+void add_frame_options(CommandLine& line) {
   line.add("own", OptionKind::kList, "only frames of these files, GLOBs: 'vllm/*,train.py'");
   line.add("modules", OptionKind::kFlag, "only nn.Module frames, those of one class and caller together: Layer_*");
   line.add("each-module", OptionKind::kFlag, "only nn.Module frames, one by one");
+}
+
+void add_call_tree_options(CommandLine& line) {
+  add_frame_options(line);
   line.add("all-frames", OptionKind::kFlag, "also frames that only call one other frame");
 }
 
@@ -92,6 +103,17 @@ FrameChoice requested_frames(const CommandLine& line) {
     throw Error(ErrorCode::kUsage, "--own, --modules and --each-module choose different frames: give one of them");
   }
   if (line.has("own")) choice.own = line.names("own");
+  const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
+  if (!by) return choice;
+  if (*by != "module" && *by != "line") {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or line", *by));
+  }
+  const bool by_line = *by == "line";
+  if (choice.which != Frames::kAll && !(by_line && choice.which == Frames::kOwn)) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
+                                               choice.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
+  }
+  choice.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
   return choice;
 }
 

@@ -42,6 +42,8 @@ class RequestedWorkload {
   // Before several threads make workloads.
   void load_rules() const { static_cast<void>(rules_.get()); }
   [[nodiscard]] Workload of(const Index& index) const { return {index, rules_, options_}; }
+  [[nodiscard]] const ActiveRules& rules() const { return rules_; }
+  [[nodiscard]] const WorkloadOptions& options() const { return options_; }
   [[nodiscard]] std::vector<std::string> provenance() const;  // of rules, steps and origins, for --explain
 
  private:
@@ -55,7 +57,9 @@ void add_timeline_options(CommandLine& line);                 // --per-stream --
 void add_micro_idle(CommandLine& line);                       // --micro-idle
 void add_steady(CommandLine& line);                           // --steady
 void add_sequence_options(CommandLine& line);                 // --length --least
-void add_call_tree_options(CommandLine& line);                // --own --modules --each-module --all-frames
+void add_frame_options(CommandLine& line);                    // --own --modules --each-module
+void add_call_tree_options(CommandLine& line);                // these and --all-frames
+void add_by_frames(CommandLine& line);                        // --by module, line
 PassOptions requested_pass_options(const CommandLine& line);  // of those that the command knows
 
 }  // namespace tracedb

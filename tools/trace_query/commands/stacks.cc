@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
-#include "report/escape.h"
+#include "export/folded_stacks.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -23,22 +23,6 @@ std::optional<CallTreeView> requested_view(const CommandLine& line) {
   }
   if (wanted == "collapsed") return std::nullopt;
   return static_cast<CallTreeView>(found - kViews.begin());
-}
-
-// What --by makes of the frames that the other options choose.
-FrameChoice requested_frames(const CommandLine& line, FrameChoice chosen) {
-  const auto by = line.text("by");
-  if (!by) return chosen;
-  if (*by != "module" && *by != "line") {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or line", *by));
-  }
-  const bool by_line = *by == "line";
-  if (chosen.which != Frames::kAll && !(by_line && chosen.which == Frames::kOwn)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
-                                               chosen.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
-  }
-  chosen.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
-  return chosen;
 }
 
 // Stacks, but no frame that the options look at.
@@ -69,47 +53,29 @@ std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool a
   return warnings;
 }
 
-// One line a path, as flame graph tools read it: frame;frame;frame time.
-void print_collapsed(std::ostream& out, const StackTimes& times, Frames which) {
-  const std::vector<CallNode> tree = call_tree(times.stacks, times.times, TreeSide::kOutside);
-  std::vector<std::string> paths(tree.size());
-  for (std::size_t id = 0; id < tree.size(); ++id) {
-    std::string frame = escape_text(times.frames[tree[id].frame]);
-    std::replace(frame.begin(), frame.end(), ';', ',');
-    paths[id] = tree[id].parent == kNoNode ? frame : paths[tree[id].parent] + ";" + frame;
-    if (tree[id].self > 0) out << fmt::format("{} {}\n", paths[id], tree[id].self);
-  }
-  if (times.times[0].time > 0) out << fmt::format("{} {}\n", kNoStack, times.times[0].time);
-  if (times.passed_over.time > 0) out << fmt::format("{} {}\n", passed_over_text(which), times.passed_over.time);
-}
-
 int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
   const RequestedWorkload requested(line);
   return run_trace_texts(line, [&](const Index& index, std::ostream& out) {
     Workload workload = requested.of(index);
     const StackTimes times = stack_times(workload, frames);
-    print_collapsed(out, times, frames.which);
+    write_folded(out, folded_stacks(times, frames.which));
     const auto counts = [](const PathTime& path) { return path.count > 0; };
     const bool any_stack = counts(times.passed_over) || std::any_of(times.times.begin() + 1, times.times.end(), counts);
     return warnings_of(workload, any_stack || counts(times.times[0]), any_stack);
   });
 }
 
-int run(std::span<const std::string> args) {
+int run_stacks(std::span<const std::string> args) {
   CommandLine line(kStacksCommand,
                    {OptionGroup::kSelection, OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("view", OptionKind::kValue,
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
-  line.add(
-      "by", OptionKind::kValue,
-      "module: by class of nn.Module; line: by line of your own code, which is that of --own or, without it, of all "
-      "files but those of Python, torch, triton, numpy and the like; flat unless --view says otherwise");
+  add_by_frames(line);
   add_call_tree_options(line);
   if (!line.parse(args)) return 0;
   PassOptions options = requested_pass_options(line);
-  options.frames = requested_frames(line, std::move(options.frames));
   const std::optional<CallTreeView> view = requested_view(line);
   if (!view && !line.has("explain")) return run_collapsed(line, options.frames);
   options.view = view.value_or(CallTreeView::kTree);
@@ -147,6 +113,6 @@ const Command kStacksCommand = {"stacks", "kernel time by python call path, nn.M
                                 "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
                                 "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
                                 "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
-                                run};
+                                run_stacks};
 
 }  // namespace tracedb

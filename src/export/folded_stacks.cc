@@ -1,0 +1,128 @@
+#include "export/folded_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "base/saturating.h"
+#include "base/version.h"
+#include "export/trace_events.h"
+#include "report/escape.h"
+#include "trace/event_names.h"
+
+namespace tracedb {
+namespace {
+
+std::string frame_of_line(const std::string& name) {
+  std::string frame = escape_text(name);
+  std::replace(frame.begin(), frame.end(), ';', ',');
+  return frame;
+}
+
+// A frame for the path that stands for no path.
+void add_rest(FoldedStacks& out, std::string_view name, const PathTime& rest) {
+  if (rest.time <= 0) return;
+  out.stacks.push_back({{static_cast<std::uint32_t>(out.names.size())}, rest.time});
+  out.names.emplace_back(name);
+}
+
+// Frames that several profiles share, each once.
+class SharedFrames {
+ public:
+  std::size_t number(const std::string& name) {
+    const auto [entry, is_new] = numbers_.try_emplace(name, numbers_.size());
+    if (is_new) add(name);
+    return entry->second;
+  }
+  [[nodiscard]] const std::string& json() const { return json_; }
+
+ private:
+  void add(const std::string& name) {
+    const FrameLabel label = frame_label(name);
+    JsonMembers frame;
+    frame.text("name", name);
+    if (!label.file.empty()) frame.text("file", label.file).number("line", label.line);
+    json_ += (json_.empty() ? "\n{" : ",\n{") + frame.str() + "}";
+  }
+
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::string json_;
+};
+
+std::string profile_json(const SpeedscopeProfile& profile, SharedFrames& frames) {
+  std::string samples, weights;
+  std::int64_t total = 0;
+  for (const FoldedStack& stack : profile.stacks.stacks) {
+    samples += samples.empty() ? "[" : ",[";
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+      samples += fmt::format("{}{}", i == 0 ? "" : ",", frames.number(profile.stacks.names[stack.frames[i]]));
+    }
+    samples += "]";
+    weights += fmt::format("{}{}", weights.empty() ? "" : ",", stack.time);
+    total = saturating_add(total, stack.time);
+  }
+  JsonMembers members;
+  members.text("type", "sampled").text("name", profile.name).text("unit", "nanoseconds");
+  members.number("startValue", 0).number("endValue", total);
+  members.json("samples", "[" + samples + "]").json("weights", "[" + weights + "]");
+  return "{" + members.str() + "}";
+}
+
+}  // namespace
+
+FoldedStacks folded_stacks(const StackTimes& times, Frames which) {
+  FoldedStacks out;
+  out.names = times.frames;
+  const std::vector<CallNode> tree = call_tree(times.stacks, times.times, TreeSide::kOutside);
+  for (const CallNode& node : tree) {
+    if (node.self <= 0) continue;
+    FoldedStack stack{{node.frame}, node.self};
+    for (std::uint32_t up = node.parent; up != kNoNode; up = tree[up].parent) stack.frames.push_back(tree[up].frame);
+    std::reverse(stack.frames.begin(), stack.frames.end());
+    out.stacks.push_back(std::move(stack));
+  }
+  add_rest(out, kNoStack, times.times[0]);
+  add_rest(out, passed_over_text(which), times.passed_over);
+  return out;
+}
+
+// Calls visit(path, time) for each stack.
+template <class Visit>
+static void for_each_line(const FoldedStacks& stacks, Visit visit) {
+  std::vector<std::string> frames(stacks.names.size());
+  std::transform(stacks.names.begin(), stacks.names.end(), frames.begin(), frame_of_line);
+  std::string path;
+  for (const FoldedStack& stack : stacks.stacks) {
+    path.clear();
+    for (const std::uint32_t frame : stack.frames) path.append(path.empty() ? "" : ";").append(frames[frame]);
+    visit(path, stack.time);
+  }
+}
+
+void write_folded(std::ostream& out, const FoldedStacks& stacks) {
+  for_each_line(stacks, [&](const std::string& path, std::int64_t time) { out << fmt::format("{} {}\n", path, time); });
+}
+
+void write_folded_difference(std::ostream& out, const FoldedStacks& baseline, const FoldedStacks& candidate) {
+  std::map<std::string, std::array<std::int64_t, 2>> times;
+  for_each_line(baseline, [&](const std::string& path, std::int64_t time) { times[path][0] += time; });
+  for_each_line(candidate, [&](const std::string& path, std::int64_t time) { times[path][1] += time; });
+  for (const auto& [path, both] : times) out << fmt::format("{} {} {}\n", path, both[0], both[1]);
+}
+
+void write_speedscope(std::ostream& out, std::string_view name, std::span<const SpeedscopeProfile> profiles) {
+  SharedFrames frames;
+  std::string all;
+  for (const SpeedscopeProfile& profile : profiles) all += (all.empty() ? "" : ",\n") + profile_json(profile, frames);
+  JsonMembers members;
+  members.text("$schema", "https://www.speedscope.app/file-format-schema.json");
+  members.text("name", name).number("activeProfileIndex", 0).text("exporter", "tracedb " + std::string(kVersion));
+  members.json("shared", "{\"frames\":[" + frames.json() + "]}").json("profiles", "[\n" + all + "]");
+  out << "{" << members.str() << "}\n";
+}
+
+}  // namespace tracedb

@@ -1,0 +1,191 @@
+#include "export/parquet/kernel_file.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <numeric>
+#include <span>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/files/partial_file.h"
+#include "base/saturating.h"
+#include "export/parquet/duckdb_library.h"
+#include "export/parquet/kernel_columns.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr const char* kFunction = "trace_kernels";
+
+// Gives DuckDB the rows, as many at a time as it asks for.
+class KernelScan {
+ public:
+  explicit KernelScan(const KernelColumns& columns) : duckdb_(duckdb_library()), columns_(columns) {}
+
+  void enter(DuckDatabase& database) {
+    void* function = duckdb_.create_table_function();
+    duckdb_.table_function_set_name(function, kFunction);
+    duckdb_.table_function_set_extra_info(function, this, nullptr);
+    duckdb_.table_function_set_bind(function, bind);
+    duckdb_.table_function_set_init(function, [](void* info) { duckdb_library().init_set_max_threads(info, 1); });
+    duckdb_.table_function_set_function(function, fill);
+    const int failed = duckdb_.register_table_function(database.connection(), function);
+    duckdb_.destroy_table_function(&function);
+    if (failed != 0) throw Error(ErrorCode::kResource, "DuckDB takes no table function");
+  }
+
+ private:
+  static void bind(void* info) {
+    const DuckFunctions& duckdb = duckdb_library();
+    auto* scan = static_cast<KernelScan*>(duckdb.bind_get_extra_info(info));
+    scan->places_.clear();
+    for (const KernelColumn& column : scan->columns_.columns()) {
+      void* type = scan->type_of(column);
+      duckdb.bind_add_result_column(info, column.name, type);
+      duckdb.destroy_logical_type(&type);
+    }
+    duckdb.bind_set_bind_data(info, scan, nullptr);
+  }
+
+  // Few texts are members of a type, of which a row has the place: no text is copied, hashed or compared for a row. A
+  // file has them as texts, and once for each group of rows.
+  void* type_of(const KernelColumn& column) {
+    constexpr std::size_t kMostMembers = 4096;
+    std::vector<const char*> members;
+    bool few = column.is_text && !column.texts.empty() && column.texts.size() <= kMostMembers;
+    for (std::size_t i = 0; few && i < column.texts.size(); ++i) {
+      members.push_back(column.texts[i].c_str());
+      few = column.texts[i].find('\0') == std::string::npos;
+    }
+    void* type = few ? duckdb_.create_enum_type(members.data(), members.size())
+                     : duckdb_.create_logical_type(column.is_text ? DuckType::kVarchar : DuckType::kBigint);
+    places_.push_back(few ? duckdb_.enum_internal_type(type) : column.is_text ? DuckType::kVarchar : DuckType::kBigint);
+    return type;
+  }
+
+  static void fill(void* info, void* chunk) {
+    static_cast<KernelScan*>(duckdb_library().function_get_bind_data(info))->fill_chunk(chunk);
+  }
+
+  void fill_chunk(void* chunk) {
+    const std::size_t count = std::min<std::size_t>(duckdb_.vector_size(), columns_.rows() - next_);
+    const std::span<const std::uint32_t> rows = columns_.rows(next_, count);
+    for (std::size_t place = 0; place < columns_.columns().size(); ++place) {
+      fill_vector(duckdb_.data_chunk_get_vector(chunk, place), columns_.columns()[place], places_[place], rows);
+    }
+    duckdb_.data_chunk_set_size(chunk, count);
+    next_ += count;
+  }
+
+  void fill_vector(void* vector, const KernelColumn& column, DuckType type, std::span<const std::uint32_t> rows) {
+    void* data = duckdb_.vector_get_data(vector);
+    if (type == DuckType::kBigint) {
+      column.fill(rows, static_cast<std::int64_t*>(data));
+      mark_unknown(vector, {static_cast<std::int64_t*>(data), rows.size()});
+      return;
+    }
+    values_.resize(rows.size());
+    column.fill(rows, values_.data());
+    mark_unknown(vector, values_);
+    switch (type) {
+      case DuckType::kUtinyint:
+        return copy_places(static_cast<std::uint8_t*>(data));
+      case DuckType::kUsmallint:
+        return copy_places(static_cast<std::uint16_t*>(data));
+      case DuckType::kUinteger:
+        return copy_places(static_cast<std::uint32_t*>(data));
+      default:
+        break;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i] == kUnknownValue) continue;
+      const std::string& text = column.texts[static_cast<std::size_t>(values_[i])];
+      duckdb_.vector_assign_string_element_len(vector, i, text.data(), text.size());
+    }
+  }
+
+  template <class Place>
+  void copy_places(Place* to) const {
+    for (const std::int64_t value : values_) *to++ = static_cast<Place>(value);  // 0 where it is unknown
+  }
+
+  void mark_unknown(void* vector, std::span<const std::int64_t> values) const {
+    if (std::find(values.begin(), values.end(), kUnknownValue) == values.end()) return;
+    duckdb_.vector_ensure_validity_writable(vector);
+    std::uint64_t* const valid = duckdb_.vector_get_validity(vector);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      valid[i / 64] &= ~(std::uint64_t{values[i] == kUnknownValue} << (i % 64));
+    }
+  }
+
+  const DuckFunctions& duckdb_;
+  const KernelColumns& columns_;
+  std::vector<DuckType> places_;      // by column: how a vector holds its values
+  std::vector<std::int64_t> values_;  // of one vector
+  std::size_t next_ = 0;
+};
+
+void require_same(const fs::path& path, const char* what, std::int64_t read, std::int64_t expected) {
+  if (read == expected) return;
+  throw Error(ErrorCode::kResource, fmt::format("{}: DuckDB wrote {} {} of {}; nothing was kept", printable_path(path),
+                                                read, what, expected));
+}
+
+// The time of the file's rows in two halves, as no sum of DuckDB's overflows silently.
+void verify_file(DuckDatabase& database, const fs::path& file, const fs::path& target, const KernelColumns& columns) {
+  const std::string from = " FROM read_parquet(" + duckdb_text(file.string()) + ")";
+  require_same(target, "rows", database.query("SELECT count(*)" + from), static_cast<std::int64_t>(columns.rows()));
+  require_same(target, "ns", database.query("SELECT CAST(coalesce(sum(dur_ns), 0) AS BIGINT)" + from), columns.time());
+}
+
+fs::path target_of(const fs::path& target, const std::string& night, const std::string& job, const Index& index) {
+  if (target.extension() == ".parquet") return target;
+  const std::string trace = path_word(index.meta("source_hash").value_or("unknown"));
+  return target / ("night=" + path_word(night)) / ("job=" + path_word(job)) / (trace + ".parquet");
+}
+
+}  // namespace
+
+std::string night_of(const Index& index) {
+  const std::time_t seconds = index.meta_int64("base_time_ns").value_or(0) / kNsPerSecond;
+  constexpr std::time_t kEarliest = 978'307'200;  // 2001-01-01: what is earlier counts from somewhere else
+  std::tm date{};
+  if (seconds < kEarliest || ::gmtime_r(&seconds, &date) == nullptr) return "unknown";
+  return fmt::format("{:%Y-%m-%d}", date);
+}
+
+std::string path_word(const std::string& text) {
+  constexpr std::size_t kLongest = 64;
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  std::string word = text.substr(0, kLongest);
+  for (char& c : word) c = kPlain.find(c) == std::string_view::npos ? '_' : c;
+  return word.empty() || word.find_first_not_of('.') == std::string::npos ? "unknown" : word;
+}
+
+KernelFile write_kernel_file(Workload& workload, const fs::path& target, const std::string& night,
+                             const std::string& job) {
+  DuckDatabase database;
+  const KernelColumns columns(workload);
+  KernelScan scan(columns);
+  scan.enter(database);
+  const fs::path path = target_of(target, night, job, workload.index());
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  PartialFile partial(path);
+  const std::int64_t rows = database.query(fmt::format(
+      "COPY (SELECT * FROM {}()) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)",
+      kFunction, duckdb_text(partial.path().string())));
+  require_same(path, "rows", rows, static_cast<std::int64_t>(columns.rows()));
+  verify_file(database, partial.path(), path, columns);
+  partial.publish(std::nullopt);
+  return {rows, path};
+}
+
+}  // namespace tracedb

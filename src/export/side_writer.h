@@ -1,0 +1,76 @@
+// The events of one of the traces of an exported window. In four files: what they have in common and the order of
+// things (window_export.cc), the device's events (device_events.cc), the host's (host_events.cc), marks (marks.cc).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "export/tracks.h"
+#include "export/window_export.h"
+
+namespace tracedb {
+
+// Numbers of flows: no two launches of a file share one. That of a correlation where it can be, as Kineto has it.
+class FlowNumbers {
+ public:
+  std::int64_t take(std::int64_t correlation);
+
+ private:
+  std::unordered_set<std::int64_t> taken_;
+  std::int64_t next_ = std::int64_t{1} << 40U;
+};
+
+// What all sides of a file share.
+struct WindowFile {
+  TraceEventWriter events;
+  TrackNumbers numbers;
+  FlowNumbers flows;
+  WindowCounts counts;
+};
+
+class SideWriter {
+ public:
+  SideWriter(WindowFile& file, const WindowSide& side, std::int64_t number, std::int64_t shift);
+
+  // To be called once, in this order.
+  void write_host_events();
+  void write_device_events();
+  void write_marks();
+  void write_names() { tracks_.write_names(file_.events); }
+
+ private:
+  struct HostEvent {
+    std::int64_t ts, end;  // within the trace; end < ts: unknown
+    std::uint32_t kind, id;
+  };
+  class HostRows;
+  class KernelFacts;
+  class Marks;
+
+  // Added to every time of the trace.
+  [[nodiscard]] std::int64_t shifted(std::int64_t ts) const { return ts + shift_; }
+  // The part of a slice that is within the window, and what is cut off as arguments.
+  void clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonMembers& args) const;
+
+  [[nodiscard]] std::vector<HostEvent> find_host_events() const;
+  void write_gpu_annotations();
+  void write_instants();
+  void write_counters();
+  void place_device_events();
+  void write_kernels();
+  void write_memory_ops();
+  void end_flow(std::uint32_t launch, const EventTrack& track, std::int64_t ts);
+
+  WindowFile& file_;
+  Workload& workload_;
+  const TraceWindow& window_;
+  Database& database_;
+  TraceTracks tracks_;
+  std::int64_t shift_;
+  std::vector<EventTrack> kernel_tracks_, memory_tracks_;  // as the rows of the window
+  std::unordered_map<std::uint32_t, std::int64_t> flow_of_launch_;
+};
+
+}  // namespace tracedb

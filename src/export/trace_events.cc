@@ -1,0 +1,117 @@
+#include "export/trace_events.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+
+#include "base/unknown.h"
+#include "report/escape.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kWriteSize = std::size_t{1} << 20U;
+constexpr std::string_view kFlowCategory = "ac2g";  // Kineto's, from the CPU to the GPU
+
+}  // namespace
+
+void JsonMembers::key(std::string_view name) {
+  if (!text_.empty()) text_ += ',';
+  text_.append("\"").append(escape_json(name)).append("\":");
+}
+
+JsonMembers& JsonMembers::number(std::string_view key, std::int64_t value) {
+  this->key(key);
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  return *this;
+}
+
+JsonMembers& JsonMembers::real(std::string_view key, double value) {
+  if (!std::isfinite(value)) return *this;
+  this->key(key);
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  return *this;
+}
+
+JsonMembers& JsonMembers::text(std::string_view key, std::string_view value) {
+  this->key(key);
+  text_.append("\"").append(escape_json(value)).append("\"");
+  return *this;
+}
+
+JsonMembers& JsonMembers::json(std::string_view key, std::string_view value) {
+  this->key(key);
+  text_ += value;
+  return *this;
+}
+
+TraceEventWriter::TraceEventWriter(std::ostream& out, const JsonMembers& members) : out_(out) {
+  text_ = fmt::format("{{{}{}\"traceEvents\":[", members.str(), members.str().empty() ? "" : ",\n");
+}
+
+void TraceEventWriter::begin(char ph, const EventTrack& track, std::string_view category, std::string_view name) {
+  if (text_.size() >= kWriteSize) {
+    out_ << text_;
+    text_.clear();
+  }
+  text_ += any_ ? ",\n" : "\n";
+  any_ = true;
+  fmt::format_to(std::back_inserter(text_), "{{\"ph\":\"{}\"", ph);
+  if (!category.empty()) text_.append(",\"cat\":\"").append(escape_json(category)).append("\"");
+  text_.append(",\"name\":\"").append(escape_json(name)).append("\"");
+  fmt::format_to(std::back_inserter(text_), ",\"pid\":{},\"tid\":{}", track.process, track.thread);
+}
+
+void TraceEventWriter::time(std::string_view key, std::int64_t ns) {
+  constexpr std::int64_t kPerMicrosecond = 1000;
+  const std::int64_t rest = std::abs(ns % kPerMicrosecond);
+  const std::string_view sign = ns < 0 ? "-" : "";
+  fmt::format_to(std::back_inserter(text_), ",\"{}\":{}{}.{:03}", key, sign, std::abs(ns / kPerMicrosecond), rest);
+}
+
+void TraceEventWriter::end(const JsonMembers& args) {
+  if (!args.str().empty()) text_.append(",\"args\":{").append(args.str()).append("}");
+  text_ += '}';
+}
+
+void TraceEventWriter::slice(const TraceSlice& slice, const JsonMembers& args) {
+  begin('X', slice.track, slice.category, slice.name);
+  time("ts", slice.ts);
+  if (slice.dur != kUnknownValue) time("dur", slice.dur);
+  end(args);
+}
+
+void TraceEventWriter::instant(const TraceSlice& point, const JsonMembers& args) {
+  begin('i', point.track, point.category, point.name);
+  time("ts", point.ts);
+  text_ += ",\"s\":\"t\"";
+  end(args);
+}
+
+void TraceEventWriter::counter(const TraceSlice& sample, const JsonMembers& series) {
+  begin('C', sample.track, sample.category, sample.name);
+  time("ts", sample.ts);
+  end(series);
+}
+
+void TraceEventWriter::flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id) {
+  begin(ph, track, kFlowCategory, kFlowCategory);
+  time("ts", ts);
+  fmt::format_to(std::back_inserter(text_), ",\"id\":{}", id);
+  if (ph == 'f') text_ += ",\"bp\":\"e\"";  // bound to the slice that begins or is open there
+  end({});
+}
+
+void TraceEventWriter::metadata(std::string_view kind, const EventTrack& track, const JsonMembers& args) {
+  begin('M', track, {}, kind);
+  end(args);
+}
+
+void TraceEventWriter::finish() {
+  out_ << text_ << "\n]}\n";
+  text_.clear();
+}
+
+}  // namespace tracedb

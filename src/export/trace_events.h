@@ -1,0 +1,67 @@
+// Chrome trace events as text, one a line: what ui.perfetto.dev, chrome://tracing and trace-ingest read. Times are
+// given in ns and written as microseconds with three decimals, so that none is lost; every text is escaped.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace tracedb {
+
+// The inside of a JSON object, member by member.
+class JsonMembers {
+ public:
+  JsonMembers& number(std::string_view key, std::int64_t value);
+  JsonMembers& real(std::string_view key, double value);  // nothing where JSON has no such number
+  JsonMembers& text(std::string_view key, std::string_view value);
+  JsonMembers& json(std::string_view key, std::string_view value);  // valid JSON
+  [[nodiscard]] const std::string& str() const { return text_; }
+  void clear() { text_.clear(); }
+
+ private:
+  void key(std::string_view name);
+  std::string text_;
+};
+
+// Where an event is drawn. Both numbers are made up where the trace has none.
+struct EventTrack {
+  std::int64_t process = 0, thread = 0;
+};
+
+struct TraceSlice {
+  EventTrack track;
+  std::string_view category, name;
+  std::int64_t ts = 0, dur = 0;  // ns; kUnknownValue as length: none is written
+};
+
+class TraceEventWriter {
+ public:
+  // `members`: of the top level, besides the events. The stream must outlive the object.
+  TraceEventWriter(std::ostream& out, const JsonMembers& members);
+  TraceEventWriter(const TraceEventWriter&) = delete;
+  TraceEventWriter& operator=(const TraceEventWriter&) = delete;
+
+  void slice(const TraceSlice& slice, const JsonMembers& args);  // ph X
+  void instant(const TraceSlice& point, const JsonMembers& args);
+  void counter(const TraceSlice& sample, const JsonMembers& series);
+  // From a point inside a slice of one track to the slice that begins at a point of another.
+  void flow_start(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('s', track, ts, id); }
+  void flow_end(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('f', track, ts, id); }
+  // process_name, process_labels, process_sort_index, thread_name, thread_sort_index
+  void metadata(std::string_view kind, const EventTrack& track, const JsonMembers& args);
+
+  void finish();  // nothing may follow
+
+ private:
+  void begin(char ph, const EventTrack& track, std::string_view category, std::string_view name);
+  void time(std::string_view key, std::int64_t ns);
+  void end(const JsonMembers& args);
+  void flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id);
+
+  std::ostream& out_;
+  std::string text_;  // not written yet
+  bool any_ = false;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,238 @@
+#include "export/tracks.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "passes/columns/event_columns.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kLargestNumber = 1'999'999'999;  // of those that a trace has and keeps
+constexpr std::int64_t kHosts = 1'000'000;              // hosts come behind the devices
+constexpr std::int64_t kLanesOfTrack = 1'000;
+
+std::optional<std::int64_t> integer_in(const Statement& rows, int column) {
+  return rows.type(column) == ValueType::kInteger ? std::optional(rows.int64(column)) : std::nullopt;
+}
+
+std::string text_in(const Statement& rows, int column) { return std::string(rows.text(column)); }
+
+template <class T>
+T& element(std::vector<T>& list, std::size_t id) {
+  if (id >= list.size()) list.resize(id + 1);
+  return list[id];
+}
+
+constexpr std::string_view kMarkNames[] = {"steps", "annotations", "layers", "roles", "idle causes"};
+
+}  // namespace
+
+std::int64_t TrackNumbers::take(Taken& taken, std::optional<std::int64_t> wanted) {
+  if (wanted && *wanted >= 0 && *wanted <= kLargestNumber && taken.numbers.insert(*wanted).second) return *wanted;
+  return taken.next++;
+}
+
+TraceTracks::TraceTracks(const Index& index, TrackNumbers& numbers, TrackPrefix prefix)
+    : numbers_(numbers), prefix_(std::move(prefix)), devices_(1), streams_(1), hosts_(1), threads_(1) {
+  read_devices(index);
+  read_hosts(index);
+}
+
+void TraceTracks::read_devices(const Index& index) {
+  std::int64_t place = 0;
+  Statement devices(index.database(), "SELECT id, ordinal, name FROM device ORDER BY used = 0, ordinal, id");
+  while (devices.step()) {
+    Device& device = element(devices_, devices.id(0));
+    device.ordinal = integer_in(devices, 1);
+    device.name = text_in(devices, 2);
+    device.place = place++;
+  }
+  Statement streams(index.database(), "SELECT id, device_id, number FROM stream");
+  while (streams.step()) {
+    Stream& stream = element(streams_, streams.id(0));
+    stream.device = streams.id(1);
+    stream.number = integer_in(streams, 2);
+    stream.text = text_in(streams, 2);
+    element(devices_, stream.device);
+  }
+  // Devices keep their numbers, whatever the processes are called.
+  for (std::uint32_t id = 0; id < streams_.size(); ++id) {
+    if (id > 0) device_process(streams_[id].device);
+  }
+}
+
+void TraceTracks::read_hosts(const Index& index) {
+  Statement processes(index.database(), "SELECT id, pid, name FROM process");
+  while (processes.step()) {
+    Host& host = element(hosts_, processes.id(0));
+    host.pid = integer_in(processes, 1);
+    host.pid_text = text_in(processes, 1);
+    host.name = text_in(processes, 2);
+  }
+  Statement threads(index.database(), "SELECT id, process_id, tid, name, sort_index FROM thread");
+  while (threads.step()) {
+    Thread& thread = element(threads_, threads.id(0));
+    thread.process = threads.id(1);
+    thread.tid = integer_in(threads, 2);
+    thread.tid_text = text_in(threads, 2);
+    thread.name = text_in(threads, 3);
+    thread.sort_index = integer_in(threads, 4);
+    element(hosts_, thread.process);
+  }
+  const EventColumns calls(index, "runtime_call");
+  std::uint32_t last = 0;  // most calls are of the thread of the call before
+  for (const std::uint32_t thread : calls.ids("thread_id")) {
+    if (std::exchange(last, thread) == thread || thread >= threads_.size()) continue;
+    hosts_[threads_[thread].process].calls = true;
+  }
+}
+
+std::int64_t TraceTracks::device_process(std::uint32_t device_id) {
+  Device& device = element(devices_, device_id);
+  if (!device.process) device.process = numbers_.process(device.ordinal);
+  return *device.process;
+}
+
+TraceTracks::Device* TraceTracks::device_with(std::int64_t ordinal) {
+  for (Device& device : devices_) {
+    if (device.process && device.ordinal == ordinal) return &device;
+  }
+  return nullptr;
+}
+
+// Kineto gives the process of a device its number.
+std::int64_t TraceTracks::host_process(std::uint32_t process_id) {
+  Host& host = element(hosts_, process_id);
+  if (host.process) return *host.process;
+  const Device* device = host.calls || !host.pid ? nullptr : device_with(*host.pid);
+  host.is_device = device != nullptr;
+  host.process = device != nullptr ? *device->process : numbers_.process(host.pid);
+  return *host.process;
+}
+
+EventTrack TraceTracks::thread(std::uint32_t thread_id) {
+  const std::uint32_t process_id = element(threads_, thread_id).process;
+  const std::int64_t process = host_process(process_id);
+  Thread& thread = threads_[thread_id];
+  if (!thread.track) thread.track = EventTrack{process, numbers_.thread(process, thread.tid)};
+  return *thread.track;
+}
+
+std::uint32_t TraceTracks::device_of(std::uint32_t stream_id) const {
+  return stream_id < streams_.size() ? streams_[stream_id].device : 0;
+}
+
+TraceTracks::Stream& TraceTracks::stream_with_lanes(std::uint32_t stream_id) {
+  const std::uint32_t device = element(streams_, stream_id).device;
+  const std::int64_t process = device_process(device);
+  Stream& stream = streams_[stream_id];
+  if (!stream.lanes) {
+    const std::string name = "stream " + (stream.number ? std::to_string(*stream.number) : stream.text);
+    stream.lanes = Lanes{process, name, stream.number.value_or(stream_id), stream.number, {}, {}};
+  }
+  return stream;
+}
+
+EventTrack TraceTracks::place(Lanes& lanes, std::int64_t ts, std::int64_t end) {
+  std::size_t lane = 0;
+  while (lane < lanes.ends.size() && lanes.ends[lane] > ts) ++lane;
+  if (lane == lanes.ends.size()) {
+    lanes.threads.push_back(numbers_.thread(lanes.process, lane == 0 ? lanes.wanted : std::nullopt));
+    lanes.ends.push_back(end);
+  }
+  lanes.ends[lane] = end;
+  return {lanes.process, lanes.threads[lane]};
+}
+
+EventTrack TraceTracks::stream(std::uint32_t stream_id) {
+  Lanes& lanes = *stream_with_lanes(stream_id).lanes;
+  if (!lanes.threads.empty()) return {lanes.process, lanes.threads.front()};
+  return place(lanes, 0, 0);
+}
+
+EventTrack TraceTracks::stream(std::uint32_t stream_id, std::int64_t ts, std::int64_t end) {
+  return place(*stream_with_lanes(stream_id).lanes, ts, end);
+}
+
+EventTrack TraceTracks::mark(std::uint32_t device_id, MarkTrack track, std::int64_t ts, std::int64_t end) {
+  Device& device = element(devices_, device_id);
+  if (!device.marks) device.marks = numbers_.process(std::nullopt);
+  const auto number = static_cast<std::size_t>(track);
+  const auto [entry, is_new] = marks_.try_emplace({device_id, track});
+  if (is_new) {
+    entry->second.process = *device.marks;
+    entry->second.name = kMarkNames[number];
+    entry->second.sort_index = static_cast<std::int64_t>(number);
+    entry->second.wanted = static_cast<std::int64_t>(number) + 1;
+  }
+  return place(entry->second, ts, end);
+}
+
+void TraceTracks::add_place(std::uint32_t stream_id, JsonMembers& args) const {
+  if (stream_id >= streams_.size()) return;
+  const Stream& stream = streams_[stream_id];
+  if (const auto ordinal = devices_[stream.device].ordinal) args.number("device", *ordinal);
+  if (stream.number) {
+    args.number("stream", *stream.number);
+  } else if (!stream.text.empty()) {
+    args.text("stream", stream.text);
+  }
+}
+
+void TraceTracks::write_process(TraceEventWriter& events, std::int64_t process, const std::string& name,
+                                std::int64_t sort) const {
+  const EventTrack track{process, 0};
+  events.metadata("process_name", track, JsonMembers().text("name", prefix_.text + name));
+  events.metadata("process_sort_index", track, JsonMembers().number("sort_index", sort));
+}
+
+void TraceTracks::write_lanes(TraceEventWriter& events, const Lanes& lanes) const {
+  for (std::size_t i = 0; i < lanes.threads.size(); ++i) {
+    const EventTrack track{lanes.process, lanes.threads[i]};
+    const std::string name = i == 0 ? lanes.name : fmt::format("{} ({})", lanes.name, i + 1);
+    const auto lane = static_cast<std::int64_t>(i);
+    events.metadata("thread_name", track, JsonMembers().text("name", name));
+    events.metadata("thread_sort_index", track,
+                    JsonMembers().number("sort_index", lanes.sort_index * kLanesOfTrack + lane));
+  }
+}
+
+void TraceTracks::write_devices(TraceEventWriter& events) const {
+  for (const Device& device : devices_) {
+    const std::string number = device.ordinal ? std::to_string(*device.ordinal) : "";
+    const std::string name = fmt::format("device {}{}{}", number, device.name.empty() ? "" : ": ", device.name);
+    const std::int64_t sort = device.place * 4 + prefix_.side * 2;
+    if (device.marks)
+      write_process(events, *device.marks, fmt::format("device {}: steps, layers, roles, idle", number), sort);
+    if (device.process) write_process(events, *device.process, name, sort + 1);
+  }
+}
+
+void TraceTracks::write_threads(TraceEventWriter& events) const {
+  for (const Thread& thread : threads_) {
+    if (!thread.track) continue;
+    const std::string& name = thread.name.empty() ? thread.tid_text : thread.name;
+    if (!name.empty()) events.metadata("thread_name", *thread.track, JsonMembers().text("name", name));
+    if (const auto sort = thread.sort_index ? thread.sort_index : thread.tid)
+      events.metadata("thread_sort_index", *thread.track, JsonMembers().number("sort_index", *sort));
+  }
+}
+
+void TraceTracks::write_names(TraceEventWriter& events) const {
+  write_devices(events);
+  for (const Stream& stream : streams_) {
+    if (stream.lanes) write_lanes(events, *stream.lanes);
+  }
+  for (const auto& [key, lanes] : marks_) write_lanes(events, lanes);
+  for (std::size_t id = 0; id < hosts_.size(); ++id) {
+    const Host& host = hosts_[id];
+    if (!host.process || host.is_device) continue;
+    const std::string& name = host.name.empty() ? host.pid_text : host.name;
+    write_process(events, *host.process, name, kHosts * (prefix_.side + 1) + static_cast<std::int64_t>(id));
+  }
+  write_threads(events);
+}
+
+}  // namespace tracedb

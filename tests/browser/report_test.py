@@ -1,0 +1,163 @@
+"""Pages as `report` and `compare` make them, in a real browser: made traces, traces of hostile names, and real pairs where
+there are some. Skipped where no Chromium is installed."""
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from browser import Browser, missing_browser  # noqa: E402
+from hostile_names import NAMES, events_of  # noqa: E402
+from report_page import comparison_page, report_page  # noqa: E402
+from trace_cases import TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36),
+        ("b", "--seed", 6, "--layers", 8, "--mix", "P,D*8", "--steps", 27, "--fuse", "add+rmsnorm", "--vendor", "nvidia"))
+PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),)
+BROKEN = """return [...document.querySelectorAll('svg *')].flatMap((e) => [...e.attributes])
+    .filter((a) => /NaN|undefined|Infinity/.test(a.value)).map((a) => a.name + '=' + a.value)"""
+HOVER_ALL = """document.querySelectorAll('svg').forEach((svg) => { [...svg.querySelectorAll('.marks > *')].slice(0, 100).forEach((mark) =>
+    mark.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50}))); })"""
+
+
+def opens(browser, path, data):
+    """Every picture is drawn, with numbers only, and nothing is said or asked for."""
+    for width in (1280, 390):
+        browser.resize(width, 800)
+        browser.open(path)
+        equal([entry["message"] for entry in browser.log("browser")], [], "console")
+        equal(browser.requests(), [], "requests")
+        equal(browser.run("return document.querySelectorAll('figure.picture svg').length"), len(data["pictures"]), "pictures")
+        equal(browser.run("return [...document.querySelectorAll('figure.picture svg')].filter((s) => !s.querySelector('.marks > *')).length"),
+              0, "pictures without marks")
+        equal(browser.run(BROKEN), [], "attributes that are no numbers")
+        require(browser.run("return document.documentElement.scrollWidth") <= width, f"wider than {width} px")
+        browser.run(HOVER_ALL)
+        equal(browser.run("return [window.hit || 0, document.scripts.length, document.images.length]"), [0, 3, 0], "a name that ran")
+
+
+def tells_at_first_sight(browser, path):
+    """Headline, first reason and the account of time are on the first screen."""
+    browser.resize(1280, 800)
+    browser.open(path)
+    ends = browser.run("""const end = (s) => document.querySelector(s).getBoundingClientRect().bottom;
+        return [end('h1'), end('.reasons li'), end('.lead .marks > :nth-child(2)')]""")
+    require(all(0 < end < 800 for end in ends), f"bottoms of headline, first reason and first cause: {ends}")
+
+
+# What the page's own script makes of a picture, in the colours and at the width of a file.
+DRAW = """const page = JSON.parse(document.getElementById('data').textContent);
+    const picture = page.pictures.find((one) => one.id === arguments[0]), svg = d3.create('svg');
+    tracedb.pictures[picture.kind](svg, picture, {width: 960, sides: page.sides, state: {}, ink: (name) => tracedb.draw.LIGHT[name],
+        tip: (marks, text) => marks.append('title').text(text)});
+    const own = (e) => [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join('');
+    return [...svg.node().querySelectorAll('*')].map((e) => [e.localName, own(e), [...e.attributes].map((a) => [a.name, a.value])])"""
+
+
+def comparable(name, value):
+    """A number by its two digits after the point; lists of them too."""
+    parts = re.split(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)", value)
+    return name, tuple(round(float(part), 1) + 0.0 if at % 2 else part.strip() for at, part in enumerate(parts))
+
+
+def drawn_alike(browser, folder, data, indexes):
+    """The files of `export --format svg` have the elements that the browser draws, each with its attributes and texts."""
+    for picture in data["pictures"]:
+        path = folder / "picture.svg"
+        result = run("trace-query", "export", "-q", "--picture", picture["id"], "-o", path, indexes[0], "--compare", indexes[1], check=False)
+        if "without Duktape" in result.stderr:
+            return
+        equal((result.returncode, result.stderr), (0, ""), picture["id"])
+        root = ElementTree.fromstring(path.read_bytes())
+        own = [[element.tag.split("}")[1], (element.text or "").rstrip("\n"), list(element.attrib.items())]
+               for element in root.iter() if element is not root][3:]  # after title, description and paper
+        shown = browser.run(DRAW, picture["id"])
+        equal(len(own), len(shown), f"{picture['id']}: elements")
+        for one, other in zip(own, shown):
+            equal(one[:2], [other[0], other[1].rstrip("\n")], f"{picture['id']}: element and text")
+            numbers = [sorted(comparable(*pair) for pair in side[2]) for side in (one, other)]
+            require(alike(*numbers), f"{picture['id']}: {one} and {other}")
+
+
+def alike(one, other):
+    """Numbers may differ by what rounding to two digits does."""
+    if len(one) != len(other):
+        return False
+    for (name, parts), (other_name, other_parts) in zip(one, other):
+        if name != other_name or len(parts) != len(other_parts):
+            return False
+        for part, other_part in zip(parts, other_parts):
+            close = isinstance(part, float) and isinstance(other_part, float) and abs(part - other_part) < 0.11
+            if part != other_part and not close:
+                return False
+    return True
+
+
+def prints_whole_tables(browser, path):
+    """Tables become as wide as paper is, and again what they were."""
+    browser.resize(718, 1000)
+    browser.open(path)
+    width = "return Math.max(...[...document.querySelectorAll('table.data')].map((t) => t.getBoundingClientRect().width))"
+    before = browser.run(width)
+    require(before > 718, f"no wide table to look at: {before}")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    require(browser.run(width) <= 700, f"wider than paper: {browser.run(width)}")
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    equal(browser.run(width), before, "width after printing")
+
+
+def check_pair(browser, folder, indexes):
+    path = folder / "pair.html"
+    _, data = comparison_page(*indexes, path)
+    opens(browser, path, data)
+    tells_at_first_sight(browser, path)
+    prints_whole_tables(browser, path)
+    drawn_alike(browser, folder, data, indexes)
+
+
+def check_trace(browser, folder, index):
+    path = folder / "report.html"
+    _, data = report_page(index, path)
+    opens(browser, path, data)
+
+
+def check_hostile(browser, folder):
+    """Names that a browser would obey, and one of a million characters."""
+    indexes = []
+    for side in ("a", "b"):
+        events = [event for number, name in enumerate((*NAMES, "long" + "x" * 1_000_000)) for event in events_of(number, name)]
+        (folder / f"hostile-{side}.json").write_text(json.dumps({"traceEvents": events}))
+        indexes.append(ingest(folder / f"hostile-{side}.json", folder / f"hostile-{side}.tracedb"))
+    check_trace(browser, folder, indexes[0])
+    path = folder / "pair.html"
+    opens(browser, path, comparison_page(*indexes, path)[1])
+
+
+def main():
+    cases = Cases()
+    lacking = missing_browser()
+    if lacking:
+        cases.skip("pages in a browser", lacking)
+        cases.finish()
+    with scratch_folder() as folder, Browser() as browser:
+        made = [ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb") for name, *options in MADE]
+        cases.run("made pair", check_pair, browser, folder, made)
+        cases.run("made trace", check_trace, browser, folder, made[0])
+        long = folder / f"{'a_file_of_a_long_name_' * 10}.tracedb"
+        long.write_bytes(made[0].read_bytes())
+        cases.run("a long name of a file", check_trace, browser, folder, long)
+        cases.run("a pair of long names", check_pair, browser, folder, [long, made[1]])
+        cases.run("hostile names", check_hostile, browser, folder)
+        for names in PAIRS:
+            paths = [TRACES / "kineto" / name for name in names]
+            if not all(path.exists() for path in paths):
+                cases.skip(f"pair {names[0]}", f"not in {TRACES}")
+                continue
+            indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
+            cases.run(f"pair {names[0]}", check_pair, browser, folder, indexes)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/text/closest_name.h"
+#include "base/text/counted.h"
+#include "export/folded_stacks.h"
+#include "export/parquet/kernel_file.h"
+#include "export/window_export.h"
+#include "report/escape.h"
+#include "report_page/report_page.h"
+#include "trace_query/command.h"
+#include "trace_query/export_formats.h"
+#include "trace_query/output_file.h"
+#include "trace_query/run.h"
+
+namespace tracedb {
+namespace {
+
+// The trace and, with --compare, the one it is compared with.
+struct ExportInputs {
+  std::vector<std::string> paths;
+  std::vector<OpenedTrace> traces;
+};
+
+void note(const CommandLine& line, const std::string& text) {
+  if (!line.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
+}
+
+ExportInputs open_inputs(const CommandLine& line) {
+  const std::span<const std::string> given = line.inputs();
+  if (given.size() > 1) {
+    throw Error(ErrorCode::kUsage, "export: give one trace, and with --compare a second one to put beside it");
+  }
+  ExportInputs inputs{{given.front()}, {}};
+  if (const auto other = line.text("compare")) inputs.paths.push_back(*other);
+  for (const std::string& path : inputs.paths) {
+    inputs.traces.push_back(open_trace(path, line));
+    const std::string prefix = inputs.paths.size() > 1 ? printable_path(path) + ": " : "";
+    for (const std::string& text : inputs.traces.back().notes) note(line, prefix + text);
+  }
+  return inputs;
+}
+
+// What is no text to read goes to a file or a program.
+void refuse_terminal(const CommandLine& line, std::string_view example) {
+  if (line.text("output").value_or("-") != "-" || isatty(STDOUT_FILENO) != 1) return;
+  throw Error(ErrorCode::kUsage, fmt::format("export: name the file to write, as in -o {}", example));
+}
+
+// Options that another format has.
+void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
+  for (const char* option : options) {
+    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
+  }
+}
+
+int write_perfetto(const CommandLine& line) {
+  refuse_options(line, "perfetto", {"by", "own", "modules", "each-module", "night", "job"});
+  refuse_terminal(line, "window.json");
+  const auto gaps = static_cast<std::size_t>(line.number("top-gaps").value_or(0));
+  if (line.has("top-gaps") && gaps == 0) throw Error(ErrorCode::kUsage, "--top-gaps 0: give 1 or more");
+  const RequestedWorkload requested(line);
+  const ExportInputs inputs = open_inputs(line);
+  std::deque<Workload> workloads;
+  std::deque<TraceWindow> windows;
+  std::vector<WindowSide> sides;
+  std::vector<std::string> empty;
+  for (const OpenedTrace& trace : inputs.traces) {
+    Workload& workload = workloads.emplace_back(trace.index, requested.rules(), requested.options());
+    const TraceWindow& window = windows.emplace_back(find_window(workload, gaps));
+    sides.push_back({workload, window, inputs.traces.size() == 1 ? "" : sides.empty() ? "A: " : "B: "});
+    for (const std::string& text : workload.selection_notes()) note(line, text);
+    if (!window.empty()) continue;
+    empty.push_back(printable_path(inputs.paths[sides.size() - 1]) + ": " + why_no_kernels(workload));
+  }
+  const auto refuse = [&] {
+    throw Error(ErrorCode::kUsage, fmt::format("nothing to write: {}", fmt::join(empty, "; ")));
+  };
+  // A window by time, or of a trace without kernels, may have the host's work.
+  const bool any_time = std::any_of(windows.begin(), windows.end(), [](const auto& one) { return !one.spans.empty(); });
+  if (!any_time) refuse();
+  OutputTarget output(line.text("output"));
+  const WindowCounts counts = write_windows(output.stream(), sides);
+  if (counts.kernels + counts.memory_ops + counts.host_events == 0) refuse();
+  output.finish();
+  for (const std::string& text : empty) note(line, text);
+  note(line,
+       fmt::format("{}, {}, {} of the host, {} from launches; ui.perfetto.dev opens it",
+                   counted(counts.kernels, "kernel"), counted(counts.memory_ops, "copy or fill", "copies and fills"),
+                   counted(counts.host_events, "event"), counted(counts.flows, "flow")));
+  return 0;
+}
+
+int write_stacks(const CommandLine& line, bool speedscope) {
+  refuse_options(line, speedscope ? "speedscope" : "collapsed", {"top-gaps", "night", "job"});
+  if (speedscope) refuse_terminal(line, "x.speedscope.json");
+  const FrameChoice frames = requested_pass_options(line).frames;
+  const RequestedWorkload requested(line);
+  const ExportInputs inputs = open_inputs(line);
+  std::vector<FoldedStacks> stacks;
+  for (const OpenedTrace& trace : inputs.traces) {
+    Workload workload = requested.of(trace.index);
+    stacks.push_back(folded_stacks(stack_times(workload, frames), frames.which));
+    for (const std::string& text : workload.selection_notes()) note(line, text);
+    if (stacks.back().stacks.empty()) note(line, why_no_kernels(workload));
+  }
+  OutputTarget output(line.text("output"));
+  if (speedscope) {
+    std::vector<SpeedscopeProfile> profiles;
+    for (std::size_t i = 0; i < stacks.size(); ++i) profiles.push_back({printable_path(inputs.paths[i]), stacks[i]});
+    write_speedscope(output.stream(), profiles.front().name, profiles);
+  } else if (stacks.size() == 2) {
+    write_folded_difference(output.stream(), stacks[0], stacks[1]);
+  } else {
+    write_folded(output.stream(), stacks[0]);
+  }
+  output.finish();
+  return 0;
+}
+
+int write_parquet(const CommandLine& line) {
+  refuse_options(line, "parquet", {"top-gaps", "compare", "by", "own", "modules", "each-module"});
+  const std::string target = line.text("output").value_or("-");
+  if (target == "-") {
+    throw Error(ErrorCode::kUsage, "export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
+  }
+  const RequestedWorkload requested(line);
+  const ExportInputs inputs = open_inputs(line);
+  const Index& index = inputs.traces.front().index;
+  const std::filesystem::path source = index.meta("source_path").value_or(inputs.paths.front());
+  const std::string job = line.text("job").value_or(source.parent_path().filename().string());
+  Workload workload = requested.of(index);
+  const KernelFile file = write_kernel_file(workload, target, line.text("night").value_or(night_of(index)), job);
+  note(line, fmt::format("{}: {}", printable_path(file.path), counted(file.rows, "kernel")));
+  return 0;
+}
+
+// "; " between kinds, ", " between formats of a kind: "speedscope, collapsed: kernel time ...".
+std::string format_help() {
+  std::string text;
+  for (const ExportFormat& format : kExportFormats) {
+    text += format.name;
+    text += format.what.empty() ? ", " : fmt::format(": {}; ", format.what);
+  }
+  return text + "without it the ending of -o names the format";
+}
+
+const ExportFormat& format_of(const std::string& wanted, std::string_view file) {
+  std::vector<std::string> known;
+  for (const ExportFormat& format : kExportFormats) {
+    if (wanted.empty() ? !format.ending.empty() && file.ends_with(format.ending) : format.name == wanted) return format;
+    known.emplace_back(format.name);
+  }
+  if (wanted.empty()) return kExportFormats[0];
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--format {}: there are {}{}", wanted, fmt::join(known, ", "), did_you_mean(wanted, known)));
+}
+
+// A word of an option and its value, taken out: --name VALUE or --name=VALUE.
+std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& name) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const bool joined = word->starts_with(name + "=");
+    if (*word != name && !joined) continue;
+    if (!joined && word + 1 == words.end()) throw Error(ErrorCode::kUsage, fmt::format("{}: give a value", name));
+    std::string value = joined ? word->substr(name.size() + 1) : *(word + 1);
+    words.erase(word, word + (joined ? 1 : 2));
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::string value_of(std::vector<std::string> words, const std::string& name) {
+  return take_option(words, name).value_or("");
+}
+
+// A page has the pictures, and report and compare make it.
+int run_picture_command(std::vector<std::string> words) {
+  if (value_of(words, "--picture").empty()) {
+    std::vector<std::string_view> kinds;
+    for (const PictureKind& kind : picture_kinds()) kinds.push_back(kind.name);
+    throw Error(ErrorCode::kUsage, fmt::format("export: --format svg needs --picture, a kind or the id of one, as in "
+                                               "--picture waterfall-decode: {}",
+                                               fmt::join(kinds, ", ")));
+  }
+  const auto other = take_option(words, "--compare");
+  if (!other) return kReportCommand.run(words);
+  words.push_back(*other);
+  return kCompareCommand.run(words);
+}
+
+// Tables and pictures are written by the commands that make them; nullopt: it is about neither.
+std::optional<int> run_other_command(std::span<const std::string> args) {
+  std::vector<std::string> words(args.begin(), args.end());
+  const auto report = take_option(words, "--report");
+  const auto query = take_option(words, "--query");
+  if (report && query) throw Error(ErrorCode::kUsage, "export: give --report or --query, not both");
+  if (report) {
+    const Command* command = known_command(*report);
+    if (command == nullptr || command == &kExportCommand) {
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("--report {}: no such report (trace-query --help lists them)", *report));
+    }
+    return command->run(words);
+  }
+  const std::string wanted = value_of(words, "--format");
+  const std::string file = value_of(words, "-o") + value_of(words, "--output");
+  const bool has_picture = !value_of(words, "--picture").empty();
+  const ExportFormat& format = format_of(wanted.empty() && has_picture ? "svg" : wanted, file);
+  const ExportKind kind = format.kind;
+  if (has_picture && kind != ExportKind::kPicture) {
+    throw Error(ErrorCode::kUsage, fmt::format("--picture: does not apply to {}", format.name));
+  }
+  if (kind == ExportKind::kPicture && !query) {
+    take_option(words, "--format");
+    return run_picture_command(std::move(words));
+  }
+  if (!query && kind != ExportKind::kTable) return std::nullopt;
+  words.push_back(query.value_or("SELECT * FROM kernels"));
+  return kSqlCommand.run(words);
+}
+
+int write_export(const CommandLine& line) {
+  const std::string file = line.text("output").value_or("");
+  const ExportFormat& format = format_of(line.text("format").value_or(""), file);
+  const std::string_view named = format_of_name(file);
+  if (!named.empty() && named != format.name && named != "json") {
+    note(line, fmt::format("{} is written as {}, not {} as its name says", printable_path(file), format.name, named));
+  }
+  switch (format.kind) {
+    case ExportKind::kPerfetto:
+      return write_perfetto(line);
+    case ExportKind::kSpeedscope:
+    case ExportKind::kCollapsed:
+      return write_stacks(line, format.kind == ExportKind::kSpeedscope);
+    case ExportKind::kParquet:
+      return write_parquet(line);
+    case ExportKind::kPicture:
+    case ExportKind::kTable:
+      break;
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("export: write --format {} and -o FILE as words of their own", format.name));
+}
+
+int run(std::span<const std::string> args) {
+  // Asked what it offers, it answers for itself.
+  const bool asked =
+      std::any_of(args.begin(), args.end(), [](const std::string& word) { return word == "--help" || word == "-h"; });
+  if (!asked) {
+    if (const std::optional<int> code = run_other_command(args)) return *code;
+  }
+  CommandLine line(kExportCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
+                                    OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kInput});
+  line.add("format", OptionKind::kValue, format_help().c_str());
+  line.add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
+  line.add("compare", OptionKind::kValue,
+           "put a second trace beside it: perfetto with the first kernels of both at the same time, speedscope as a "
+           "second profile, collapsed with both times in a line, svg as the page of compare has it");
+  line.add("picture", OptionKind::kValue, ("svg: " + picture_help()).c_str());
+  line.add("top-gaps", OptionKind::kValue, "perfetto: only around the N longest times at which a device ran nothing");
+  add_by_frames(line);
+  add_frame_options(line);
+  line.add("night", OptionKind::kValue, "parquet: of the folder night=.. below that of -o (default: the trace's date)");
+  line.add("job", OptionKind::kValue, "parquet: of the folder job=.. in it (default: the name of the trace's folder)");
+  line.add("report", OptionKind::kValue,
+           "the table of this command, with its options: 'export --report kernels' is 'kernels'");
+  line.add("query", OptionKind::kValue, "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
+  line.add_help(
+      "\nTables are written by the commands that make them, all rows, with their options: csv, tsv, jsonl and json "
+      "without\n"
+      "--report and --query are 'sql TRACE \"SELECT * FROM kernels\"'. Pictures are those of 'report', with --compare "
+      "of\n"
+      "'compare', with their options.\n");
+  if (!line.parse(args)) return 0;
+  return write_export(line);
+}
+
+}  // namespace
+
+const Command kExportCommand = {"export", "part of a trace for Perfetto, speedscope and flame graphs; tables as files",
+                                "export [options] TRACE|INDEX",
+                                "  trace-query export trace.json.gz --step 40..44 -o window.json\n"
+                                "  trace-query export trace.json.gz --top-gaps 3 -o gaps.json\n"
+                                "  trace-query export mi300x.json --compare h100.json --step 5 -o both.json\n"
+                                "  trace-query export trace.json.gz --format collapsed --by module | flamegraph.pl\n"
+                                "  trace-query export trace.json.gz -o trace.speedscope.json\n"
+                                "  trace-query export trace.json.gz --format parquet -o kernels\n"
+                                "  trace-query export mi300x.json --compare h100.json --picture waterfall -o why.svg\n"
+                                "  trace-query export trace.json.gz --report ops --phase decode -o ops.csv",
+                                run};
+
+}  // namespace tracedb
