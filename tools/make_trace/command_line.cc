@@ -1,23 +1,26 @@
 #include "make_trace/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <sstream>
 
 #include "base/error.h"
 #include "make_trace/model/model.h"
 #include "make_trace/model/spellings.h"
+#include "shared/manual_page.h"
 
 namespace tracedb {
 namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kUsageText =
-    "usage: make-trace [options] OUTPUT\n"
+constexpr std::string_view kUsageText = "make-trace [options] OUTPUT\n";
+constexpr std::string_view kDescription =
     "Writes a synthetic PyTorch (Kineto) trace of a vLLM-like server, or of another model, and its ground truth,\n"
-    "OUTPUT.truth.json. 'make-trace job' writes all ranks of a job, 'make-trace aie' tiles of an AI Engine.\n\n"
-    "example: make-trace --vendor amd --layers 32 --steps 20 --fuse add+rmsnorm,silu+quant --seed 7 mi300x.json.gz\n\n";
+    "OUTPUT.truth.json. 'make-trace job' writes all ranks of a job, 'make-trace aie' tiles of an AI Engine.\n";
+constexpr std::string_view kExample =
+    "make-trace --vendor amd --layers 32 --steps 20 --fuse add+rmsnorm,silu+quant --seed 7 mi300x.json.gz\n";
 
 po::typed_value<std::string>* text(const char* value) { return po::value<std::string>()->default_value(value); }
 
@@ -171,14 +174,41 @@ po::options_description describe_options() {
 }
 
 std::string help_text() {
-  std::string text(kUsageText);
   std::ostringstream described;
   described << describe_options();
-  text += described.str() + "\nfusions:";
-  for (const std::string_view name : fusion_names()) text.append(" ").append(name);
-  text += "\nspellings:";
-  for (const std::string_view name : spelling_names()) text.append(" ").append(name);
-  return text + "\n";
+  return fmt::format("usage: {}{}\nexample: {}\n{}\nfusions: {}\nspellings: {}\n", kUsageText, kDescription, kExample,
+                     described.str(), fmt::join(fusion_names(), " "), fmt::join(spelling_names(), " "));
+}
+
+std::string manual_text() {
+  ManualPage page("make-trace", "1", "writes synthetic profiler traces, with their ground truth");
+  page.heading("Synopsis");
+  page.lines(fmt::format("{}make-trace job [options] FOLDER\nmake-trace aie [options] OUTPUT", kUsageText));
+  page.heading("Description");
+  page.paragraph(kDescription);
+  page.paragraph("'make-trace job --help' and 'make-trace aie --help' list the options of these.");
+  page.options("Options", describe_options());
+  page.heading("Fusions");
+  page.paragraph(fmt::format("{}", fmt::join(fusion_names(), " ")));
+  page.heading("Spellings");
+  page.paragraph(fmt::format("{}", fmt::join(spelling_names(), " ")));
+  page.heading("Examples");
+  page.lines(kExample);
+  page.see_also({"trace-ingest(1)", "trace-query(1)"});
+  return page.text();
+}
+
+Candidates complete_words(std::span<const std::string> words) {
+  const auto values = [](const po::option_description& option) {
+    const std::string& name = option.long_name();
+    Candidates found = name == "fuse"       ? one_of(fmt::format("{}", fmt::join(fusion_names(), ",")))
+                       : name == "spelling" ? one_of(fmt::format("{}", fmt::join(spelling_names(), ",")))
+                                            : choices(option.description());
+    found.several = name == "fuse" || name == "spelling";
+    found.files = name == "output" || name == "truth" || name == "labels";
+    return found;
+  };
+  return complete(words, describe_options(), values, {{{"job"}, {"aie"}}, true});
 }
 
 std::optional<AscendOptions> read_ascend_options(const po::variables_map& values) {

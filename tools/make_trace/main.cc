@@ -8,7 +8,10 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text/counted.h"
@@ -18,6 +21,7 @@
 #include "make_trace/write/labels.h"
 #include "make_trace/write/trace_writer.h"
 #include "make_trace/write/truth.h"
+#include "shared/manual_page.h"
 
 namespace tracedb {
 namespace {
@@ -101,6 +105,15 @@ int run_main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "job") {
     make_job_trace(argc - 1, argv + 1);
+    return 0;
+  }
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == kManualOption) {
+    fmt::print("{}", manual_text());
+    return 0;
+  }
+  if (!words.empty() && words.front() == kCompleteOption) {
+    fmt::print("{}", to_lines(complete_words(std::span(words).subspan(1))));
     return 0;
   }
   po::positional_options_description positional;

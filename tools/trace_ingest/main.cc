@@ -7,15 +7,18 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/version.h"
 #include "report/escape.h"
+#include "shared/manual_page.h"
 #include "shared/option_parsing.h"
 #include "shared/process_memory.h"
 #include "shared/process_signals.h"
+#include "shared/word_completion.h"
 #include "trace_ingest/housekeeping.h"
 #include "trace_ingest/run.h"
 
@@ -25,15 +28,17 @@ namespace {
 
 constexpr const char* kUsage =
     "Usage: trace-ingest [options] TRACE|FOLDER...\n"
-    "       trace-ingest --stats|--gc [options] [FOLDER...]\n"
+    "       trace-ingest --stats|--gc [options] [FOLDER...]\n";
+constexpr const char* kDescription =
     "Converts profiler traces (PyTorch/Kineto JSON, plain or gzip or zstd) into SQLite indexes.\n"
     "The index of x.json is x.json.tracedb next to it, or in the cache directory if that folder is not writable.\n"
     "A trace whose index is still valid is skipped. Folders are searched with their subfolders; '-' is standard "
     "input.\n"
-    "Run it again to continue after an interruption.\n\n"
+    "Run it again to continue after an interruption.\n";
+constexpr const char* kExamples =
     "Examples: trace-ingest run1/rank0.pt.trace.json.gz\n"
     "          trace-ingest --jobs 4 --summary dumps.jsonl /dumps\n"
-    "          trace-ingest --gc --max-size 20G --older-than 30d --dry-run\n\n";
+    "          trace-ingest --gc --max-size 20G --older-than 30d --dry-run\n";
 
 po::options_description visible_options() {
   po::options_description options("Options");
@@ -178,6 +183,30 @@ void require_consistent(const po::variables_map& values) {
   }
 }
 
+std::string manual() {
+  tracedb::ManualPage page("trace-ingest", "1", "converts profiler traces into SQLite indexes");
+  page.heading("Synopsis");
+  page.lines("trace-ingest [options] TRACE|FOLDER...\ntrace-ingest --stats|--gc [options] [FOLDER...]");
+  page.heading("Description");
+  page.paragraph(kDescription);
+  page.options("Options", visible_options());
+  page.options("Housekeeping", housekeeping_options());
+  page.exit_status();
+  page.heading("Examples");
+  page.lines(kExamples);
+  page.see_also({"trace-query(1)", "tracedb(5)"});
+  return page.text();
+}
+
+tracedb::Candidates complete(std::span<const std::string> words, const po::options_description& options) {
+  const auto values = [](const po::option_description& option) {
+    const std::string value = option.format_parameter();
+    if (value == "WHEN") return tracedb::one_of("auto,always,never");
+    return tracedb::Candidates{{}, value == "FILE" || value == "DIR" || value == "LIST"};
+  };
+  return tracedb::complete(words, options, values, {{}, true});
+}
+
 int run(int argc, char** argv) {
   po::options_description visible = visible_options();
   visible.add(housekeeping_options());
@@ -185,9 +214,17 @@ int run(int argc, char** argv) {
   hidden.add_options()("chunk-size", po::value<std::string>(), "")  // for tests: the index must not depend on it
       ("heartbeat", po::value<std::string>(), "");                  // for tests: seconds between lines of progress
   const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words == std::vector<std::string>{std::string(tracedb::kManualOption)}) {
+    std::cout << manual();
+    return 0;
+  }
+  if (!words.empty() && words.front() == tracedb::kCompleteOption) {
+    std::cout << tracedb::to_lines(complete(std::span(words).subspan(1), visible));
+    return 0;
+  }
   const po::variables_map values = tracedb::parse_options(words, visible, hidden, "trace");
   if (values.count("help") > 0) {
-    std::cout << kUsage << visible;
+    std::cout << kUsage << kDescription << '\n' << kExamples << '\n' << visible;
     return 0;
   }
   if (values.count("version") > 0) {

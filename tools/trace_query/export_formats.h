@@ -1,4 +1,4 @@
-// The formats of `export`: its help and its errors follow from this list.
+// The formats of `export`: its help, its errors and the completion of words follow from this list.
 #pragma once
 
 #include <string_view>

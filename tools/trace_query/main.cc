@@ -25,13 +25,17 @@
 #include "shared/terminal.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
+#include "trace_query/completion.h"
+#include "trace_query/environment.h"
 #include "trace_query/limits.h"
+#include "trace_query/manual.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kHelpWidth = 100;  // where it goes to no terminal
+constexpr std::size_t kEnvironmentIndent = 21;
 
 // In the order help shows them.
 constexpr const Command* kCommands[] = {
@@ -42,21 +46,26 @@ constexpr const Command* kCommands[] = {
     &kRulesCommand,    &kSqlCommand,    &kExportCommand,  &kSchemaCommand, &kVerifyCommand,
 };
 
+constexpr std::string_view kDescription =
+    "Answers questions about profiler traces of GPUs and NPUs from their indexes. A trace without a valid\n"
+    "index is ingested first.";
+
 std::string help_text() {
   std::string text =
-      "Usage: trace-query COMMAND [options] TRACE|INDEX...\n\n"
-      "Answers questions about profiler traces of GPUs and NPUs from their indexes. A trace without a valid\n"
-      "index is ingested first.\n\nCommands:\n";
+      fmt::format("Usage: trace-query COMMAND [options] TRACE|INDEX...\n\n{}\n\nCommands:\n", kDescription);
   for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
+  text +=
+      "\n'trace-query COMMAND --help' shows the options of a command, 'trace-query help COMMAND' also its columns.\n"
+      "'trace-query TRACE' is info.\n\n"
+      "Environment:\n";
+  for (const EnvironmentVariable& variable : kEnvironmentVariables) {
+    std::string meaning(variable.meaning);
+    const std::size_t end = meaning.find('\n');
+    if (end != std::string::npos) meaning.replace(end, 1, "\n" + std::string(kEnvironmentIndent, ' '));
+    text += fmt::format("  {:<18} {}\n", variable.name, meaning);
+  }
   return text +
-         "\n'trace-query COMMAND --help' shows the options of a command, 'trace-query help COMMAND' also its columns.\n"
-         "'trace-query TRACE' is info.\n\n"
-         "Environment:\n"
-         "  TRACEDB_CACHE_DIR  where indexes go that cannot lie beside their traces (~/.cache/tracedb)\n"
-         "  TRACEDB_RULES      what --rules says where it is not given\n"
-         "  TRACEDB_COLUMNS    the width of tables, where it is a number (else COLUMNS, else the terminal's); else\n"
-         "                     columns, separated by commas: tables show those of them that they have\n\n"
-         "Exit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 bad input, 5 disk, memory or time,\n"
+         "\nExit codes: 0 ok, 1 the answer is no, 2 wrong use, 3 bad input, 5 disk, memory or time,\n"
          "6 try again, 130 interrupted.\n\n"
          "Example:\n  trace-query kernels trace.json.gz --limit 10\n";
 }
@@ -76,6 +85,19 @@ const Command& find_command(const std::string& name) {
               fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
 }
 
+// With the name of a command in front, its own words; with a trace there, those of info.
+int print_completion(std::span<const std::string> words) {
+  const bool of_program = words.size() < 2 || words.front() == "help" || words.front().starts_with('-');
+  if (of_program) {
+    std::cout << to_lines(complete_program(kCommands, words));
+    return 0;
+  }
+  const Command* command = known_command(words.front());
+  std::vector<std::string> args{std::string(kCompleteOption)};
+  args.insert(args.end(), words.begin() + (command == nullptr ? 0 : 1), words.end());
+  return (command == nullptr ? kInfoCommand : *command).run(args);
+}
+
 int dispatch(std::span<const std::string> args) {
   if (args.empty()) {
     std::cerr << help_text();
@@ -90,6 +112,12 @@ int dispatch(std::span<const std::string> args) {
     std::cout << help_text();
     return 0;
   }
+  if (name == kManualOption) {
+    const bool index = args.size() > 1 && args[1] == "tracedb";
+    std::cout << (index ? index_manual() : program_manual(kDescription, kCommands));
+    return 0;
+  }
+  if (name == kCompleteOption) return print_completion(args.subspan(1));
   if (name == "help") {
     const Command& command = find_command(args[1]);
     const int code = command.run(std::vector<std::string>{"--help"});

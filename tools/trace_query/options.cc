@@ -13,8 +13,10 @@
 #include "base/text/decimal.h"
 #include "report_page/report_page.h"
 #include "shared/option_parsing.h"
+#include "trace_query/completion.h"
 #include "trace_query/inputs.h"
 #include "trace_query/limits.h"
+#include "trace_query/manual.h"
 
 namespace tracedb {
 namespace {
@@ -215,6 +217,14 @@ void CommandLine::add(const char* names, OptionKind kind, const char* help) {
 }
 
 bool CommandLine::parse(std::span<const std::string> args) {
+  if (!args.empty() && args.front() == kCompleteOption) {
+    std::cout << to_lines(complete_command(command_, args.subspan(1), options_->all()));
+    return false;
+  }
+  if (args.size() == 1 && args.front() == kManualOption) {
+    print_manual();
+    return false;
+  }
   options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
   positional_ = list("positional");
   if (has("help")) {
@@ -243,6 +253,16 @@ void CommandLine::set_limits() const {
 void CommandLine::print_help() const {
   std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
             << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
+}
+
+void CommandLine::print_manual() const {
+  ManualPage page = command_manual(command_);
+  page.help_text(more_help_);
+  page.options("Options", options_->own);
+  page.options("Selection", options_->selection);
+  page.options("Common options", options_->common);
+  add_command_end(page, command_);
+  std::cout << page.text();
 }
 
 bool CommandLine::knows(const std::string& name) const { return options_->all().find_nothrow(name, false) != nullptr; }

@@ -64,7 +64,7 @@ class CommandLine {
   // The command finds its inputs itself, and then calls set_inputs().
   void find_inputs_later() { finds_inputs_ = false; }
 
-  // False when help was asked for and printed.
+  // False when help was asked for and printed; also the manual page or the words for completion.
   bool parse(std::span<const std::string> args);
 
   [[nodiscard]] bool knows(const std::string& name) const;  // an option of this command
@@ -92,6 +92,7 @@ class CommandLine {
 
  private:
   void print_help() const;
+  void print_manual() const;
   void set_limits() const;
 
   struct Options;

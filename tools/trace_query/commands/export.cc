@@ -16,6 +16,7 @@
 #include "export/window_export.h"
 #include "report/escape.h"
 #include "report_page/report_page.h"
+#include "shared/word_completion.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
 #include "trace_query/output_file.h"
@@ -252,8 +253,9 @@ int write_export(const CommandLine& line) {
 
 int run(std::span<const std::string> args) {
   // Asked what it offers, it answers for itself.
-  const bool asked =
-      std::any_of(args.begin(), args.end(), [](const std::string& word) { return word == "--help" || word == "-h"; });
+  const bool asked = std::any_of(args.begin(), args.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h" || word == kCompleteOption;
+  });
   if (!asked) {
     if (const std::optional<int> code = run_other_command(args)) return *code;
   }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "shared/word_completion.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/aie/aie_stream.h"
 #include "trace_query/commands/aie/aie_tables.h"
@@ -221,8 +222,10 @@ void add_options(CommandLine& line) {
            "options --M --K --N --m --k --n --row --col --hwid --warmup --iterations, and no others of these");
 }
 
-int run(std::span<const std::string> args) {
-  const auto asks_help = [](const std::string& arg) { return arg == "--help" || arg == "-h"; };
+int run_aie(std::span<const std::string> args) {
+  const auto asks_help = [](const std::string& arg) {
+    return arg == "--help" || arg == "-h" || arg == kCompleteOption;
+  };
   const auto compat = compat_arguments(args);
   if (compat && std::none_of(compat->rest.begin(), compat->rest.end(), asks_help)) return run_compat(*compat);
   CommandLine line(kAieCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
@@ -256,6 +259,6 @@ const Command kAieCommand = {"aie", "kernels, stalls and iterations of the tiles
                              "  trace-query aie before.json after.json --section system --gemm 256,768,768\n"
                              "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 "
                              "--col 1 --hwid npu1 --warmup 1 --iterations 8",
-                             run};
+                             run_aie};
 
 }  // namespace tracedb

@@ -1,0 +1,45 @@
+// The words with which a command line may go on, for completion in shells: the programs answer `--complete WORDS...`,
+// and tools/completion has what asks them.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+inline constexpr std::string_view kCompleteOption = "--complete";
+
+struct Candidate {
+  std::string word;
+  std::string meaning = {};  // one line; may be empty
+};
+
+// What may stand in one place of a command line.
+struct Candidates {
+  std::vector<Candidate> words;
+  bool files = false;    // also any file
+  bool several = false;  // separated by commas
+};
+
+// Of an option that takes a value, by its long name.
+using ValuesOf = std::function<Candidates(const boost::program_options::option_description&)>;
+
+// For the last of `words`, which may be empty or begun. `arguments` are for a word that is neither an option nor the
+// value of one.
+Candidates complete(std::span<const std::string> words, const boost::program_options::options_description& options,
+                    const ValuesOf& values_of, const Candidates& arguments);
+
+// One line a candidate: word, TAB, meaning; then ":list" where a comma may follow, and ":files" where files may stand.
+std::string to_lines(const Candidates& candidates);
+
+// The words of a description that begins "a | b | c"; else none.
+Candidates choices(std::string_view description);
+
+// Words to choose from: "auto,always,never".
+Candidates one_of(std::string_view words);
+
+}  // namespace tracedb

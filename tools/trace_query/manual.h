@@ -1,0 +1,23 @@
+// Manual pages of trace-query, of its commands and of the index format.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "shared/manual_page.h"
+#include "trace_query/command.h"
+
+namespace tracedb {
+
+// trace-query(1). `description`: what its help says before the commands.
+std::string program_manual(std::string_view description, std::span<const Command* const> commands);
+
+// trace-query-COMMAND(1): name, usage and summary so far; add_command_end() adds columns and examples.
+ManualPage command_manual(const Command& command);
+void add_command_end(ManualPage& page, const Command& command);
+
+// tracedb(5), from the objects that `trace-query schema` lists.
+std::string index_manual();
+
+}  // namespace tracedb
