@@ -96,3 +96,10 @@ tracedb_python_test(reliability.output_safety reliability/output_safety_test.py 
 tracedb_python_test(reliability.linear_work reliability/linear_work_test.py 900)
 tracedb_python_test(browser.page browser/page_test.py 300)
 tracedb_python_test(browser.report browser/report_test.py 300)
+
+# On servers of Debian's packages: tools/fleet/check.sh runs them, elsewhere they say so and are skipped.
+tracedb_python_test(fleet.ingest_task fleet/ingest_task_test.py 300)
+tracedb_python_test(fleet.slurm fleet/slurm_test.py 600)
+tracedb_python_test(fleet.warehouse fleet/warehouse_test.py 600)
+set_tests_properties(fleet.ingest_task fleet.slurm fleet.warehouse PROPERTIES LABELS fleet)
+set_tests_properties(fleet.slurm fleet.warehouse PROPERTIES RUN_SERIAL TRUE)

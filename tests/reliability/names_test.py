@@ -101,6 +101,7 @@ def all_together():
         equal(result.returncode, 0, f"exit code ({result.stderr})")
         harmless(result.stderr, "a folder")
         equal(summary_names(folder / "summary"), sorted(names.names), "names in the summary")
+        equal(summary_names(folder / "summary", "index"), sorted(name + b".tracedb" for name in names.names), "indexes in the summary")
         (folder / "list").write_bytes(b"".join(names.path(name) + b"\0" for name in names.names))
         result = run_in(names.folder, "--files-from", folder / "list")
         equal(closing_line(result.stderr.decode())["valid"], len(names.names), "valid from a list")
@@ -110,10 +111,10 @@ def all_together():
         equal(closing_line(result.stderr.decode())["valid"], len(lined), "valid from a list of lines")
 
 
-def summary_names(path):
+def summary_names(path, field="path"):
     records = [json.loads(line) for line in path.read_bytes().decode().splitlines()]
-    return sorted(os.path.basename(bytes.fromhex(record["path_hex"]) if "path_hex" in record
-                                   else os.fsencode(record["path"])) for record in records)
+    return sorted(os.path.basename(bytes.fromhex(record[f"{field}_hex"]) if f"{field}_hex" in record
+                                   else os.fsencode(record[field])) for record in records)
 
 
 def complaints():

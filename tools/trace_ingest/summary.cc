@@ -21,15 +21,14 @@ std::string text_field(std::string_view name, const std::string& text) {
   return fmt::format(",\"{}\":\"{}\"", name, escape_json(text));
 }
 
-std::string bytes_field(const std::string& name) {
-  if (valid_utf8(name).replaced == 0) return {};
-  std::string field = ",\"path_hex\":\"";
-  for (const char c : name) field += fmt::format("{:02x}", static_cast<unsigned char>(c));
+// A name that is no valid UTF-8 cannot be had back from its text.
+std::string path_field(std::string_view name, const std::filesystem::path& path) {
+  std::string field = fmt::format("\"{}\":", name);
+  field += path.empty() ? "null" : fmt::format("\"{}\"", escape_json(path.native()));
+  if (valid_utf8(path.native()).replaced == 0) return field;
+  field += fmt::format(",\"{}_hex\":\"", name);
+  for (const char c : path.native()) field += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return field + '"';
-}
-
-std::string path_fields(const std::filesystem::path& path) {
-  return fmt::format("{{\"path\":\"{}\"", escape_json(path.native())) + bytes_field(path.native());
 }
 
 int exit_code(const TraceRecord& record, Strictness strictness) {
@@ -44,8 +43,7 @@ bool was_read(const TraceRecord& record) {
 }  // namespace
 
 std::string summary_line(const TraceRecord& record, Strictness strictness) {
-  std::string line = path_fields(record.trace);
-  line += text_field("index", record.index.native());
+  std::string line = '{' + path_field("path", record.trace) + ',' + path_field("index", record.index);
   line += fmt::format(",\"status\":\"{}\",\"seconds\":{:.3f},\"bytes\":{},\"events\":{},\"issues\":{},\"code\":{}",
                       to_string(record.status), record.seconds, record.bytes, record.events, record.issues,
                       exit_code(record, strictness));
@@ -55,15 +53,15 @@ std::string summary_line(const TraceRecord& record, Strictness strictness) {
 
 std::string summary_line(const ListedIndex& index, std::string_view reason, std::string_view action,
                          const std::string& error) {
-  std::string line = path_fields(index.path);
+  std::string line = '{' + path_field("path", index.path);
   line += fmt::format(",\"kind\":\"index\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":{}", to_string(index.state),
                       index.file.bytes, index.file.modified_ns);
-  line += text_field("source", index.source.native()) + text_field("reason", std::string(reason));
+  line += ',' + path_field("source", index.source) + text_field("reason", std::string(reason));
   return line + text_field("action", std::string(action)) + text_field("error", error) + '}';
 }
 
 std::string summary_line(const ListedLeftover& leftover, std::string_view action, const std::string& error) {
-  std::string line = path_fields(leftover.path);
+  std::string line = '{' + path_field("path", leftover.path);
   line += fmt::format(",\"kind\":\"leftover\",\"state\":\"{}\",\"bytes\":{},\"modified_ns\":null,\"source\":null",
                       leftover.in_use ? "in use" : "dead", leftover.bytes);
   line += text_field("reason", "of " + leftover.index.filename().native());

@@ -16,7 +16,8 @@ namespace tracedb {
 
 enum class Strictness { kLenient, kStrict };  // kStrict: lost data is a failure (--strict)
 
-// Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field path_hex with their bytes.
+// Without the line feed. Names that are no valid UTF-8 appear with U+FFFD, and a field more, path_hex, index_hex or
+// source_hex, has their bytes.
 std::string summary_line(const TraceRecord& record, Strictness strictness);
 std::string summary_line(const ListedIndex& index, std::string_view reason, std::string_view action,
                          const std::string& error);
