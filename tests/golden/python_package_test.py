@@ -1,4 +1,5 @@
 """tools/python: the package answers what the programs answer, shows itself without harm, and fails in one line."""
+import ast
 import json
 import os
 import re
@@ -6,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import types
+import venv
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -121,6 +124,47 @@ def check_readme(folder):
     equal((result.returncode, result.stderr), (0, ""), "README")
 
 
+def check_pictures():
+    hostile = tracedb.Table([{"name": value, "ns": 5.0 * place} for place, value in
+                             enumerate(["<script>", "\x1b[31m", "\u202eevil", "&", "x" * 100000, None])], {"ns": "ns"})
+    picture = hostile.bars("name", "ns", most=5)
+    root = ElementTree.fromstring(picture.svg)
+    equal([part.tag.rpartition("}")[2] for part in root].count("rect"), 5, "bars")
+    require(picture._repr_html_() == picture.svg and len(picture.svg) < 5000 and "\x1b" not in picture.svg, picture.svg[:200])
+    ElementTree.fromstring(tracedb.Table([]).bars("a", "b").svg)
+
+
+def check_notebook(folder):
+    """Every cell runs, and what a cell ends with shows itself."""
+    os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
+    names, shown, before = {}, [], os.getcwd()
+    os.chdir(folder)
+    try:
+        for cell in json.loads((ROOT / "tools/python/tour.ipynb").read_text())["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            tree = ast.parse("".join(cell["source"]))
+            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, "cell", "exec"), names)  # noqa: S102
+            if last:
+                value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
+                shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
+    finally:
+        os.chdir(before)
+    require(len(shown) > 6 and sum("<svg" in text for text in shown) > 2, [text[:40] for text in shown])
+
+
+def check_jupyter(folder):
+    if not shutil.which("jupyter-nbconvert"):
+        raise Skip("jupyter-nbconvert is not installed; the cells ran without it")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "python")}
+    shutil.copy(ROOT / "tools/python/tour.ipynb", folder)  # its cells run in the folder that it is in
+    result = subprocess.run(["jupyter-nbconvert", "--to", "html", "--execute", "tour.ipynb"], cwd=folder,
+                            env=environment, capture_output=True, text=True, check=False)
+    require(result.returncode == 0, result.stderr[-2000:])
+    require("<svg" in (folder / "tour.html").read_text(), "no picture")
+
+
 def check_version():
     """One version for all."""
     known = run("trace-query", "--version").stdout.split()[-1]
@@ -128,7 +172,15 @@ def check_version():
     equal((tracedb.__version__, re.search(r'^version = "(.*)"', project, re.M)[1]), (known, known), "version")
 
 
-def check_wheel(folder):
+USE = '''import json, sys, tracedb
+trace = tracedb.open(sys.argv[1])
+assert list(trace.report("ops", phase="decode"))
+print(json.dumps({"file": tracedb.__file__, "kernels": list(trace.sql("SELECT count(*) AS n FROM kernels")),
+                  "reasons": len(tracedb.compare(sys.argv[1], sys.argv[2]).reasons)}))'''
+
+
+def check_wheel(folder, path, other):
+    """The wheel, unpacked where the Python of a new environment has its packages, and used there."""
     copy = shutil.copytree(ROOT / "tools" / "python", folder / "package", ignore=shutil.ignore_patterns("__pycache__"))
     result = None
     for python in filter(shutil.which, (sys.executable, "/usr/bin/python3")):
@@ -142,6 +194,17 @@ def check_wheel(folder):
     wheel, = (folder / "wheels").glob("tracedb-*.whl")
     names = subprocess.run([sys.executable, "-m", "zipfile", "-l", wheel], capture_output=True, text=True, check=True).stdout
     require("tracedb/__init__.py" in names and "tracedb/py.typed" in names, names)
+    venv.create(folder / "venv")
+    installed = folder / "venv" / "bin" / "python"
+    site = subprocess.run([installed, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], capture_output=True,
+                          text=True, check=True).stdout.strip()
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, site], check=True)  # what pip does with a wheel of Python alone
+    used = subprocess.run([installed, "-I", "-c", USE, path, other], capture_output=True, text=True, check=False)
+    require(used.returncode == 0, used.stderr)
+    found = json.loads(used.stdout)
+    require(found["file"].startswith(site) and found["reasons"] > 0, found)
+    equal(found["kernels"], json.loads(run("trace-query", "sql", "-q", "--json", path, "SELECT count(*) AS n FROM kernels").stdout)
+          ["rows"], "kernels")
 
 
 def main():
@@ -160,8 +223,12 @@ def main():
         cases.run("shown", check_shown)
         cases.run("pandas", check_pandas, trace)
         cases.run("README", check_readme, folder)
+        cases.run("pictures", check_pictures)
+        (folder / "notebook").mkdir()
+        cases.run("notebook", check_notebook, folder / "notebook")
+        cases.run("notebook in Jupyter", check_jupyter, folder / "notebook")
         cases.run("version", check_version)
-        cases.run("wheel", check_wheel, folder)
+        cases.run("wheel", check_wheel, folder, path, other)
     cases.finish()
 
 

@@ -1,25 +1,13 @@
 """Rows of an answer."""
 import html
-import re
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+
+from ._picture import Picture, bars
+from ._shown import shown
 
 Row = Dict[str, Any]
 
 _SHOWN = 50  # rows of a notebook or of repr()
-_LONGEST = 200  # characters of a cell there
-# What reorders or hides the text around it, or is no character.
-_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-
-
-def _escaped(match: "re.Match[str]") -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def _shown(value: Any) -> str:
-    text = "-" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-    text = _OBEYED.sub(_escaped, text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST // 2]}\u2026{text[-_LONGEST // 2:]}"
 
 
 class Table(Sequence[Row]):
@@ -44,6 +32,11 @@ class Table(Sequence[Row]):
 
         return pandas.DataFrame(self.rows, columns=self.columns)
 
+    def bars(self, name: str, value: str, most: int = 20) -> Picture:
+        """A picture of the first rows: report("ops").bars("op", "total_time")."""
+        rows = [(row[name], float(row[value])) for row in self.rows[:most] if row[value] is not None]
+        return bars(f"{value} by {name}", rows, self.units.get(value, ""))
+
     @overload
     def __getitem__(self, place: int) -> Row: ...
 
@@ -67,10 +60,10 @@ class Table(Sequence[Row]):
 
     def _texts(self) -> Tuple[List[str], List[List[str]], List[str]]:
         """Heads, rows and what follows them, ready to be shown."""
-        rows = [[_shown(row.get(name)) for name in self.columns] for row in self.rows[:_SHOWN]]
+        rows = [[shown(row.get(name)) for name in self.columns] for row in self.rows[:_SHOWN]]
         left = len(self.rows) - _SHOWN
-        notes = ([f"... and {left} more rows"] if left > 0 else []) + [_shown(text) for text in self.warnings]
-        return [_shown(head) for head in self._heads()], rows, notes
+        notes = ([f"... and {left} more rows"] if left > 0 else []) + [shown(text) for text in self.warnings]
+        return [shown(head) for head in self._heads()], rows, notes
 
     def __repr__(self) -> str:
         heads, rows, notes = self._texts()

@@ -1,7 +1,8 @@
 """Traces and comparisons."""
 import os
-from typing import Any, Dict, List, Union
+from typing import Any, Dict, List, Tuple, Union
 
+from ._picture import Picture, bars
 from ._programs import ask, options
 from ._table import Table
 
@@ -72,8 +73,18 @@ class Comparison:
     def __repr__(self) -> str:
         return f"{self.verdict!r}\n\n{self.reasons!r}"
 
+    def pictures(self) -> List[Picture]:
+        """The reasons of each kind of step as bars: orange is slower, blue faster."""
+        groups: Dict[Tuple[Any, Any], List[Tuple[object, float]]] = {}
+        for row in self.reasons:
+            name = row.get("role") or row.get("op") or row.get("cause")
+            groups.setdefault((row.get("trace"), row.get("phase")), []).append((name, float(row["change"])))
+        return [bars(f"{phase}: why {os.path.basename(str(trace))} differs, per step", rows, "ns", changes=True)
+                for (trace, phase), rows in groups.items()]
+
     def _repr_html_(self) -> str:
-        return f"{self.verdict._repr_html_()}{self.reasons._repr_html_()}"
+        pictures = "".join(f"<div>{picture.svg}</div>" for picture in self.pictures())
+        return f"{self.verdict._repr_html_()}{pictures}{self.reasons._repr_html_()}"
 
 
 def open(path: Path, *, build: bool = True, **common: Any) -> Trace:  # noqa: A001
