@@ -1,6 +1,6 @@
 #!/bin/sh
 # From nothing to a first answer: installs packages, builds the programs, makes a synthetic pair of traces (or takes the
-# traces named as arguments), indexes them and shows what is inside.
+# traces named as arguments), indexes them, and compares two or shows what is inside one.
 set -eu
 
 script=$(readlink -f "$0")
@@ -69,7 +69,8 @@ compile() {
   if [ ! -e build/release/build.ninja ]; then
     cmake --preset programs -DTRACEDB_UNITY=ON || return
   fi
-  cmake --build build/release -j "$(nproc)" --target programs
+  # shellcheck disable=SC2086
+  cmake --build build/release -j "$(nproc)" --target $programs
 }
 
 build() {
@@ -93,6 +94,8 @@ show() {
 
 check_arguments "$@"
 "$root/tools/install_dependencies.sh" --programs
+programs="trace-ingest trace-query"
+[ $# -gt 0 ] || programs="$programs make-trace"  # with traces of your own, nothing is made up
 build
 PATH=$bin:$PATH
 
@@ -106,19 +109,25 @@ if [ $# -eq 0 ]; then
 fi
 
 show trace-ingest "$@"
-for trace in "$@"; do
-  show trace-query info "$trace"
-  show trace-query kernels --limit 10 "$trace"
-done
 if [ $# -ge 2 ]; then
   show trace-query compare "$1" "$2"
+  more="trace-query ops $1          # kernel time by operation; phases, layers, kernels, stacks
+  trace-query timeline $1     # busy, idle and why; gaps says where the host was"
+else
+  show trace-query info "$1"
+  show trace-query ops --limit 10 "$1"
+  show trace-query phases "$1"
+  show trace-query timeline "$1"
+  more="trace-query gaps $1         # why the device idles, and where the host was
+  trace-query layers $1       # kernel time by layer; stacks: by your own code
+  trace-query compare $1 OTHER   # why another trace is faster or slower"
 fi
 cat <<END
 
 Where to go next:
   export PATH=$bin:\$PATH
   cd $PWD
-  trace-query timeline $1     # busy, idle and why
-  trace-query layers $1       # kernel time by layer
-  trace-query --help          # every command; README.md explains them
+  $more
+  trace-query sql $1          # a shell for SQL
+  trace-query --help          # every command; README.md answers six questions with them
 END

@@ -1,10 +1,11 @@
 """Runs what the documentation says: the marked blocks of the manual and the examples of `trace-query schema`. A link
 from one page of it to another must lead somewhere.
 
-A block is marked by a line `<!-- executed -->` right above it. ```sh blocks run, in order, in one folder that holds the
-synthetic traces mi300x.json and h100.json; ```sql blocks run on the index of the first one, statement by statement,
-in Python's sqlite3 and in the stock sqlite3 shell, and must give the same rows, at least one. The examples of the schema
-may give none: not every trace has collectives, or issues.
+A block is marked by a line `<!-- executed -->` right above it; every other ```sh block says why it is not:
+`<!-- no test: ... -->`. ```sh blocks run, in order, in one folder that holds the synthetic traces mi300x.json and h100.json;
+commands after `$ ` in a block without a language must print what is shown below them. ```sql blocks run on the index of the
+first trace, statement by statement, in Python's sqlite3 and in the stock sqlite3 shell, and must give the same rows, at
+least one. The examples of the schema may give none: not every trace has collectives, or issues.
 """
 import os
 import re
@@ -22,7 +23,10 @@ BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE 
 SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r" in [0-9.]+ s \([0-9.]+ [MG]B/s\)")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
-PAGES = ("README.md", "schema/METRICS.md", "schema/README.md", "src/README.md", "tests/README.md", ".github/CONTRIBUTING.md")
+UNMARKED = re.compile(r"(?<! -->\n)^```(?:sh|sql)\n(.*)", re.MULTILINE)
+MANUAL = tuple(f"src/manual/{path.name}" for path in sorted((ROOT / "src/manual").glob("*.md")))
+FOR_USERS = ("README.md", *MANUAL, "tools/python/README.md", "schema/METRICS.md")
+PAGES = (*FOR_USERS, "schema/README.md", "src/README.md", "tests/README.md", ".github/CONTRIBUTING.md")
 MINIMUM_QUERIES = 10
 
 
@@ -50,9 +54,8 @@ def check_shell_block(text, folder):
 
 
 def check_shown(text, folder):
-    """What README shows of its commands is what they print, but for times and rates."""
+    """What a page shows of its commands is what they print, but for times and rates."""
     shown = dict(re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.MULTILINE))
-    require(len(shown) > 2, f"{len(shown)} commands are shown")
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80"}
     for command, output in shown.items():
         result = subprocess.run(["sh", "-eu", "-c", f"{command} 2>&1"], cwd=folder, env=environment, capture_output=True,
@@ -83,8 +86,13 @@ def check_links(page):
 def check_page(cases, page, folder, index):
     """Runs the blocks of one page. Returns the number of its queries."""
     cases.run(f"{page}: links", check_links, page)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    if page in FOR_USERS:
+        cases.run(f"{page}: all blocks", equal, UNMARKED.findall(text), [], "neither executed nor marked as not")
+    for number, shown in enumerate(SHOWN.findall(text) if page in FOR_USERS else (), 1):
+        cases.run(f"{page} shown {number}", check_shown, shown, folder)
     queries = 0
-    for number, (language, text) in enumerate(BLOCK.findall((ROOT / page).read_text(encoding="utf-8")), 1):
+    for number, (language, text) in enumerate(BLOCK.findall(text), 1):
         if language == "sh":
             cases.run(f"{page} block {number}", check_shell_block, text, folder)
             continue
@@ -99,8 +107,6 @@ def main():
     with scratch_folder() as folder:
         trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
         cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
-        for text in SHOWN.findall((ROOT / "README.md").read_text(encoding="utf-8")) if trace else []:
-            cases.run("what README shows", check_shown, text, folder)
         index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
         if index:
             queries = 0

@@ -25,7 +25,7 @@ if [ -e "$STUB_FOLDER/broken" ]; then
 fi
 echo "[3/3] Linking CXX executable bin/trace-query"
 """
-PROGRAM = '#!/bin/sh\necho "$(basename "$0") ran"\n'
+PROGRAM = '#!/bin/sh\necho "$(basename "$0") ran"\necho "$(basename "$0") $1" >>"$STUB_FOLDER/programs"\n'
 
 
 def write_script(path, text):
@@ -87,12 +87,28 @@ def check_build(checkout):
     if "trace-query ran" not in result.stdout or "Where to go next" not in result.stdout:
         yield f"standard output: {result.stdout!r}"
     calls = checkout.cmake_calls()
-    if len(calls) != 2 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON" or not calls[1].endswith("--target programs"):
+    if len(calls) != 2 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON" or not calls[1].endswith("--target trace-ingest trace-query make-trace"):
         yield f"cmake was called with {calls}"
     (checkout.root / "build/release/build.ninja").touch()
-    checkout.run()
-    if len(checkout.cmake_calls()) != 1:
+    (checkout.root / "own.json").write_text("{}", encoding="utf-8")
+    checkout.run("own.json")
+    calls = checkout.cmake_calls()
+    if len(calls) != 1:
         yield "configures a folder that is configured already"
+    if not calls[0].endswith("--target trace-ingest trace-query"):
+        yield f"builds what a trace of one's own does not need: {calls}"
+
+
+def check_answers(checkout):
+    """A pair is compared; of one trace the first questions are answered."""
+    for traces, expected in (((), ["compare"]), (("good.json",), ["info", "ops", "phases", "timeline"]),
+                             (("good.json", "good.json"), ["compare"])):
+        (checkout.stubs / "programs").unlink(missing_ok=True)
+        checkout.run(*traces)
+        lines = (checkout.stubs / "programs").read_text(encoding="utf-8").splitlines()
+        shown = [line.split()[1] for line in lines if line.startswith("trace-query ")]
+        if shown != expected:
+            yield f"{traces}: shows {shown}"
 
 
 def check_failing_build(checkout):
@@ -105,7 +121,8 @@ def check_failing_build(checkout):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(pathlib.Path(sys.argv[1]), pathlib.Path(folder))
-        problems = [*check_refusals(checkout), *check_build(checkout), *check_failing_build(checkout)]
+        problems = [*check_refusals(checkout), *check_build(checkout), *check_answers(checkout),
+                    *check_failing_build(checkout)]
     print("\n".join(problems) or "the quick start refuses early, shows its progress and keeps its log")
     return 1 if problems else 0
 
