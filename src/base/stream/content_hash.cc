@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
-// Lets the calls below use what the CPU has (44 instead of 18 GB/s with AVX-512), where the library was built so.
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+// Lets the calls below use what the CPU has (44 instead of 18 GB/s with AVX-512), where the library was built so, as
+// Debian's static one is not.
+#if defined(__x86_64__) && !defined(TRACEDB_STATIC) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>
 #endif
 
