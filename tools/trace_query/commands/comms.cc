@@ -11,7 +11,7 @@ std::string why_empty(Workload& workload) {
   return any ? "no communication kernel matches the selection" : "the trace has no communication kernels";
 }
 
-int run(std::span<const std::string> args) {
+int run_comms(std::span<const std::string> args) {
   CommandLine line(kCommsCommand,
                    {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
@@ -32,6 +32,6 @@ const Command kCommsCommand = {"comms", "communication by collective: time, expo
                                "comms [options] TRACE|INDEX...",
                                "  trace-query comms trace.json.gz\n"
                                "  trace-query comms trace.json.gz --phase decode --csv",
-                               run};
+                               run_comms};
 
 }  // namespace tracedb

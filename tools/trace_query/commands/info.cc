@@ -126,7 +126,7 @@ void merge(Report& report, std::vector<Row> rows) {
   }
 }
 
-int run(std::span<const std::string> args) {
+int run_info(std::span<const std::string> args) {
   CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const RequestedWorkload requested(line);
@@ -148,6 +148,6 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kInfoCommand = {"info", "what this trace is: devices, ranks, events, steps, coverage, issues",
-                              "info [options] TRACE|INDEX...", "  trace-query info trace.json.gz", run};
+                              "info [options] TRACE|INDEX...", "  trace-query info trace.json.gz", run_info};
 
 }  // namespace tracedb

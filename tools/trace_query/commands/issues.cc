@@ -24,7 +24,7 @@ TraceReport issues(const Index& index) {
   return result;
 }
 
-int run(std::span<const std::string> args) {
+int run_issues(std::span<const std::string> args) {
   CommandLine line(kIssuesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   return run_trace_reports(line, "issues", issues);
@@ -33,6 +33,6 @@ int run(std::span<const std::string> args) {
 }  // namespace
 
 const Command kIssuesCommand = {"issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
-                                "  trace-query issues trace.json.gz", run};
+                                "  trace-query issues trace.json.gz", run_issues};
 
 }  // namespace tracedb

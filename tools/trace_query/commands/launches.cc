@@ -4,7 +4,7 @@
 namespace tracedb {
 namespace {
 
-int run(std::span<const std::string> args) {
+int run_launches(std::span<const std::string> args) {
   CommandLine line(kLaunchesCommand,
                    {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
@@ -25,6 +25,6 @@ const Command kLaunchesCommand = {"launches", "calls that launch kernels, by nam
                                   "launches [options] TRACE|INDEX...",
                                   "  trace-query launches trace.json.gz\n"
                                   "  trace-query launches trace.json.gz --phase decode --csv",
-                                  run};
+                                  run_launches};
 
 }  // namespace tracedb

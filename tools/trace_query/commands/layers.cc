@@ -37,7 +37,7 @@ void drop_stack(Report& report) {
   for (Row& row : report.rows) row.erase(row.begin() + at);
 }
 
-int run(std::span<const std::string> args) {
+int run_layers(std::span<const std::string> args) {
   CommandLine line(kLayersCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
                                     OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
@@ -69,6 +69,6 @@ const Command kLayersCommand = {"layers", "kernel time by layer of the model, he
                                 "  trace-query layers trace.json.gz --phase decode --per-role\n"
                                 "  trace-query kernels trace.json.gz --layer 7\n"
                                 "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
-                                run};
+                                run_layers};
 
 }  // namespace tracedb

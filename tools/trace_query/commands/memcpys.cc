@@ -4,7 +4,7 @@
 namespace tracedb {
 namespace {
 
-int run(std::span<const std::string> args) {
+int run_memcpys(std::span<const std::string> args) {
   CommandLine line(kMemcpysCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                                      OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
@@ -25,6 +25,6 @@ const Command kMemcpysCommand = {"memcpys", "copies and fills by direction: coun
                                  "memcpys [options] TRACE|INDEX...",
                                  "  trace-query memcpys trace.json.gz\n"
                                  "  trace-query memcpys trace.json.gz --phase decode --csv",
-                                 run};
+                                 run_memcpys};
 
 }  // namespace tracedb

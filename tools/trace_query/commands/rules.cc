@@ -121,7 +121,7 @@ int explain(const CommandLine& line, std::span<const std::string> names) {
   return 0;
 }
 
-int run(std::span<const std::string> args) {
+int run_rules(std::span<const std::string> args) {
   CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
   line.add("class", OptionKind::kValue, "show: only names of this class");
@@ -156,6 +156,6 @@ const Command kRulesCommand = {"rules",
                                "  trace-query rules explain 'void vllm::rms_norm_kernel<c10::Half>(c10::Half*)'\n"
                                "  trace-query rules check mine.rules trace.json.gz\n"
                                "End your own file with 'include default' to put its rules before the built-in ones.",
-                               run};
+                               run_rules};
 
 }  // namespace tracedb

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
 
-int run(std::span<const std::string> args) {
+int run_sequences(std::span<const std::string> args) {
   CommandLine line(kSequencesCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
                                        OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   add_sequence_options(line);
@@ -36,6 +36,6 @@ const Command kSequencesCommand = {"sequences", "sequences of kernels that repea
                                    "sequences [options] TRACE|INDEX...",
                                    "  trace-query sequences trace.json.gz --length 4\n"
                                    "  trace-query sequences trace.json.gz --by op --phase decode",
-                                   run};
+                                   run_sequences};
 
 }  // namespace tracedb

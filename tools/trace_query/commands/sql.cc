@@ -172,7 +172,7 @@ SqlLimits limits(const CommandLine& line) {
   return limits;
 }
 
-int run(std::span<const std::string> args) {
+int run_sql(std::span<const std::string> args) {
   CommandLine line(kSqlCommand,
                    {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
                     OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
@@ -216,6 +216,6 @@ const Command kSqlCommand = {
     "JOIN new.kernel_stats n USING (name)'\n"
     "  trace-query sql trace.json.gz          (on a terminal: type statements, and .help)\n"
     "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
-    run};
+    run_sql};
 
 }  // namespace tracedb

@@ -45,7 +45,7 @@ std::vector<VerifyFinding> verify_input(const std::string& input) {
   return verify(index, source, RunLimits::of_process().time_is_up());
 }
 
-int run(std::span<const std::string> args) {
+int run_verify(std::span<const std::string> args) {
   CommandLine line(kVerifyCommand, {OptionGroup::kOutput, OptionGroup::kFiles});
   if (!line.parse(args)) return 0;
   Output output(line);
@@ -67,6 +67,6 @@ int run(std::span<const std::string> args) {
 
 const Command kVerifyCommand = {
     "verify", "check an index: structure, its trace by full hash, and that its numbers add up; exit code 1 if not",
-    "verify [options] TRACE|INDEX...", "  trace-query verify trace.json.gz.tracedb", run};
+    "verify [options] TRACE|INDEX...", "  trace-query verify trace.json.gz.tracedb", run_verify};
 
 }  // namespace tracedb

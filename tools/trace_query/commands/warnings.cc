@@ -4,7 +4,7 @@
 namespace tracedb {
 namespace {
 
-int run(std::span<const std::string> args) {
+int run_warnings(std::span<const std::string> args) {
   CommandLine line(kWarningsCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                                       OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
@@ -16,8 +16,8 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kWarningsCommand = {"warnings",
-                                  "what makes answers about this trace less certain, how much it affects, what to do",
-                                  "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", run};
+const Command kWarningsCommand = {
+    "warnings", "what makes answers about this trace less certain, how much it affects, what to do",
+    "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", run_warnings};
 
 }  // namespace tracedb

@@ -14,7 +14,6 @@ using aie::Cycles;
 using aie::Span;
 using aie::Tile;
 using aie::TileKernels;
-using aie::Work;
 
 Cell if_known(bool known, Cell value) {
   if (!known) value = Cell();
@@ -65,7 +64,7 @@ struct Rates {
 };
 
 // Of `cores` of the cores that share the work.
-Rates rates_of(const Work& work, std::int64_t sharing, std::int64_t cores, Measured part) {
+Rates rates_of(const aie::Work& work, std::int64_t sharing, std::int64_t cores, Measured part) {
   if (!work.macs || sharing <= 0 || part.cycles <= 0) return {};
   const double macs = *work.macs / static_cast<double>(sharing) * static_cast<double>(cores * part.iterations);
   return {true, aie::gmacs_per_second(work, macs, part.cycles), aie::utilisation_pct(work, macs, part.cycles, cores)};
@@ -80,7 +79,7 @@ std::optional<Span> window_of(const AieTrace& trace) {
   return out;
 }
 
-Row tile_row(const AieTrace& trace, std::size_t at, const Work& work, const std::optional<Span>& window) {
+Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const std::optional<Span>& window) {
   const Tile& tile = trace.tiles[at];
   const TileKernels& kernels = trace.kernels[at];
   const bool any = kernels.durations.has_value();
@@ -109,7 +108,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const Work& work, const std:
   return row;
 }
 
-Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const Work& work) {
+Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const aie::Work& work) {
   const std::vector<aie::Iteration>& iterations = trace.kernels[tile].iterations;
   const aie::Iteration& iteration = iterations[at];
   const bool any = !iteration.kernels.empty();
@@ -133,7 +132,7 @@ Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const
           rates.utilisation_cell()};
 }
 
-void add_system(Report& out, const AieTrace& trace, const Work& work, std::int64_t least_tiles) {
+void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::int64_t least_tiles) {
   const std::int64_t least = least_tiles > 0 ? least_tiles : tiles_with_kernels(trace.kernels);
   const auto iterations = system_iterations(trace.kernels, std::max<std::int64_t>(least, 1));
   if (iterations.empty()) return;
@@ -160,7 +159,7 @@ void add_system(Report& out, const AieTrace& trace, const Work& work, std::int64
 
 }  // namespace
 
-Report aie_tiles(const std::vector<AieTrace>& traces, const Work& work) {
+Report aie_tiles(const std::vector<AieTrace>& traces, const aie::Work& work) {
   Report out = report(
       traces,
       {{"tile", "Tile", Unit::kText, OthersAggregate::kNone, {}, "name of the tile"},
@@ -216,7 +215,7 @@ Report aie_tiles(const std::vector<AieTrace>& traces, const Work& work) {
   return out;
 }
 
-Report aie_iterations(const std::vector<AieTrace>& traces, const Work& work) {
+Report aie_iterations(const std::vector<AieTrace>& traces, const aie::Work& work) {
   Report out = report(
       traces,
       {{"tile", "Tile", Unit::kText, OthersAggregate::kNone, {}, "name of the tile"},
@@ -249,7 +248,7 @@ Report aie_iterations(const std::vector<AieTrace>& traces, const Work& work) {
   return out;
 }
 
-Report aie_system(const std::vector<AieTrace>& traces, const Work& work, std::int64_t least_tiles) {
+Report aie_system(const std::vector<AieTrace>& traces, const aie::Work& work, std::int64_t least_tiles) {
   Report out =
       report(traces, {{"iteration",
                        "Iteration",

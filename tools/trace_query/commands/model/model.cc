@@ -345,7 +345,7 @@ void add_options(CommandLine& line) {
   line.add("data-dir", OptionKind::kValue, "folder of op_mapping.yaml");
 }
 
-int run(std::span<const std::string> args) {
+int run_model(std::span<const std::string> args) {
   CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   add_options(line);
   if (!line.parse(args)) return 0;
@@ -365,6 +365,6 @@ const Command kModelCommand = {
     "                    --scenario name=decode,model=dc.json,profile=dc.csv,passes=4 --max-error 20 --min-share 1\n"
     "  trace-query model --scenarios scenarios.tsv --by shape --json -o model.json\n"
     "  trace-query model --compat msmodeling --trace-dir traces --data-dir db --output out/op_comparison.json",
-    run};
+    run_model};
 
 }  // namespace tracedb
