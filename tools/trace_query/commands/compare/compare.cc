@@ -73,6 +73,7 @@ int run_compare(std::span<const std::string> args) {
   const std::string method = line.text("method").value_or("sequence");
   if (method == "wafer") {
     refuse_own_options(line, "--method wafer");
+    if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) does not go with --method wafer");
     return run_wafer_comparison(line);
   }
   if (method != "sequence") {
