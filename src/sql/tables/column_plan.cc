@@ -119,7 +119,7 @@ class Planner {
 
   ColumnTableSource& source_;
   sqlite3_index_info& info_;
-  Plan plan_;
+  ColumnPlan plan_;
   double matches_ = 0;
   bool one_value_ = false;
   std::string text_, order_text_;  // for EXPLAIN QUERY PLAN
@@ -151,7 +151,7 @@ class RowFinder {
  public:
   RowFinder(ColumnTableSource& source, RowList& list) : source_(source), list_(list) {}
 
-  void find(const Plan& plan, sqlite3_value** values) {
+  void find(const ColumnPlan& plan, sqlite3_value** values) {
     list_.first = 0;
     list_.listed = false;
     std::size_t end = source_.rows();
@@ -299,7 +299,7 @@ class RowFinder {
 };
 
 // Puts the rows into the order of the plan.
-void order_list(ColumnTableSource& source, RowList& list, const Plan& plan) {
+void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan) {
   std::vector<KeyOrder> by;
   for (const auto& [column, descending] : plan.order) by.push_back({&source.column(column), descending});
   if (by.empty() || (by[0].column->is_ascending() && !by[0].descending && by.size() == 1)) return;
@@ -373,7 +373,7 @@ std::size_t ColumnTableSource::rows() {
 
 void decide_plan(ColumnTableSource& source, sqlite3_index_info& info) { Planner(source, info).decide(); }
 
-void find_rows(ColumnTableSource& source, const Plan& plan, sqlite3_value** values, RowList& list) {
+void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list) {
   RowFinder(source, list).find(plan, values);
   order_list(source, list, plan);
 }

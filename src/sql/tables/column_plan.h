@@ -34,11 +34,11 @@ inline constexpr std::size_t kSpareColumns = 4;
 std::string spare_name(std::size_t number);
 
 // How rows are found and in which order they come: what xBestIndex decides and xFilter does.
-struct Plan {
+struct ColumnPlan {
   std::vector<ColumnTerm> terms;
   std::vector<std::pair<int, bool>> order;  // columns; descending
   std::uint64_t used = 0;                   // columns, as SQLite has them: the last bit is of all from 63 on
-  bool operator==(const Plan&) const = default;
+  bool operator==(const ColumnPlan&) const = default;
 };
 
 // One table of one connection.
@@ -52,7 +52,7 @@ struct ColumnTableSource {
   std::vector<std::optional<ArrayColumn>> columns;
   std::vector<LargeVector<std::uint32_t>> rows_by_key;  // of columns in which single values were looked up
   std::vector<unsigned> lookups;                        // of single values, by column
-  std::deque<Plan> plans;                               // they stay where they are
+  std::deque<ColumnPlan> plans;                         // they stay where they are
   std::optional<std::size_t> size;
 
   std::size_t rows();
@@ -79,6 +79,6 @@ struct RowList {
 };
 
 // Those that may fulfil the terms of a plan, given their values, in the order of the plan.
-void find_rows(ColumnTableSource& source, const Plan& plan, sqlite3_value** values, RowList& list);
+void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list);
 
 }  // namespace tracedb

@@ -7,120 +7,38 @@
 #include <utility>
 #include <vector>
 
-#include "base/failure.h"
 #include "base/unknown.h"
-#include "sql/sqlite.h"
 #include "sql/tables/column_plan.h"
+#include "sql/tables/table_module.h"
 
 namespace tracedb {
 namespace {
 
-struct Table : sqlite3_vtab {
-  explicit Table(ColumnTableSource& from) : sqlite3_vtab{}, source(from) {}
-  ColumnTableSource& source;
+struct ColumnTable : VirtualTable<ColumnTableSource> {
+  using VirtualTable::VirtualTable;
+  static std::unique_ptr<ColumnTable> find(ColumnTableSource& from, std::string_view) {
+    return std::make_unique<ColumnTable>(from);
+  }
+  [[nodiscard]] const std::string& declaration() const { return source.declaration; }
+  int plan(sqlite3_index_info& info) {
+    decide_plan(source, info);
+    return SQLITE_OK;
+  }
 };
 
 // A column as a cursor reads it: as it is, or gathered in the order of the rows.
-struct Reader {
+struct ColumnReader {
   const ArrayColumn* column = nullptr;  // null: not read so far
   bool gathered = false;
   LargeVector<std::int64_t> numbers;
   LargeVector<std::uint32_t> places;
 };
 
-struct Cursor : sqlite3_vtab_cursor {
-  Cursor() : sqlite3_vtab_cursor{} {}
-  std::size_t at = 0;
-  RowList rows;
-  std::uint64_t to_gather = 0;  // columns, once many rows were read
-  std::vector<Reader> readers;  // by column
-};
-
-Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
-ColumnTableSource& source_of(sqlite3_vtab_cursor* cursor) { return static_cast<Table*>(cursor->pVtab)->source; }
-
-// Whatever C++ throws must not pass through SQLite: the statement fails and then throws it.
-template <class Work>
-int guarded(sqlite3_vtab* table, Work work) {
-  Database& database = static_cast<Table*>(table)->source.database;
-  const auto failure = catch_error(work);
-  if (!failure) return SQLITE_OK;
-  database.keep_failure(*failure);
-  sqlite3_free(table->zErrMsg);
-  table->zErrMsg = sqlite3_mprintf("%s", database.failure_text(*failure).c_str());
-  return SQLITE_ERROR;
-}
-
-int connect(sqlite3* handle, void* source, int, const char* const*, sqlite3_vtab** table, char**) {
-  auto& from = *static_cast<ColumnTableSource*>(source);
-  const int code = sqlite3_declare_vtab(handle, from.declaration.c_str());
-  if (code != SQLITE_OK) return code;
-  sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);  // temporary views select from it
-  return catch_error([&] { *table = std::make_unique<Table>(from).release(); }) ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int disconnect(sqlite3_vtab* table) {
-  const std::unique_ptr<Table> owned(static_cast<Table*>(table));
-  return SQLITE_OK;
-}
-
-int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
-  ColumnTableSource& source = static_cast<Table*>(table)->source;
-  return guarded(table, [&] { decide_plan(source, *info); });
-}
-
-int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
-  return catch_error([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  const std::unique_ptr<Cursor> owned(static_cast<Cursor*>(cursor));
-  return SQLITE_OK;
-}
-
 template <class T>
 void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
   to.resize(rows.count);
   for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
 }
-
-// Copies the columns that are read into the order of the rows: one value at a time from all over an array takes several
-// times as long.
-void gather_columns(ColumnTableSource& source, Cursor& cursor) {
-  for (std::size_t c = 0; c < cursor.readers.size(); ++c) {
-    if (c >= kUsedColumns || (cursor.to_gather >> c & 1) == 0) continue;
-    Reader& reader = cursor.readers[c];
-    reader.column = &source.column(static_cast<int>(c));
-    reader.gathered = true;
-    if (reader.column->has_numbers()) {
-      gather(reader.column->numbers(), cursor.rows, reader.numbers);
-    } else {
-      gather(reader.column->places(), cursor.rows, reader.places);
-    }
-  }
-}
-
-int first_row(sqlite3_vtab_cursor* base, int number, const char*, int, sqlite3_value** values) {
-  ColumnTableSource& source = source_of(base);
-  Cursor& cursor = of(base);
-  return guarded(base->pVtab, [&] {
-    const Plan& plan = source.plans.at(static_cast<std::size_t>(number));
-    cursor.at = 0;
-    cursor.readers.clear();
-    cursor.readers.resize(source.names.size());
-    find_rows(source, plan, values, cursor.rows);
-    cursor.to_gather = plan.order.empty() || !cursor.rows.listed ? 0 : plan.used;
-  });
-}
-
-int next_row(sqlite3_vtab_cursor* base) {
-  constexpr std::size_t kManyRows = 1000;
-  Cursor& cursor = of(base);
-  if (++cursor.at != kManyRows || cursor.to_gather == 0) return SQLITE_OK;
-  return guarded(base->pVtab, [&] { gather_columns(source_of(base), cursor); });
-}
-
-int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).at >= of(cursor).rows.count ? 1 : 0; }
 
 void give_value(sqlite3_context* result, const ArrayValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
@@ -132,54 +50,72 @@ void give_value(sqlite3_context* result, const ArrayValue& value) {
   }
 }
 
-int give_cell(sqlite3_vtab_cursor* base, sqlite3_context* result, int column) {
-  Cursor& cursor = of(base);
-  Reader& reader = cursor.readers[static_cast<std::size_t>(column)];
-  if (reader.column == nullptr) {
-    ColumnTableSource& source = source_of(base);
-    const int code = guarded(base->pVtab, [&] { reader.column = &source.column(column); });
-    if (code != SQLITE_OK) return code;
+class ColumnCursor : public VirtualCursor {
+ public:
+  void first(ColumnTable& table, int number, const char*, std::span<sqlite3_value*> values) {
+    const ColumnPlan& plan = table.source.plans.at(static_cast<std::size_t>(number));
+    at_ = 0;
+    readers_.clear();
+    readers_.resize(table.source.names.size());
+    find_rows(table.source, plan, values.data(), rows_);
+    to_gather_ = plan.order.empty() || !rows_.listed ? 0 : plan.used;
   }
-  const ArrayColumn& from = *reader.column;
-  if (from.has_numbers()) {
-    const std::int64_t number = reader.gathered ? reader.numbers[cursor.at] : from.numbers()[cursor.rows[cursor.at]];
-    if (number == kUnknownValue) return SQLITE_OK;
-    if (from.kind() == ArrayColumn::Kind::kNumbers) {
-      sqlite3_result_int64(result, number);
-    } else {
-      sqlite3_result_double(result, thousandth(number));
+
+  void next(ColumnTable& table) {
+    constexpr std::size_t kManyRows = 1000;
+    if (++at_ == kManyRows && to_gather_ != 0) gather_columns(table.source);
+  }
+
+  [[nodiscard]] bool at_end() const { return at_ >= rows_.count; }
+
+  void give(ColumnTable& table, sqlite3_context* result, int column) {
+    ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
+    if (reader.column == nullptr) reader.column = &table.source.column(column);
+    const ArrayColumn& from = *reader.column;
+    if (from.has_numbers()) {
+      const std::int64_t number = reader.gathered ? reader.numbers[at_] : from.numbers()[rows_[at_]];
+      if (number == kUnknownValue) return;
+      if (from.kind() == ArrayColumn::Kind::kNumbers) {
+        sqlite3_result_int64(result, number);
+      } else {
+        sqlite3_result_double(result, thousandth(number));
+      }
+      return;
     }
-    return SQLITE_OK;
+    const std::uint32_t place = reader.gathered ? reader.places[at_] : from.places()[rows_[at_]];
+    if (from.kind() == ArrayColumn::Kind::kValues) {
+      give_value(result, from.values()[place]);
+    } else if (place != 0) {
+      sqlite3_result_int64(result, place);
+    }
   }
-  const std::uint32_t place = reader.gathered ? reader.places[cursor.at] : from.places()[cursor.rows[cursor.at]];
-  if (from.kind() == ArrayColumn::Kind::kValues) {
-    give_value(result, from.values()[place]);
-  } else if (place != 0) {
-    sqlite3_result_int64(result, place);
+
+  [[nodiscard]] std::int64_t rowid() const { return static_cast<std::int64_t>(rows_[at_]) + 1; }
+
+ private:
+  // Copies the columns that are read into the order of the rows: one value at a time from all over an array takes
+  // several times as long.
+  void gather_columns(ColumnTableSource& source) {
+    for (std::size_t c = 0; c < readers_.size(); ++c) {
+      if (c >= kUsedColumns || (to_gather_ >> c & 1) == 0) continue;
+      ColumnReader& reader = readers_[c];
+      reader.column = &source.column(static_cast<int>(c));
+      reader.gathered = true;
+      if (reader.column->has_numbers()) {
+        gather(reader.column->numbers(), rows_, reader.numbers);
+      } else {
+        gather(reader.column->places(), rows_, reader.places);
+      }
+    }
   }
-  return SQLITE_OK;
-}
 
-int give_rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
-  *id = static_cast<sqlite3_int64>(of(cursor).rows[of(cursor).at]) + 1;
-  return SQLITE_OK;
-}
+  std::size_t at_ = 0;
+  RowList rows_;
+  std::uint64_t to_gather_ = 0;        // columns, once many rows were read
+  std::vector<ColumnReader> readers_;  // by column
+};
 
-constexpr sqlite3_module kModule = [] {
-  sqlite3_module module{};
-  module.iVersion = 1;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = first_row;
-  module.xNext = next_row;
-  module.xEof = is_behind_last;
-  module.xColumn = give_cell;
-  module.xRowid = give_rowid;
-  return module;
-}();
+constexpr sqlite3_module kColumnModule = TableModule<ColumnTable, ColumnCursor>::eponymous();
 
 }  // namespace
 
@@ -204,13 +140,7 @@ void add_column_table(Database& database, std::string_view name, std::span<const
   source->rows_by_key.resize(source->names.size());
   source->lookups.resize(source->names.size());
   ColumnTableSource& table = *source;
-  const auto forget_table = [](void* owned) {
-    const std::unique_ptr<ColumnTableSource> owner(static_cast<ColumnTableSource*>(owned));
-    forget(*owner);
-  };
-  const int code =
-      sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget_table);
-  if (code != SQLITE_OK) database.fail(code, "cannot add a table of columns");
+  add_module(database, table.name, kColumnModule, std::move(source));
   if (!view.empty()) know(table);
   // Declares the columns, which SqlGuard does not allow later.
   database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));

@@ -9,36 +9,17 @@
 #include <sstream>
 #include <utility>
 
-#include "base/failure.h"
-#include "sql/sqlite.h"
 #include "sql/tables/set_groups.h"
 #include "sql/tables/set_query.h"
 #include "sql/tables/set_scan.h"
+#include "sql/tables/table_module.h"
 
 namespace tracedb {
 namespace {
 
 constexpr double kScanCost = 1e6, kMemberCost = 1e3, kLookupCost = 10;
 
-struct Table : sqlite3_vtab {
-  Table(SetSource& from, const SetTable& of) : sqlite3_vtab{}, source(from), table(of) {}
-  [[nodiscard]] std::size_t labels() const { return source.labels(); }
-  SetSource& source;
-  const SetTable& table;
-};
-
-struct Cursor : sqlite3_vtab_cursor {
-  Cursor() : sqlite3_vtab_cursor{} {}
-  std::optional<SetScan> scan;
-  std::vector<int> places;  // of the table's columns in the rows of the scan; -1: not read
-  bool at_end = true;
-  std::int64_t row = 0;
-};
-
-Table& of(sqlite3_vtab* table) { return *static_cast<Table*>(table); }
-Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
-
-std::string declaration(const SetSource& source, const SetTable& table) {
+std::string declaration_of(const SetSource& source, const SetTable& table) {
   std::vector<std::string> list;
   for (const auto& label : source.set.label_columns())
     list.push_back(quoted_name(label.name) + ' ' + std::string(label.type));
@@ -50,50 +31,43 @@ std::string declaration(const SetSource& source, const SetTable& table) {
   return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
 }
 
-int connect(sqlite3* handle, void* source, int, const char* const* words, sqlite3_vtab** table, char**) {
-  auto& from = *static_cast<SetSource*>(source);
-  const auto found = from.tables.find(std::string_view(words[2]));
-  if (found == from.tables.end()) return SQLITE_ERROR;
-  const auto failure = catch_error([&] {
-    *table = nullptr;
-    if (sqlite3_declare_vtab(handle, declaration(from, found->second).c_str()) != SQLITE_OK) return;
-    sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);
-    *table = std::make_unique<Table>(from, found->second).release();
-  });
-  return *table != nullptr ? SQLITE_OK : failure ? SQLITE_NOMEM : SQLITE_ERROR;
-}
+struct TableOfSet : VirtualTable<SetSource> {
+  TableOfSet(SetSource& from, const SetTable& of) : VirtualTable(from), table(of) {}
+  static std::unique_ptr<TableOfSet> find(SetSource& from, std::string_view name) {
+    const auto found = from.tables.find(name);
+    return found == from.tables.end() ? nullptr : std::make_unique<TableOfSet>(from, found->second);
+  }
+  [[nodiscard]] std::string declaration() const { return declaration_of(source, table); }
+  int plan(sqlite3_index_info& info);
+  [[nodiscard]] std::size_t labels() const { return source.labels(); }
 
-// Not the same function: a module whose two are the same would also be a table by its own name.
-int create(sqlite3* handle, void* source, int count, const char* const* words, sqlite3_vtab** table, char** message) {
-  return connect(handle, source, count, words, table, message);
-}
-
-int disconnect(sqlite3_vtab* table) {
-  const std::unique_ptr<Table> owned(&of(table));
-  return SQLITE_OK;
-}
+  const SetTable& table;
+};
 
 // The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read;
 // second line: the columns by which the rows of a member come in order, each after a plus or, where they fall, a minus;
 // then for each condition its column, its comparison and whether it has a list of values (IN).
-class Plan {
+class SetPlan {
  public:
-  Plan(const Table& table, sqlite3_index_info* info) : table_(table), info_(info) {
-    const int mode = sqlite3_vtab_distinct(info);
+  SetPlan(const TableOfSet& table, sqlite3_index_info& info) : table_(table), info_(&info) {
+    const int mode = sqlite3_vtab_distinct(info_);
     text_ = mode == 2 || mode == 3 ? "distinct" : "all";
     for (std::size_t c = 0; c < table.table.columns.size(); ++c) {
       if (is_read(table.labels() + c)) text_ += fmt::format(" {}", c);
     }
     text_ += '\n' + order(mode);
-    for (int i = 0; i < info->nConstraint; ++i) add(i);
-    if (table.source.of_groups && !has_query_) throw Error(ErrorCode::kUsage, "no query of groups");
+    for (int i = 0; i < info_->nConstraint; ++i) add(i);
+    if (!is_possible()) return;
     const double members = static_cast<double>(table.source.set.size());
-    info->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
-    info->estimatedCost =
+    info_->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
+    info_->estimatedCost =
         is_lookup_ ? kLookupCost + kMemberCost * (members - 1) : kMemberCost * members + kScanCost * left_;
-    info->idxStr = sqlite3_mprintf("%s", text_.c_str());
-    info->needToFreeIdxStr = 1;
+    info_->idxStr = sqlite3_mprintf("%s", text_.c_str());
+    info_->needToFreeIdxStr = 1;
   }
+
+  // Groups are those of a query.
+  [[nodiscard]] bool is_possible() const { return has_query_ || !table_.source.of_groups; }
 
  private:
   [[nodiscard]] bool is_read(std::size_t column) const {
@@ -140,7 +114,7 @@ class Plan {
     text_ += fmt::format("\n{} {} {}", column, static_cast<int>(comparison->code), is_list ? 1 : 0);
   }
 
-  const Table& table_;
+  const TableOfSet& table_;
   sqlite3_index_info* info_;
   std::string text_;
   int values_ = 0;
@@ -148,97 +122,49 @@ class Plan {
   bool is_lookup_ = false, has_query_ = false;
 };
 
-int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
-  const auto failure = catch_error([&] { const Plan plan(of(table), info); });
-  return !failure ? SQLITE_OK : failure->code() == ErrorCode::kUsage ? SQLITE_CONSTRAINT : SQLITE_NOMEM;
+int TableOfSet::plan(sqlite3_index_info& info) {
+  const SetPlan made(*this, info);
+  return made.is_possible() ? SQLITE_OK : SQLITE_CONSTRAINT;
 }
 
-int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
-  return catch_error([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  const std::unique_ptr<Cursor> owned(&of(cursor));
-  return SQLITE_OK;
-}
-
-int step(Cursor& cursor) {
-  ++cursor.row;
-  const auto failure = catch_error([&] { cursor.at_end = !cursor.scan->next(); });
-  if (!failure) return SQLITE_OK;
-  cursor.at_end = true;
-  of(cursor.pVtab).source.database.keep_failure(*failure);
-  return SQLITE_ERROR;
-}
-
-int first_row(sqlite3_vtab_cursor* base, int, const char* plan, int, sqlite3_value** values) {
-  Cursor& cursor = of(base);
-  Table& table = of(base->pVtab);
-  const auto failure = catch_error([&] {
-    MemberQuery made = make_query(table.source, table.table, plan, values);
-    cursor.places = std::move(made.places);
-    cursor.scan.reset();
-    cursor.scan.emplace(table.source.set, std::move(made.query));
-  });
-  if (failure) {
-    table.source.database.keep_failure(*failure);
-    return SQLITE_ERROR;
+class SetCursor : public VirtualCursor {
+ public:
+  void first(TableOfSet& table, int, const char* plan, std::span<sqlite3_value*> values) {
+    MemberQuery made = make_query(table.source, table.table, plan, values.data());
+    places_ = std::move(made.places);
+    scan_.reset();
+    scan_.emplace(table.source.set, std::move(made.query));
+    next(table);
   }
-  return step(cursor);
-}
 
-int next_row(sqlite3_vtab_cursor* cursor) { return step(of(cursor)); }
-int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).at_end ? 1 : 0; }
-
-int give_cell(sqlite3_vtab_cursor* base, sqlite3_context* result, int column) {
-  Cursor& cursor = of(base);
-  const std::size_t labels = of(base->pVtab).labels();
-  const auto index = static_cast<std::size_t>(column);
-  if (index < labels) {
-    cursor.scan->give_label(result, index);
-  } else if (const int place = cursor.places[index - labels]; place >= 0) {
-    cursor.scan->give_cell(result, static_cast<std::size_t>(place));
+  void next(TableOfSet&) {
+    ++row_;
+    at_end_ = true;  // also where the next row cannot be had
+    at_end_ = !scan_->next();
   }
-  return SQLITE_OK;
-}
 
-int give_rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
-  *id = of(cursor).row;
-  return SQLITE_OK;
-}
+  [[nodiscard]] bool at_end() const { return at_end_; }
 
-constexpr sqlite3_module kTableOfAll = [] {
-  sqlite3_module module{};
-  module.iVersion = 1;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = first_row;
-  module.xNext = next_row;
-  module.xEof = is_behind_last;
-  module.xColumn = give_cell;
-  module.xRowid = give_rowid;
-  return module;
-}();
+  void give(TableOfSet& table, sqlite3_context* result, int column) {
+    const auto index = static_cast<std::size_t>(column);
+    if (index < table.labels()) {
+      scan_->give_label(result, index);
+    } else if (const int place = places_[index - table.labels()]; place >= 0) {
+      scan_->give_cell(result, static_cast<std::size_t>(place));
+    }
+  }
 
-constexpr sqlite3_module kTableOfSchema = [] {
-  sqlite3_module module = kTableOfAll;
-  module.xCreate = create;
-  module.xDestroy = disconnect;
-  return module;
-}();
+  [[nodiscard]] std::int64_t rowid() const { return row_; }
 
-void add_module(Database& database, const std::string& name, const sqlite3_module& module,
-                std::unique_ptr<SetSource> source) {
-  const auto forget_source = [](void* owned) {
-    const std::unique_ptr<SetSource> owner(static_cast<SetSource*>(owned));
-    forget(*owner);
-  };
-  const int code = sqlite3_create_module_v2(database.handle(), name.c_str(), &module, source.release(), forget_source);
-  if (code != SQLITE_OK) database.fail(code, "cannot add a table");
-}
+ private:
+  std::optional<SetScan> scan_;
+  std::vector<int> places_;  // of the table's columns in the rows of the scan; -1: not read
+  bool at_end_ = true;
+  std::int64_t row_ = 0;
+};
+
+constexpr sqlite3_module kTableOfAll = TableModule<TableOfSet, SetCursor>::eponymous();
+constexpr sqlite3_module kTableOfSchema = TableModule<TableOfSet, SetCursor>::creatable();
 
 }  // namespace
 

@@ -9,15 +9,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/failure.h"
 #include "base/saturating.h"
-#include "sql/sqlite.h"
+#include "sql/tables/table_module.h"
 
 namespace tracedb {
 namespace {
 
 // One table of one connection.
-struct Source {
+struct FunctionSource {
   Database& database;
   std::string declaration;
   std::size_t columns;
@@ -35,32 +34,6 @@ struct Source {
     return rows;
   }
 };
-
-struct Table : sqlite3_vtab {
-  explicit Table(Source& from) : sqlite3_vtab{}, source(from) {}
-  Source& source;
-};
-
-struct Cursor : sqlite3_vtab_cursor {
-  Cursor() : sqlite3_vtab_cursor{} {}
-  std::shared_ptr<const TableRows> rows;
-  std::size_t row = 0;
-};
-
-Cursor& of(sqlite3_vtab_cursor* cursor) { return *static_cast<Cursor*>(cursor); }
-
-int connect(sqlite3* handle, void* source, int, const char* const*, sqlite3_vtab** table, char**) {
-  auto& from = *static_cast<Source*>(source);
-  const int code = sqlite3_declare_vtab(handle, from.declaration.c_str());
-  if (code != SQLITE_OK) return code;
-  sqlite3_vtab_config(handle, SQLITE_VTAB_INNOCUOUS);  // temporary views select from it
-  return catch_error([&] { *table = std::make_unique<Table>(from).release(); }) ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int disconnect(sqlite3_vtab* table) {
-  const std::unique_ptr<Table> owned(static_cast<Table*>(table));
-  return SQLITE_OK;
-}
 
 bool is_own_order(const sqlite3_index_info& plan, const std::vector<RowOrder>& order) {
   const std::span wanted(plan.aOrderBy, static_cast<std::size_t>(plan.nOrderBy));
@@ -89,26 +62,24 @@ void pass_limit(sqlite3_index_info& plan) {
   if (offset >= 0) plan.aConstraintUsage[offset].argvIndex = 2;
 }
 
-int best_index(sqlite3_vtab* table, sqlite3_index_info* plan) {
-  constexpr double kScan = 1e6;  // rather than as the inner of two loops
-  const std::vector<RowOrder>& order = static_cast<Table*>(table)->source.order;
-  plan->estimatedCost = kScan;
-  constexpr sqlite3_uint64 kMostBits = std::numeric_limits<int>::max();
-  plan->idxNum = plan->colUsed <= kMostBits ? static_cast<int>(plan->colUsed) : -1;  // -1: any
-  if (order.empty() || !is_own_order(*plan, order)) return SQLITE_OK;
-  plan->orderByConsumed = plan->nOrderBy > 0 ? 1 : 0;
-  pass_limit(*plan);
-  return SQLITE_OK;
-}
+struct FunctionTable : VirtualTable<FunctionSource> {
+  using VirtualTable::VirtualTable;
+  static std::unique_ptr<FunctionTable> find(FunctionSource& from, std::string_view) {
+    return std::make_unique<FunctionTable>(from);
+  }
+  [[nodiscard]] const std::string& declaration() const { return source.declaration; }
 
-int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** cursor) {
-  return catch_error([&] { *cursor = std::make_unique<Cursor>().release(); }) ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  const std::unique_ptr<Cursor> owned(static_cast<Cursor*>(cursor));
-  return SQLITE_OK;
-}
+  int plan(sqlite3_index_info& info) {
+    constexpr double kScan = 1e6;  // rather than as the inner of two loops
+    info.estimatedCost = kScan;
+    constexpr sqlite3_uint64 kMostBits = std::numeric_limits<int>::max();
+    info.idxNum = info.colUsed <= kMostBits ? static_cast<int>(info.colUsed) : -1;  // -1: any
+    if (source.order.empty() || !is_own_order(info, source.order)) return SQLITE_OK;
+    info.orderByConsumed = info.nOrderBy > 0 ? 1 : 0;
+    pass_limit(info);
+    return SQLITE_OK;
+  }
+};
 
 // Of LIMIT and OFFSET; 0: all.
 std::size_t most_rows(std::span<sqlite3_value*> values) {
@@ -118,62 +89,37 @@ std::size_t most_rows(std::span<sqlite3_value*> values) {
   return static_cast<std::size_t>(saturating_add(limit, offset));
 }
 
-int first_row(sqlite3_vtab_cursor* cursor, int used, const char*, int count, sqlite3_value** values) {
-  Source& source = static_cast<Table*>(cursor->pVtab)->source;
-  of(cursor).row = 0;
-  const auto failure = catch_error([&] {
-    of(cursor).rows = source.filled(used < 0 ? TableRows::kAllColumns : static_cast<std::uint64_t>(used),
-                                    most_rows(std::span(values, static_cast<std::size_t>(count))));
-  });
-  if (!failure) return SQLITE_OK;
-  source.database.keep_failure(*failure);
-  sqlite3_free(cursor->pVtab->zErrMsg);
-  cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", source.database.failure_text(*failure).c_str());
-  return SQLITE_ERROR;
-}
-
-int next_row(sqlite3_vtab_cursor* cursor) {
-  ++of(cursor).row;
-  return SQLITE_OK;
-}
-
-int is_behind_last(sqlite3_vtab_cursor* cursor) { return of(cursor).row >= of(cursor).rows->size() ? 1 : 0; }
-
-int give_cell(sqlite3_vtab_cursor* cursor, sqlite3_context* result, int column) {
-  const TableRows& rows = *of(cursor).rows;
-  const TableRows::Cell& cell = rows.cell(of(cursor).row, static_cast<std::size_t>(column));
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    sqlite3_result_int64(result, *integer);
-  } else if (const auto* real = std::get_if<double>(&cell)) {
-    sqlite3_result_double(result, *real);
-  } else if (const auto* place = std::get_if<TableRows::Text>(&cell)) {
-    const std::string& text = rows.text(*place);
-    sqlite3_result_text64(result, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+class FunctionCursor : public VirtualCursor {
+ public:
+  void first(FunctionTable& table, int used, const char*, std::span<sqlite3_value*> values) {
+    row_ = 0;
+    rows_ =
+        table.source.filled(used < 0 ? TableRows::kAllColumns : static_cast<std::uint64_t>(used), most_rows(values));
   }
-  return SQLITE_OK;
-}
 
-int give_rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
-  *id = static_cast<sqlite3_int64>(of(cursor).row) + 1;
-  return SQLITE_OK;
-}
+  void next(FunctionTable&) { ++row_; }
+  [[nodiscard]] bool at_end() const { return row_ >= rows_->size(); }
 
-// Without xCreate: a table that is there under its own name, and cannot be made under another.
-constexpr sqlite3_module kModule = [] {
-  sqlite3_module module{};
-  module.iVersion = 1;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = first_row;
-  module.xNext = next_row;
-  module.xEof = is_behind_last;
-  module.xColumn = give_cell;
-  module.xRowid = give_rowid;
-  return module;
-}();
+  void give(FunctionTable&, sqlite3_context* result, int column) {
+    const TableRows::Cell& cell = rows_->cell(row_, static_cast<std::size_t>(column));
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+      sqlite3_result_int64(result, *integer);
+    } else if (const auto* real = std::get_if<double>(&cell)) {
+      sqlite3_result_double(result, *real);
+    } else if (const auto* place = std::get_if<TableRows::Text>(&cell)) {
+      const std::string& text = rows_->text(*place);
+      sqlite3_result_text64(result, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    }
+  }
+
+  [[nodiscard]] std::int64_t rowid() const { return static_cast<std::int64_t>(row_) + 1; }
+
+ private:
+  std::shared_ptr<const TableRows> rows_;
+  std::size_t row_ = 0;
+};
+
+constexpr sqlite3_module kFunctionModule = TableModule<FunctionTable, FunctionCursor>::eponymous();
 
 }  // namespace
 
@@ -214,16 +160,13 @@ void add_table_function(Database& database, std::string_view name, std::span<con
   for (const TableColumn& column : columns) {
     list += fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, to_string(column.type));
   }
-  auto source = std::make_unique<Source>(Source{database,
-                                                fmt::format("CREATE TABLE {} ({})", name, list),
-                                                columns.size(),
-                                                std::move(fill),
-                                                std::move(order),
-                                                {}});
-  const auto forget = [](void* owned) { std::unique_ptr<Source>(static_cast<Source*>(owned)).reset(); };
-  const int code =
-      sqlite3_create_module_v2(database.handle(), std::string(name).c_str(), &kModule, source.release(), forget);
-  if (code != SQLITE_OK) database.fail(code, "cannot add a table function");
+  auto source = std::make_unique<FunctionSource>(FunctionSource{database,
+                                                                fmt::format("CREATE TABLE {} ({})", name, list),
+                                                                columns.size(),
+                                                                std::move(fill),
+                                                                std::move(order),
+                                                                {}});
+  add_module(database, std::string(name), kFunctionModule, std::move(source));
   // Declares the columns, which SqlGuard does not allow later.
   const Statement declared(database, fmt::format("SELECT 1 FROM temp.{}", name));
 }
