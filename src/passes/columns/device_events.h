@@ -80,14 +80,12 @@ template <class Visit>
 void for_each_in_order(const DeviceWork& work, Visit visit) {
   const DeviceEvents& kernels = work.kernels;
   const DeviceEvents& others = work.memory_ops;
-  std::size_t other = 0;
-  for (std::size_t row = 0; row < kernels.ts.size(); ++row) {
-    for (; other < others.ts.size() && others.ts[other] < kernels.ts[row]; ++other) {
-      visit(event_at(work, others, other, true));
-    }
-    visit(event_at(work, kernels, row, false));
+  std::size_t kernel = 0, other = 0;
+  while (kernel < kernels.ts.size() || other < others.ts.size()) {
+    const bool is_memory_op =
+        other < others.ts.size() && (kernel == kernels.ts.size() || others.ts[other] < kernels.ts[kernel]);
+    visit(event_at(work, is_memory_op ? others : kernels, is_memory_op ? other++ : kernel++, is_memory_op));
   }
-  for (; other < others.ts.size(); ++other) visit(event_at(work, others, other, true));
 }
 
 }  // namespace tracedb
