@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 
 #include "base/unknown.h"
 #include "report/escape.h"
@@ -24,14 +23,14 @@ void JsonMembers::key(std::string_view name) {
 
 JsonMembers& JsonMembers::number(std::string_view key, std::int64_t value) {
   this->key(key);
-  fmt::format_to(std::back_inserter(text_), "{}", value);
+  text_ += fmt::format("{}", value);
   return *this;
 }
 
 JsonMembers& JsonMembers::real(std::string_view key, double value) {
   if (!std::isfinite(value)) return *this;
   this->key(key);
-  fmt::format_to(std::back_inserter(text_), "{}", value);
+  text_ += fmt::format("{}", value);
   return *this;
 }
 
@@ -58,17 +57,17 @@ void TraceEventWriter::begin(char ph, const EventTrack& track, std::string_view 
   }
   text_ += any_ ? ",\n" : "\n";
   any_ = true;
-  fmt::format_to(std::back_inserter(text_), "{{\"ph\":\"{}\"", ph);
+  text_ += fmt::format("{{\"ph\":\"{}\"", ph);
   if (!category.empty()) text_.append(",\"cat\":\"").append(escape_json(category)).append("\"");
   text_.append(",\"name\":\"").append(escape_json(name)).append("\"");
-  fmt::format_to(std::back_inserter(text_), ",\"pid\":{},\"tid\":{}", track.process, track.thread);
+  text_ += fmt::format(",\"pid\":{},\"tid\":{}", track.process, track.thread);
 }
 
 void TraceEventWriter::time(std::string_view key, std::int64_t ns) {
   constexpr std::int64_t kPerMicrosecond = 1000;
   const std::int64_t rest = std::abs(ns % kPerMicrosecond);
   const std::string_view sign = ns < 0 ? "-" : "";
-  fmt::format_to(std::back_inserter(text_), ",\"{}\":{}{}.{:03}", key, sign, std::abs(ns / kPerMicrosecond), rest);
+  text_ += fmt::format(",\"{}\":{}{}.{:03}", key, sign, std::abs(ns / kPerMicrosecond), rest);
 }
 
 void TraceEventWriter::end(const JsonMembers& args) {
@@ -99,7 +98,7 @@ void TraceEventWriter::counter(const TraceSlice& sample, const JsonMembers& seri
 void TraceEventWriter::flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id) {
   begin(ph, track, kFlowCategory, kFlowCategory);
   time("ts", ts);
-  fmt::format_to(std::back_inserter(text_), ",\"id\":{}", id);
+  text_ += fmt::format(",\"id\":{}", id);
   if (ph == 'f') text_ += ",\"bp\":\"e\"";  // bound to the slice that begins or is open there
   end({});
 }

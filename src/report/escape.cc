@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <vector>
 
@@ -85,13 +84,12 @@ Character take_character(std::string_view& valid_text) {
 std::string escape_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  auto to = std::back_inserter(out);
   scan(
       text, [&](std::string_view sequence) { out.append(sequence); },
       [&](std::uint32_t point) {
-        point < 0x80 ? fmt::format_to(to, "\\x{:02x}", point) : fmt::format_to(to, "\\u{:04x}", point);
+        out += point < 0x80 ? fmt::format("\\x{:02x}", point) : fmt::format("\\u{:04x}", point);
       },
-      [&](unsigned char byte) { fmt::format_to(to, "\\x{:02x}", byte); });
+      [&](unsigned char byte) { out += fmt::format("\\x{:02x}", byte); });
   return out;
 }
 
@@ -125,7 +123,6 @@ void append_escaped_json(std::string& out, std::string_view text) {
     out.append(text);
     return;
   }
-  auto to = std::back_inserter(out);
   scan(
       text,
       [&](std::string_view sequence) {
@@ -138,7 +135,7 @@ void append_escaped_json(std::string& out, std::string_view text) {
         } else if (point == '\t') {
           out.append("\\t");
         } else {
-          fmt::format_to(to, "\\u{:04x}", point);
+          out += fmt::format("\\u{:04x}", point);
         }
       },
       [&](unsigned char) { out.append("\xEF\xBF\xBD"); });

@@ -76,10 +76,9 @@ void add_rocprof_region(const RocprofRegion& region, RowSink& sink) {
 
 void append_rocprof_device(std::int64_t number, std::string_view name, std::int64_t units, std::int64_t wave,
                            std::string& devices) {
-  fmt::format_to(std::back_inserter(devices), R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", number,
-                 quote_json(name));
-  if (units > 0) fmt::format_to(std::back_inserter(devices), R"(, "numSms": {})", units);
-  if (wave > 0) fmt::format_to(std::back_inserter(devices), R"(, "warpSize": {})", wave);
+  devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", number, quote_json(name));
+  if (units > 0) devices += fmt::format(R"(, "numSms": {})", units);
+  if (wave > 0) devices += fmt::format(R"(, "warpSize": {})", wave);
   devices += '}';
 }
 

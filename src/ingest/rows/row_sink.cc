@@ -14,9 +14,9 @@ namespace {
 
 void append_key(std::string& out, const TrackKey& key) {
   if (key.number != kUnknownValue) {
-    fmt::format_to(std::back_inserter(out), "n{}\n", key.number);
+    out += fmt::format("n{}\n", key.number);
   } else {
-    fmt::format_to(std::back_inserter(out), "t{}\n{}", key.text.size(), key.text);
+    out += fmt::format("t{}\n{}", key.text.size(), key.text);
   }
 }
 
