@@ -19,7 +19,7 @@ constexpr std::size_t kLeastKernels = 5;
 constexpr double kLeastTime = 0.5;  // of the time of computation
 constexpr double kMediansApart = 0.02;
 constexpr double kSpread = 0.05;  // of the quartiles, by the median
-constexpr double kLeastChange = 0.03;
+constexpr double kLeastKernelChange = 0.03;
 constexpr double kHolds = 0.05;
 
 struct RatioSample {
@@ -91,7 +91,7 @@ bool is_change(const Quartiles& of) {
   const double up = of.median - 1;
   const double down = 1 / of.median - 1;
   const bool narrow = (of.high - of.low) / of.median < kSpread && of.median * (1 / of.low - 1 / of.high) < kSpread;
-  return narrow && std::min(std::abs(up), std::abs(down)) > kLeastChange;
+  return narrow && std::min(std::abs(up), std::abs(down)) > kLeastKernelChange;
 }
 
 bool is_uniform(const std::vector<RatioSample>& sorted) {

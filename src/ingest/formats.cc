@@ -183,11 +183,11 @@ bool has_extension(const TraceFormat& format, std::string_view name) {
                      [&](std::string_view extension) { return name.ends_with(extension); });
 }
 
-constexpr std::size_t kFirstLook = 4096;
+constexpr std::size_t kFirstLookAtFile = 4096;
 
 // JSON says what it is in its first keys; of everything else more may be needed.
 std::string_view telling_head(PeekedSource& source) {
-  const std::string_view head = source.peek(kFirstLook);
+  const std::string_view head = source.peek(kFirstLookAtFile);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
   return json ? head : source.peek(kFormatHead);

@@ -22,7 +22,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kMostRows = 200, kMostTableBytes = 60'000;
+constexpr std::size_t kMostTableRows = 200, kMostTableBytes = 60'000;
 constexpr std::size_t kMostTables = 12;
 constexpr std::size_t kMostPictureBytes = 750'000;  // of all; names of usual lengths need half of it
 
@@ -155,7 +155,7 @@ std::string tables_html(const ReportPage& page) {
     if (table.report.rows.empty() && table.report.footer.empty()) {
       out += element("p", "class=\"empty\"", "Nothing to show.");
     } else {
-      out += html_table(table.report, {page.command, {}, table.id}, kMostRows, most_bytes);
+      out += html_table(table.report, {page.command, {}, table.id}, kMostTableRows, most_bytes);
     }
     out += "</section>\n";
   }

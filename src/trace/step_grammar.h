@@ -12,6 +12,7 @@ namespace tracedb {
 enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kTrain, kOther, kUnknown };
 std::string_view to_string(StepKind kind);
 std::optional<StepKind> step_kind_from(std::string_view text);
+inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 
 struct StepInfo {
   StepKind kind = StepKind::kUnknown;

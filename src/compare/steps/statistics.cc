@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kSeed = 0x7472616365646221;
 constexpr std::size_t kDirectly = 50;  // values; beyond, ranks are drawn
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using WideProduct = unsigned __int128;
 
 // SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
 class Random {
@@ -25,7 +25,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<Wide>(next()) * n) >> 64); }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<WideProduct>(next()) * n) >> 64); }
   // Sum of twelve uniform numbers less six: near enough to normal for a rank.
   double normal() {
     double sum = -6;

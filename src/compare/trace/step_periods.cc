@@ -10,14 +10,14 @@
 namespace tracedb {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using WideSum = __int128;
 
 // Half away from zero; beyond 2^62, as of damaged indexes, cut there.
-std::int64_t scaled(Wide sum, std::int64_t steps, std::int64_t followed) {
-  constexpr Wide kMost = Wide{1} << 62;
-  const Wide bounded = std::clamp(sum, -kMost, kMost) * steps;
-  const Wide half = bounded < 0 ? -followed : followed;
-  return static_cast<std::int64_t>(std::clamp((2 * bounded + half) / (2 * Wide{followed}), -kMost, kMost));
+std::int64_t scaled(WideSum sum, std::int64_t steps, std::int64_t followed) {
+  constexpr WideSum kMost = WideSum{1} << 62;
+  const WideSum bounded = std::clamp(sum, -kMost, kMost) * steps;
+  const WideSum half = bounded < 0 ? -followed : followed;
+  return static_cast<std::int64_t>(std::clamp((2 * bounded + half) / (2 * WideSum{followed}), -kMost, kMost));
 }
 
 // By step: the index + 1 of the step before it on its track; 0: it is the first.
@@ -81,14 +81,14 @@ std::optional<double> PeriodSums::tokens_per_s() const {
 PeriodSums sum_periods(const StepSet& set, std::span<const DeviceStep> steps, std::span<const std::uint32_t> group,
                        std::span<const std::int64_t> periods) {
   PeriodSums out;
-  Wide between = 0;
+  WideSum between = 0;
   std::int64_t tokens = 0;
   bool tokens_known = true;
   for (const std::uint32_t i : group) {
     if (periods[i] == kUnknownValue) continue;
     ++out.followed;
     out.periods = saturating_add(out.periods, periods[i]);
-    between += Wide{periods[i]} - steps[i].span;
+    between += WideSum{periods[i]} - steps[i].span;
     const std::int64_t own = tokens_of(set.steps[steps[i].step - 1].info).value_or(0);
     tokens_known = tokens_known && own > 0;
     tokens = saturating_add(tokens, own);

@@ -21,8 +21,8 @@ namespace {
 using Columns = SourceDatabase::Columns;
 
 // A thread as the profiler writes it: the process in the upper half.
-struct GlobalThread {
-  explicit GlobalThread(std::int64_t id)
+struct AscendThread {
+  explicit AscendThread(std::int64_t id)
       : pid{id == kUnknownValue ? kUnknownValue : id >> 32U, {}},
         tid{id == kUnknownValue ? kUnknownValue : id & 0xffffffff, {}} {}
   TrackKey pid, tid;
@@ -83,7 +83,7 @@ class AscendDatabase {
   }
 
   void add_torch_call(const SourceRow& row, const TimeSpan& span, RowSink::Kind kind) {
-    const GlobalThread global(row.integer(2));
+    const AscendThread global(row.integer(2));
     const std::uint32_t thread = sink_.thread(global.pid, global.tid);
     const std::string_view name = strings_.of(row.id(3));
     const std::string_view type = api_types_.of(row.id(9), "op");
@@ -278,7 +278,7 @@ class AscendDatabase {
                  [&](const SourceRow& row) {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
-                   const GlobalThread global(row.integer(2));
+                   const AscendThread global(row.integer(2));
                    sink_.add_call(*span, cann_call_name(api_types_.of(row.id(4)), strings_.of(row.id(3))),
                                   sink_.thread(global.pid, global.tid), row.integer(5));
                  });
@@ -290,7 +290,7 @@ class AscendDatabase {
                  [&](const SourceRow& row) {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
-                   const GlobalThread global(row.integer(3));
+                   const AscendThread global(row.integer(3));
                    const std::uint32_t thread = sink_.thread(global.pid, global.tid);
                    constexpr std::int64_t kMarker = 0;  // of ENUM_MSTX_EVENT_TYPE
                    if (row.id(4) != kMarker) return add_annotation(*span, strings_.of(row.id(2)), thread);

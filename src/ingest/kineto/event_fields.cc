@@ -72,27 +72,27 @@ constexpr Key kArgumentKeys[] = {
     {"Process Group Description", EventField::kGroupDescription},
 };
 
-constexpr std::size_t kLongestKey = 32;
+constexpr std::size_t kLongestFieldName = 32;
 
 // first[n] is the number of the first entry that can have length n in a table ordered by length.
 template <std::size_t N>
 struct LengthTable {
   Key keys[N]{};
-  std::uint8_t first[kLongestKey + 2]{};
+  std::uint8_t first[kLongestFieldName + 2]{};
 
   constexpr explicit LengthTable(const Key (&unordered)[N]) {
     std::size_t next = 0;
-    for (std::size_t length = 0; length <= kLongestKey; ++length) {
+    for (std::size_t length = 0; length <= kLongestFieldName; ++length) {
       first[length] = static_cast<std::uint8_t>(next);
       for (const Key& key : unordered) {
         if (key.text.size() == length) keys[next++] = key;
       }
     }
-    first[kLongestKey + 1] = static_cast<std::uint8_t>(next);
+    first[kLongestFieldName + 1] = static_cast<std::uint8_t>(next);
   }
 
   [[nodiscard]] EventField find(std::string_view text) const {
-    if (text.size() > kLongestKey) return EventField::kCount;
+    if (text.size() > kLongestFieldName) return EventField::kCount;
     for (std::size_t i = first[text.size()]; i < first[text.size() + 1]; ++i) {
       if (std::memcmp(keys[i].text.data(), text.data(), text.size()) == 0) return keys[i].field;
     }

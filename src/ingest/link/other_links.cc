@@ -9,7 +9,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kFlowPhases = "stf";
+constexpr std::string_view kFlowLetters = "stf";
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
@@ -81,7 +81,7 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
                       (flow->id.type == EventIdType::kInteger && flow->id.number <= kLargest);
     const std::uint32_t id = rows.row(
         EventTable::kFlowUnmatched, flow->args,
-        {flow->ts - store.first_ts, id_cell(flow->category), static_cast<std::int64_t>(kFlowPhases.find(flow->ph)),
+        {flow->ts - store.first_ts, id_cell(flow->category), static_cast<std::int64_t>(kFlowLetters.find(flow->ph)),
          fits ? static_cast<std::int64_t>(flow->id.number) : kUnknownValue, process_of(store, flow->track),
          flow->track});
     if (!fits && flow->id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow->id});

@@ -15,8 +15,8 @@ namespace tracedb {
 namespace {
 
 // A thread as Nsight Systems writes it: 24 bits each of process and thread, below those of host and machine.
-struct GlobalThread {
-  explicit GlobalThread(std::int64_t id) {
+struct NsysThread {
+  explicit NsysThread(std::int64_t id) {
     if (id == kUnknownValue) return;
     pid.number = id >> 24U & 0xffffff;
     tid.number = id & 0xffffff;
@@ -91,7 +91,7 @@ class NsysDatabase {
 
   void name_tracks() {
     tables_.look_up("PROCESSES", {{"globalPid", "name"}, {}}, [&](const SourceRow& row) {
-      if (const GlobalThread global(row.id(0)); global.pid.number != kUnknownValue)
+      if (const NsysThread global(row.id(0)); global.pid.number != kUnknownValue)
         process_names_[global.pid.number] = row[1].text();
     });
     tables_.look_up("ThreadNames", {{"globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
@@ -103,7 +103,7 @@ class NsysDatabase {
   std::uint32_t thread(std::int64_t global_id) {
     const auto [entry, is_new] = threads_.try_emplace(global_id, 0);
     if (!is_new) return entry->second;
-    const GlobalThread global(global_id);
+    const NsysThread global(global_id);
     entry->second = sink_.thread(global.pid, global.tid);
     const auto process = process_names_.find(global.pid.number);
     if (process != process_names_.end()) sink_.name_process(global.pid, process->second);

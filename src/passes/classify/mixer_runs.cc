@@ -8,7 +8,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kSeldom = 12;  // hybrids have one attention layer in eight at most
+constexpr std::size_t kLeastSpacing = 12;  // hybrids have one attention layer in eight at most
 
 // How many positions lie between two mixers of one name: the median.
 std::size_t median_distance(std::vector<std::size_t>& distances) { return upper_median(std::span(distances)); }
@@ -62,8 +62,8 @@ std::vector<Traits> without_seldom_mixers(std::span<const std::uint32_t> names, 
   const std::size_t usual = median_distance(all);
   for (std::size_t name = 0; name < out.size(); ++name) {
     std::vector<std::size_t>& own = distances[name];
-    if (own.empty() || own.size() * kSeldom >= all.size()) continue;
-    if (median_distance(own) > usual * kSeldom) out[name] &= ~kMixerTraits;
+    if (own.empty() || own.size() * kLeastSpacing >= all.size()) continue;
+    if (median_distance(own) > usual * kLeastSpacing) out[name] &= ~kMixerTraits;
   }
   return out;
 }

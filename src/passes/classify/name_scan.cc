@@ -10,7 +10,7 @@ namespace tracedb {
 namespace {
 
 constexpr int kMostWrappers = 6;
-constexpr std::uint32_t kNowhere = UINT32_MAX;
+constexpr std::uint32_t kNoPosition = UINT32_MAX;
 
 // The first argument that can name a type: what a wrapper runs.
 std::string_view first_type(const std::vector<std::string_view>& arguments) {
@@ -30,7 +30,7 @@ NameScan::NameScan(const CompiledRules& rules, std::string platform)
       platform_(std::move(platform)),
       found_(rules.words_.size()),
       terms_(rules.terms_),
-      position_(rules.words_.size(), kNowhere) {}
+      position_(rules.words_.size(), kNoPosition) {}
 
 void NameScan::open_wrappers(std::string_view readable) {
   split_kernel_name(readable, parts_);
@@ -160,7 +160,7 @@ RuleId NameScan::next_rule(std::size_t from) {
 
 // Where the name shows what the rule is about: the first of the words of its first term.
 std::uint32_t NameScan::place(const CompiledRule& rule) const {
-  std::uint32_t first = kNowhere;
+  std::uint32_t first = kNoPosition;
   for (const CompiledTerm& term : rule.terms) {
     if (term.term->negated || term.words.empty()) continue;
     for (const std::uint32_t word : term.words) {

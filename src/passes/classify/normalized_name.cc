@@ -17,9 +17,9 @@ constexpr std::array<Kind, 256> kinds() {
   return table;
 }
 
-constexpr std::array<Kind, 256> kKinds = kinds();
+constexpr std::array<Kind, 256> kKindOfChar = kinds();
 
-Kind kind_of(char c) { return kKinds[static_cast<unsigned char>(c)]; }
+Kind kind_of(char c) { return kKindOfChar[static_cast<unsigned char>(c)]; }
 
 // Whether a word begins at a letter or digit, by its kind and those before and behind it.
 constexpr bool begins_word(Kind before, Kind here, Kind behind) {

@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // How far the intervals of a group on a device reach so far.
-class Cover {
+class GroupCover {
  public:
-  Cover(std::size_t groups, std::span<const std::uint32_t> device_of_stream)
+  GroupCover(std::size_t groups, std::span<const std::uint32_t> device_of_stream)
       : device_of_stream_(device_of_stream),
         devices_(1 + std::accumulate(device_of_stream.begin(), device_of_stream.end(), std::size_t{0},
                                      [](std::size_t a, std::size_t b) { return std::max(a, b); })),
@@ -82,7 +82,7 @@ void describe(std::span<std::int64_t> durations, GroupStats& stats) {
 }  // namespace
 
 std::int64_t busy_time(const GroupedEvents& events) {
-  Cover cover(1, events.device_of_stream);
+  GroupCover cover(1, events.device_of_stream);
   std::int64_t busy = 0;
   for (std::size_t i = 0; i < events.group.size(); ++i) {
     if (events.group[i] == kNoGroup || events.dur[i] == kUnknownValue) continue;
@@ -93,7 +93,7 @@ std::int64_t busy_time(const GroupedEvents& events) {
 
 std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t groups) {
   std::vector<GroupStats> stats(groups);
-  Cover cover(groups, events.device_of_stream);
+  GroupCover cover(groups, events.device_of_stream);
   for (std::size_t i = 0; i < events.group.size(); ++i) {
     const GroupId group = events.group[i];
     if (group == kNoGroup) continue;

@@ -7,7 +7,7 @@
 namespace tracedb {
 namespace {
 
-constexpr double kAlike = 0.15;
+constexpr double kAlikeDifference = 0.15;
 
 std::uint64_t mixed(Traits traits) {
   std::uint64_t value = (traits + 1) * 0x9e3779b97f4a7c15;
@@ -63,7 +63,7 @@ LayerForms::LayerForms(std::span<const Traits> sequence, std::span<const LayerMi
     if (is_new) {
       LayerForm form = form_of(kernels);
       const auto like = std::find_if(forms_.begin(), forms_.end(),
-                                     [&](const LayerForm& each) { return difference(each, form) <= kAlike; });
+                                     [&](const LayerForm& each) { return difference(each, form) <= kAlikeDifference; });
       entry->second = static_cast<std::size_t>(like - forms_.begin());
       constexpr std::size_t kMostForms = 64;  // a sequence with more has no rhythm
       if (like == forms_.end() && forms_.size() == kMostForms) entry->second = kMostForms - 1;

@@ -221,7 +221,7 @@ class Borders {
 // ---- A step
 
 // Layers that follow each other, with what is around them.
-struct Part {
+struct RhythmPart {
   std::vector<LayerMixers> layers;
   LayerForm form;
   Traits embeds = 0;  // tokens, or patches by a convolution: before the first layer
@@ -279,7 +279,7 @@ class RhythmFinder {
     for (std::size_t b = 0; b <= borders.size(); ++b) {
       const std::size_t end = b < borders.size() ? borders[b] + 1 : layers.size();
       if (end - begin > 1) {
-        Part part;
+        RhythmPart part;
         for (std::size_t i = begin; i < end; ++i) {
           const LayerMixers& layer = layers[i];
           part.layers.push_back({{layer.run.first + from, layer.run.last + from}, layer.mixers});
@@ -297,13 +297,13 @@ class RhythmFinder {
     }
   }
 
-  static std::size_t mixers(const Part& part) { return part.layers[part.layers.size() / 2].mixers; }
+  static std::size_t mixers(const RhythmPart& part) { return part.layers[part.layers.size() / 2].mixers; }
 
   void assign(std::size_t place) {
-    Part& part = parts_[place];
+    RhythmPart& part = parts_[place];
     double least = 1;
     for (std::size_t i = 0; i < place; ++i) {
-      const Part& other = parts_[i];
+      const RhythmPart& other = parts_[i];
       if (other.layers.size() != part.layers.size() || mixers(other) != mixers(part)) continue;
       if (other.embeds != 0 && part.embeds != 0 && (other.embeds & part.embeds) == 0) continue;
       const bool next = i + 1 == place && !part.marked;
@@ -322,8 +322,8 @@ class RhythmFinder {
   // At the ends of a recording a pass over a stack may not be whole.
   void leave_out_fragments() {
     if (parts_.size() < 3) return;
-    for (Part* part : {&parts_.front(), &parts_.back()}) {
-      const bool fragment = std::any_of(parts_.begin(), parts_.end(), [&](const Part& other) {
+    for (RhythmPart* part : {&parts_.front(), &parts_.back()}) {
+      const bool fragment = std::any_of(parts_.begin(), parts_.end(), [&](const RhythmPart& other) {
         return other.stack != part->stack && stacks_[part->stack].passes == 1 && stacks_[other.stack].passes > 1 &&
                other.layers.size() > part->layers.size() && mixers(other) == mixers(*part) &&
                difference(other.form, part->form) <= kOtherForm;
@@ -348,13 +348,13 @@ class RhythmFinder {
       place[i] = out.stacks.size();
       if (stacks_[i].passes > 0) out.stacks.push_back(stacks_[i]);
     }
-    for (const Part& part : parts_) {
+    for (const RhythmPart& part : parts_) {
       if (stacks_[part.stack].passes > 0) out.passes.push_back(pass_of(part, place[part.stack]));
     }
     return out;
   }
 
-  [[nodiscard]] RhythmPass pass_of(const Part& part, std::size_t stack) const {
+  [[nodiscard]] RhythmPass pass_of(const RhythmPart& part, std::size_t stack) const {
     std::vector<MixerRun> runs;
     for (const LayerMixers& layer : part.layers)
       runs.push_back({layer.run.first - part.from, layer.run.last - part.from});
@@ -367,7 +367,7 @@ class RhythmFinder {
 
   std::span<const Traits> sequence_;
   std::vector<std::size_t> marks_;  // where parts begin; 0 among them
-  std::vector<Part> parts_;
+  std::vector<RhythmPart> parts_;
   std::vector<RhythmStack> stacks_;
 };
 

@@ -18,7 +18,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
 constexpr double kAgreement = 0.95;
 
 class LayerFinder {
@@ -37,7 +36,7 @@ class LayerFinder {
   LayerSet run() {
     const bool whole = steps_.steps.empty();
     for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
-    for (std::size_t kind = 0; kind < kKinds; ++kind) accept(static_cast<StepKind>(kind));
+    for (std::size_t kind = 0; kind < kStepKinds; ++kind) accept(static_cast<StepKind>(kind));
     number();
     finish();
     out_.by_step = std::move(ordered_.rows);

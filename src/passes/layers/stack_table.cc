@@ -8,16 +8,16 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kNowhere = SIZE_MAX;
+constexpr std::size_t kUnplaced = SIZE_MAX;
 
 class Table {
  public:
   std::vector<std::size_t> add(const std::vector<FoundStack>& own) {
-    std::vector<std::size_t> place(own.size(), kNowhere);
+    std::vector<std::size_t> place(own.size(), kUnplaced);
     std::vector<bool> taken(all_.size());
     const auto pair = [&](auto same) {
       for (std::size_t i = 0; i < own.size(); ++i) {
-        for (std::size_t k = 0; k < taken.size() && place[i] == kNowhere; ++k) {
+        for (std::size_t k = 0; k < taken.size() && place[i] == kUnplaced; ++k) {
           if (taken[k] || !same(all_[k], own[i])) continue;
           place[i] = k;
           taken[k] = true;
@@ -34,7 +34,7 @@ class Table {
     pair([&](const FoundStack& a, const FoundStack& b) { return compatible(a, b) && a.width == b.width; });
     if (own.size() == all_.size()) pair(compatible);
     for (std::size_t i = 0; i < own.size(); ++i) {
-      if (place[i] == kNowhere) {
+      if (place[i] == kUnplaced) {
         place[i] = all_.size();
         all_.push_back(own[i]);
       } else {

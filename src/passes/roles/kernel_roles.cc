@@ -91,10 +91,10 @@ class ModuleMarks {
 };
 
 // The kernels of a step on one device, cut into layers.
-class Finder {
+class RoleFinder {
  public:
-  Finder(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-         const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence)
+  RoleFinder(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
+             const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence)
       : steps_(steps),
         layers_(layers),
         names_(events.kernels.ids("name_id")),
@@ -238,7 +238,7 @@ class Finder {
 
 KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
                        const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence) {
-  return Finder(index, events, steps, layers, classes, rules, evidence).run();
+  return RoleFinder(index, events, steps, layers, classes, rules, evidence).run();
 }
 
 }  // namespace tracedb

@@ -13,7 +13,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kNames =
+constexpr std::string_view kNamesInUse =
     "SELECT n.id FROM kernel_name n WHERE (?1 IS NULL OR n.name GLOB ?1 OR n.short_name GLOB ?1) "
     "AND (?2 IS NULL OR n.name REGEXP ?2)";
 struct StreamOnDevice {
@@ -90,7 +90,7 @@ void bind(Statement& statement, int index, const std::optional<std::string>& val
 }
 
 std::vector<bool> name_ids(const Index& index, const Selection& selection) {
-  Statement statement(index.database(), kNames);
+  Statement statement(index.database(), kNamesInUse);
   bind(statement, 1, selection.name_glob);
   bind(statement, 2, selection.name_regex);
   std::vector<bool> out;

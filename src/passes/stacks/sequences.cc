@@ -11,7 +11,7 @@ namespace tracedb {
 namespace {
 
 // The last kernels of a stream.
-struct Window {
+struct SequenceWindow {
   std::vector<std::uint32_t> labels;
   std::vector<std::int64_t> durations;
   std::uint64_t seen = 0;  // kernels of the stream so far
@@ -24,13 +24,13 @@ struct Found {
   std::uint32_t stream = 0;
 };
 
-class Finder {
+class SequenceFinder {
  public:
-  explicit Finder(std::size_t length) : length_(length) {}
+  explicit SequenceFinder(std::size_t length) : length_(length) {}
 
   void add(std::uint32_t stream, std::uint32_t label, std::int64_t dur) {
     if (stream >= windows_.size()) windows_.resize(std::size_t{stream} + 1);
-    Window& window = windows_[stream];
+    SequenceWindow& window = windows_[stream];
     if (window.labels.size() == length_) {
       std::move(window.labels.begin() + 1, window.labels.end(), window.labels.begin());
       std::move(window.durations.begin() + 1, window.durations.end(), window.durations.begin());
@@ -64,7 +64,7 @@ class Finder {
   }
 
  private:
-  void count(const Window& window, std::uint32_t stream) {
+  void count(const SequenceWindow& window, std::uint32_t stream) {
     const std::uint32_t id = sequence(window.labels, stream);
     if (window.seen - length_ < found_[id].end) return;  // overlaps the last time it was counted
     found_[id].end = window.seen;
@@ -94,7 +94,7 @@ class Finder {
   }
 
   std::size_t length_;
-  std::vector<Window> windows_;  // by stream
+  std::vector<SequenceWindow> windows_;  // by stream
   std::vector<Found> found_;
   DenseIndex index_;  // of found_
 };
@@ -102,7 +102,7 @@ class Finder {
 }  // namespace
 
 std::vector<SequenceStats> find_sequences(const LabelledKernels& kernels, std::size_t length, std::int64_t least) {
-  Finder finder(length);
+  SequenceFinder finder(length);
   for (std::size_t i = 0; i < kernels.label.size(); ++i) {
     if (kernels.label[i] != kNoLabel) finder.add(kernels.stream[i], kernels.label[i], kernels.dur[i]);
   }

@@ -67,9 +67,9 @@ Track track_of(const KernelSequence& kernels, std::uint32_t device) {
 }
 
 // Finds where sequence models begin anew.
-class LayerRhythm {
+class PassFinder {
  public:
-  LayerRhythm(const KernelSequence& kernels, const Track& track)
+  PassFinder(const KernelSequence& kernels, const Track& track)
       : kernels_(kernels), track_(track), runs_(mixer_runs(track.traits)) {}
 
   TrackRanges find() {
@@ -321,7 +321,7 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   TrackRanges optimizer = optimizer_rhythm(kernels, track);
   const bool training = !optimizer.steps.empty();
   out.rhythm = training ? Rhythm::kOptimizer : Rhythm::kLayers;
-  TrackRanges found = training ? std::move(optimizer) : LayerRhythm(kernels, track).find();
+  TrackRanges found = training ? std::move(optimizer) : PassFinder(kernels, track).find();
   if (found.steps.empty()) {
     TrackRanges graphs = graph_rhythm(kernels, track);
     if (graphs.steps.empty()) {

@@ -20,7 +20,7 @@ struct Call {
 };
 
 // The calls of one module, in time order.
-struct Module {
+struct ModuleCallList {
   std::string name;
   std::vector<Call> calls;
   std::int64_t time = 0;             // of the host
@@ -33,13 +33,13 @@ std::string label(std::string_view frame) {
   return std::string(frame.starts_with(kPrefix) ? frame.substr(kPrefix.size()) : frame);
 }
 
-std::map<std::int64_t, Module> read_modules(const Index& index) {
-  std::map<std::int64_t, Module> modules;  // by name
+std::map<std::int64_t, ModuleCallList> read_module_calls(const Index& index) {
+  std::map<std::int64_t, ModuleCallList> modules;  // by name
   Statement rows(index.database(),
                  "SELECT m.name_id, m.ts, m.dur, m.thread_id, t.value FROM module_call m JOIN string t ON t.id = "
                  "m.name_id WHERE m.dur IS NOT NULL ORDER BY m.ts, m.id");
   while (rows.step()) {
-    Module& module = modules[rows.int64(0)];
+    ModuleCallList& module = modules[rows.int64(0)];
     const Call call{rows.int64(1), rows.int64(2), static_cast<std::uint32_t>(rows.int64(3))};
     if (module.calls.empty()) module.name = label(rows.text(4));
     module.in_turn = module.in_turn && (module.calls.empty() || call.ts >= module.end);
@@ -62,8 +62,8 @@ LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps&
 
 StepSet steps_by_module(const Index& index, const EventTables& events) {
   StepSet set;
-  const std::map<std::int64_t, Module> modules = read_modules(index);
-  const Module* model = nullptr;
+  const std::map<std::int64_t, ModuleCallList> modules = read_module_calls(index);
+  const ModuleCallList* model = nullptr;
   for (const auto& [id, module] : modules) {
     if (module.calls.size() < 2 || !module.in_turn) continue;
     if (model == nullptr || module.time > model->time) model = &module;

@@ -27,16 +27,17 @@ constexpr std::array<FieldName, 7> kFields = {{{"kind", Field::kKind},
                                                {"generation", Field::kGenerationTokens}}};
 constexpr std::array<Field, 3> kByPlace = {Field::kKind, Field::kContextTokens, Field::kGenerationTokens};
 
-[[noreturn]] void fail(std::string_view pattern, std::string_view reason) {
+[[noreturn]] void refuse_pattern(std::string_view pattern, std::string_view reason) {
   throw Error(ErrorCode::kUsage, fmt::format("--step-regex {}: {}", pattern, reason));
 }
 
 Field field_named(std::string_view name, std::string_view pattern) {
   const auto found = std::find_if(kFields.begin(), kFields.end(), [&](const FieldName& f) { return f.name == name; });
   if (found != kFields.end()) return found->field;
-  fail(pattern, fmt::format("no group '{}'; known: kind, context_requests, context_tokens, generation_requests and "
-                            "generation_tokens",
-                            name));
+  refuse_pattern(pattern,
+                 fmt::format("no group '{}'; known: kind, context_requests, context_tokens, generation_requests and "
+                             "generation_tokens",
+                             name));
 }
 
 // What each group of the expression means, by its number; those by name, or else the first by their places.
@@ -91,7 +92,7 @@ void complete(StepInfo& info) {
 }  // namespace
 
 StepPattern::StepPattern(std::string_view pattern) : expression_(pattern) {
-  if (!expression_.fault().empty()) fail(pattern, expression_.fault());
+  if (!expression_.fault().empty()) refuse_pattern(pattern, expression_.fault());
   fields_ = fields_of(expression_, pattern);
 }
 

@@ -47,9 +47,9 @@ struct Measure {
 };
 
 // Ids of rows are places + 1; 0: none.
-class LaunchCalls {
+class LaunchCallColumns {
  public:
-  explicit LaunchCalls(const Index& index) : calls_(index, "runtime_call") {}
+  explicit LaunchCallColumns(const Index& index) : calls_(index, "runtime_call") {}
   [[nodiscard]] bool is_graph(std::uint32_t id) const {
     return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
   }
@@ -78,7 +78,7 @@ std::vector<Measure> measure_sets(Workload& workload) {
     const std::string_view op_class = workload.classes().class_of(id);
     unclassified.push_back(workload.classes().of(id).known && (op_class == "other" || op_class == "triton_fused"));
   }
-  const LaunchCalls launches(workload.index());
+  const LaunchCallColumns launches(workload.index());
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };

@@ -16,7 +16,7 @@ namespace {
 
 // Repetitions of one layer take the same time within some percent, in the real traces within 20 %. Kernels of a few
 // microseconds also differ by the clock's resolution.
-constexpr double kAlike = 1.3;
+constexpr double kAlikeFactor = 1.3;
 constexpr std::int64_t kAlikeNs = 500;
 // One name takes up to twice its usual time for another shape of its input.
 constexpr double kUnlike = 2;
@@ -28,7 +28,7 @@ constexpr double kLeastShare = 0.03;         // and of the kernels looked at
 
 bool alike(std::int64_t a, std::int64_t b) {
   const auto [low, high] = std::minmax(a, b);
-  return high - low <= kAlikeNs || static_cast<double>(high) <= kAlike * static_cast<double>(low);
+  return high - low <= kAlikeNs || static_cast<double>(high) <= kAlikeFactor * static_cast<double>(low);
 }
 
 bool unlike(std::int64_t a, std::int64_t b) {

@@ -13,8 +13,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
-
 struct Measured {
   std::vector<StepStats> stats;  // [0]: in no step
   std::vector<std::int64_t> start, period;

@@ -8,14 +8,14 @@ namespace tracedb {
 namespace {
 
 // Part of a kernel during which nothing that started earlier communicates. Those of a lane are disjoint and in order.
-struct Part {
+struct HiddenPart {
   std::int64_t begin, end;
   GroupId group;
   std::int64_t hidden = 0;  // under computation
 };
 
 struct Lane {
-  std::vector<Part> parts;
+  std::vector<HiddenPart> parts;
   std::int64_t comm_until = 0;
   std::int64_t compute_until = 0;
   std::size_t next = 0;  // first part that may still be computed under
@@ -52,7 +52,7 @@ std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const Gr
   });
   std::vector<ExposedTime> out(groups);
   for (const Lane& lane : lanes) {
-    for (const Part& part : lane.parts) {
+    for (const HiddenPart& part : lane.parts) {
       ExposedTime& own = out[part.group];
       own.busy = saturating_add(own.busy, part.end - part.begin);
       own.exposed = saturating_add(own.exposed, part.end - part.begin - part.hidden);

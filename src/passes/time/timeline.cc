@@ -10,7 +10,7 @@ namespace tracedb {
 namespace {
 
 // Length of a union of intervals that come in order of start.
-class Cover {
+class TimelineCover {
  public:
   void add(std::int64_t begin, std::int64_t end, const Window& window) {
     if (end <= until_) return;
@@ -58,7 +58,7 @@ struct StreamLane {
   std::int64_t first = -1;  // start of the first event that takes time
   std::int64_t until = 0;   // end of everything so far
   EventRef last;            // the event that ends there
-  Cover computation, comm, fused_comm, copy, working, busy;
+  TimelineCover computation, comm, fused_comm, copy, working, busy;
   std::int64_t kernels = 0, memory_ops = 0;
 
   void add(const DeviceEvent& event, const Window& window) {
@@ -105,8 +105,9 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
 }
 
 // Everything that ran between the first and the last of what is selected, whether selected or not.
-std::vector<Cover> all_work(const DeviceWork& work, const std::vector<StreamLane>& lanes, const Window& window) {
-  std::vector<Cover> covers(lanes.size());
+std::vector<TimelineCover> all_work(const DeviceWork& work, const std::vector<StreamLane>& lanes,
+                                    const Window& window) {
+  std::vector<TimelineCover> covers(lanes.size());
   for_each_in_order(work, [&](const DeviceEvent& event) {
     const StreamLane& lane = lanes[event.lane];
     const Window inside{std::max(window.from, lane.first), std::min(window.to, lane.until)};
@@ -161,7 +162,7 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
     out[i].macro_idle = idle[i].macro_idle;
   }
   if (work.kernels.left_out.empty() && work.memory_ops.left_out.empty()) return out;
-  const std::vector<Cover> all = all_work(work, lanes, options.window);
+  const std::vector<TimelineCover> all = all_work(work, lanes, options.window);
   for (std::size_t i = 0; i < out.size(); ++i) out[i].unselected = all[i].length() - out[i].busy;
   return out;
 }

@@ -128,7 +128,7 @@ std::string help_on_indexes() {
       has_line_editing() ? " with command-line editing, history and completion" : "");
 }
 
-void add_options(CommandLine& line) {
+void add_sql_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
   line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
@@ -176,7 +176,7 @@ int run_sql(std::span<const std::string> args) {
   CommandLine line(kSqlCommand,
                    {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
                     OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
-  add_options(line);
+  add_sql_options(line);
   line.find_inputs_later();
   if (!line.parse(without_leading_comments(args))) return 0;
   if (line.has("recipes")) return print_recipes(line);

@@ -79,8 +79,8 @@ constexpr std::string_view kTablesOfAll = "SELECT name FROM pragma_module_list W
 constexpr std::string_view kFunctions = "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z]*'";
 constexpr std::string_view kSchemas =
     "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp') ORDER BY seq";
-constexpr std::array<std::string_view, 9> kCommands = {".tables", ".schema", ".recipes", ".recipe", ".mode",
-                                                       ".timer",  ".help",   ".quit",    ".exit"};
+constexpr std::array<std::string_view, 9> kShellCommands = {".tables", ".schema", ".recipes", ".recipe", ".mode",
+                                                            ".timer",  ".help",   ".quit",    ".exit"};
 constexpr std::array<std::string_view, 22> kWords = {
     "SELECT", "FROM",    "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT", "DISTINCT", "WITH", "AS",    "JOIN",
     "USING",  "BETWEEN", "LIKE",  "GLOB",     "CASE",     "WHEN",   "THEN",  "ELSE",     "END",  "UNION", "EXPLAIN"};
@@ -205,7 +205,7 @@ void Shell::run_command(const std::string& line) {
   } else if (command == ".timer") {
     throw Error(ErrorCode::kUsage, ".timer: on or off");
   } else {
-    const std::vector<std::string> known(kCommands.begin(), kCommands.end());
+    const std::vector<std::string> known(kShellCommands.begin(), kShellCommands.end());
     throw Error(ErrorCode::kUsage,
                 fmt::format("no command {}{} (.help lists them)", command, did_you_mean(command, known)));
   }
@@ -294,7 +294,7 @@ const std::set<std::string>& Shell::known_words() {
   }
   words_.insert(kWords.begin(), kWords.end());
   for (const Recipe& recipe : recipes()) words_.emplace(recipe.name);
-  words_.insert(kCommands.begin(), kCommands.end());
+  words_.insert(kShellCommands.begin(), kShellCommands.end());
   return words_;
 }
 

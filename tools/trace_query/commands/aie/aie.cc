@@ -20,7 +20,7 @@
 namespace tracedb {
 namespace {
 
-struct Request {
+struct AieRequest {
   aie::Marks marks;
   aie::KernelOptions kernels;
   aie::Work work;
@@ -114,10 +114,10 @@ aie::Work read_work(const CommandLine& line) {
   return out;
 }
 
-constexpr const char* kSections[] = {"tiles", "iterations", "system"};
+constexpr const char* kAieSections[] = {"tiles", "iterations", "system"};
 
 std::vector<std::string> read_sections(const CommandLine& line) {
-  const std::vector<std::string> known(std::begin(kSections), std::end(kSections));
+  const std::vector<std::string> known(std::begin(kAieSections), std::end(kAieSections));
   std::vector<std::string> out = line.names("section");
   for (const std::string& section : out) {
     if (std::find(known.begin(), known.end(), section) != known.end()) continue;
@@ -126,8 +126,8 @@ std::vector<std::string> read_sections(const CommandLine& line) {
   return out.empty() ? known : out;
 }
 
-Request read_request(const CommandLine& line) {
-  Request out;
+AieRequest read_request(const CommandLine& line) {
+  AieRequest out;
   if (const auto text = line.text("kernel-events")) out.marks = parse_marks(*text);
   if (const auto text = line.text("boundaries")) out.kernels.boundaries = parse_boundaries(*text);
   if (const auto text = line.text("outlier")) read_outliers(*text, out.kernels);
@@ -143,7 +143,7 @@ Request read_request(const CommandLine& line) {
   return out;
 }
 
-AieTrace read_trace(const Index& index, const Request& request, std::vector<std::string>& warnings) {
+AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<std::string>& warnings) {
   AieTrace out;
   if (index.meta("format") != "aie") {
     warnings.emplace_back("the trace is not of AI Engine tiles");
@@ -161,7 +161,7 @@ AieTrace read_trace(const Index& index, const Request& request, std::vector<std:
   return out;
 }
 
-void print(const CommandLine& line, const Request& request, const std::vector<AieTrace>& traces,
+void print(const CommandLine& line, const AieRequest& request, const std::vector<AieTrace>& traces,
            const std::vector<std::string>& warnings) {
   Output output(line);
   const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
@@ -191,7 +191,7 @@ int run_compat(const CompatArguments& compat) {
               fmt::format("--compat {}: there is stream{}", compat.name, did_you_mean(compat.name, known)));
 }
 
-void add_options(CommandLine& line) {
+void add_aie_options(CommandLine& line) {
   using Kind = OptionKind;
   line.add("tile", Kind::kValue, "only tiles of this name; * matches any text, ? one character");
   line.add("section", Kind::kList, "tiles, iterations, system (default: all)");
@@ -229,9 +229,9 @@ int run_aie(std::span<const std::string> args) {
   const auto compat = compat_arguments(args);
   if (compat && std::none_of(compat->rest.begin(), compat->rest.end(), asks_help)) return run_compat(*compat);
   CommandLine line(kAieCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
-  add_options(line);
+  add_aie_options(line);
   if (!line.parse(args)) return 0;
-  const Request request = read_request(line);
+  const AieRequest request = read_request(line);
   std::vector<AieTrace> traces;
   std::vector<std::string> warnings;
   const bool several = line.inputs().size() > 1;

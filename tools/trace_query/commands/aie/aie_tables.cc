@@ -20,7 +20,7 @@ Cell if_known(bool known, Cell value) {
   return value;
 }
 
-Cell share(Cycles part, Cycles all) {
+Cell share_of_cycles(Cycles part, Cycles all) {
   Cell out;
   if (all > 0) out = 100.0 * static_cast<double>(part) / static_cast<double>(all);
   return out;
@@ -96,7 +96,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   }
   const Span own = tile.window.value_or(Span{0, 0});
   for (std::size_t i = 0; i < aie::kActivities; ++i) {
-    row.push_back(if_known(tile.traced[i], share(tile.in[i], own.duration())));
+    row.push_back(if_known(tile.traced[i], share_of_cycles(tile.in[i], own.duration())));
   }
   const Rates rates = rates_of(work, trace.cores, 1, measured(kernels));
   row.emplace_back(static_cast<std::int64_t>(kernels.iterations.size()));
@@ -104,7 +104,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   row.push_back(rates.utilisation_cell());
   row.push_back(if_known(tile.window.has_value(), own.start));
   row.push_back(if_known(tile.window.has_value(), own.end));
-  row.push_back(share(own.duration(), window.value_or(Span{0, 0}).duration()));
+  row.push_back(share_of_cycles(own.duration(), window.value_or(Span{0, 0}).duration()));
   return row;
 }
 

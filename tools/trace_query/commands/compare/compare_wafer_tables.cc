@@ -29,7 +29,7 @@ Column text(const char* key, const char* head) { return column(key, head, Unit::
 Column count(const char* key, const char* head) { return column(key, head, Unit::kCount, OthersAggregate::kSum); }
 Column time(const char* key, const char* head) { return column(key, head, Unit::kTime, OthersAggregate::kSum); }
 Column average(const char* key, const char* head) { return column(key, head, Unit::kTime); }
-Column number(const char* key, const char* head) { return column(key, head, Unit::kCount); }
+Column number_column(const char* key, const char* head) { return column(key, head, Unit::kCount); }
 Column ratio(const char* key, const char* head) { return column(key, head, Unit::kRatio); }
 
 // Count, average and total of each side, then how they compare.
@@ -100,7 +100,7 @@ WaferTable layers(const WaferResult& result) {
                    {label("layer", "Layer"), text("status", "Status"), count("baseline_kernels", "Base Kernels"),
                     count("candidate_kernels", "Cand Kernels"), time("baseline_total", "Base Total"),
                     time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap"),
-                    number("in_both", "In Both")},
+                    number_column("in_both", "In Both")},
                    {}};
   table.produce = [&result](const RowSink& sink) {
     for (const wafer::LayerRecord& record : result.comparison.layers) {
@@ -166,12 +166,12 @@ WaferTable pairs(const WaferResult& result) {
   WaferTable table{"alignment",
                    "pairs",
                    "Pairs of kernels by operation and position",
-                   {label("layer", "Layer"), number("position", "Position"), text("operation", "Operation")},
+                   {label("layer", "Layer"), number_column("position", "Position"), text("operation", "Operation")},
                    {}};
   add_figures(table.columns, true);
   table.columns.back() = average("gap", "Gap of Avg");
   for (Column more : {text("detail", "Detail"), text("note", "Note"), text("fused_by", "Fused By"),
-                      ratio("count_ratio", "Count Ratio"), number("same_kernel", "Same"),
+                      ratio("count_ratio", "Count Ratio"), number_column("same_kernel", "Same"),
                       text("baseline_kernel", "Base Kernel"), text("candidate_kernel", "Cand Kernel")}) {
     table.columns.push_back(std::move(more));
   }

@@ -76,7 +76,7 @@ std::optional<double> step_time(const CatalogueEntry& entry, const std::string& 
   return std::nullopt;
 }
 
-struct Request {
+struct TrendRequest {
   Metric metric;
   TrendOptions trend;
   std::optional<double> gate;  // percent
@@ -89,8 +89,8 @@ double percent_of(const CommandLine& line, const char* option, double most) {
   throw Error(ErrorCode::kUsage, fmt::format("--{} {}: give percent", option, text));
 }
 
-Request request_of(const CommandLine& line) {
-  Request out;
+TrendRequest trend_request(const CommandLine& line) {
+  TrendRequest out;
   out.metric = metric_of(line);
   out.trend.phase = line.text("phase");
   constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
@@ -132,7 +132,7 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, co
 }
 
 // Of series of one run each, one sentence for all of them.
-void print_headlines(Output& output, const Request& request, const std::vector<TrendSeries>& series) {
+void print_headlines(Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
   const auto single = std::count_if(series.begin(), series.end(), is_single);
   std::vector<std::string> sentences;
@@ -151,7 +151,7 @@ void print_headlines(Output& output, const Request& request, const std::vector<T
   }
 }
 
-void print(const CommandLine& line, Output& output, const Request& request, const std::vector<TrendSeries>& series,
+void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human) {
@@ -174,7 +174,7 @@ void print(const CommandLine& line, Output& output, const Request& request, cons
 }
 
 // Says which series are worse.
-bool is_beyond(const Output& output, const Request& request, const std::vector<TrendSeries>& series) {
+bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
   for (const TrendSeries& one : series) {
     const auto change = last_change_pct(one);
@@ -197,7 +197,7 @@ int run_trend(std::span<const std::string> args) {
   line.add("gate", OptionKind::kValue,
            "exit 1 if the newest level of a series is more than this many percent above the one before");
   if (!line.parse(args)) return 0;
-  const Request request = request_of(line);
+  const TrendRequest request = trend_request(line);
   const ActiveRules rules = requested_rules(line);
   std::vector<CatalogueEntry> entries = read_catalogue(line);
   if (const auto where = line.text("where")) keep_where(entries, *where);

@@ -38,7 +38,7 @@ struct Gate {
   double least_share = 0;
 };
 
-struct Request {
+struct ModelRequest {
   std::vector<ScenarioRequest> scenarios;
   OpMapping mapping;
   ModelSideOptions model;
@@ -78,8 +78,8 @@ OpMapping mapping_of(const CommandLine& line) {
   return OpMapping::parse(read_small_file(*path), printable_path(*path), root);
 }
 
-Request request_of(const CommandLine& line) {
-  Request out;
+ModelRequest model_request(const CommandLine& line) {
+  ModelRequest out;
   out.scenarios = requested_scenarios(line);
   out.mapping = mapping_of(line);
   constexpr std::pair<const char*, ModelBy> kBy[] = {
@@ -152,7 +152,8 @@ OpenedTrace open_timed(const std::string& path, const CommandLine& line) {
 }
 
 // From its index, or, of a table of kernels, from the table itself.
-ProfileSide profile_of(const std::string& path, const Request& request, const CommandLine& line, const Output& output) {
+ProfileSide profile_of(const std::string& path, const ModelRequest& request, const CommandLine& line,
+                       const Output& output) {
   if (file_kind(path) == FileKind::kNotSqlite && is_profile_table(path)) {
     ProfileTable table = read_profile_table(path, request.model.key, request.duplicates);
     for (const auto& [problem, count] : table.problems) output.note(fmt::format("{}: {} ({})", path, problem, count));
@@ -163,7 +164,7 @@ ProfileSide profile_of(const std::string& path, const Request& request, const Co
   return read_profile_side(profile.index, request.model.key, request.duplicates);
 }
 
-void compare(const ScenarioRequest& wanted, const Request& request, const CommandLine& line, const Output& output,
+void compare(const ScenarioRequest& wanted, const ModelRequest& request, const CommandLine& line, const Output& output,
              ModelScenario& scenario) {
   if (!wanted.error.empty()) throw Error(ErrorCode::kUsage, wanted.error);
   scenario.passes = passes_of(wanted, line);
@@ -175,7 +176,7 @@ void compare(const ScenarioRequest& wanted, const Request& request, const Comman
   note_doubts(scenario, line.has("op-map"), output);
 }
 
-std::vector<ModelScenario> compare_all(const Request& request, const CommandLine& line, const Output& output) {
+std::vector<ModelScenario> compare_all(const ModelRequest& request, const CommandLine& line, const Output& output) {
   std::vector<ModelScenario> out;
   for (const ScenarioRequest& wanted : request.scenarios) {
     ModelScenario& scenario = out.emplace_back();
@@ -225,7 +226,7 @@ Report arranged(Report report, const CommandLine& line, const Output& output) {
   return report;
 }
 
-void print_for_people(const std::vector<ModelScenario>& scenarios, const Request& request, const CommandLine& line,
+void print_for_people(const std::vector<ModelScenario>& scenarios, const ModelRequest& request, const CommandLine& line,
                       Output& output) {
   for (const ModelScenario& scenario : scenarios) {
     if (!scenario.error.empty()) continue;
@@ -238,8 +239,8 @@ void print_for_people(const std::vector<ModelScenario>& scenarios, const Request
   }
 }
 
-void print_for_machines(const std::vector<ModelScenario>& scenarios, const Request& request, const CommandLine& line,
-                        Output& output) {
+void print_for_machines(const std::vector<ModelScenario>& scenarios, const ModelRequest& request,
+                        const CommandLine& line, Output& output) {
   std::vector<std::string> inputs, failures;
   for (const ModelScenario& scenario : scenarios) {
     inputs.insert(inputs.end(), {scenario.model, scenario.profile});
@@ -278,7 +279,7 @@ int run_own(const CommandLine& line) {
     if (line.has(option))
       throw Error(ErrorCode::kUsage, fmt::format("--{} goes with --compat msmodeling only", option));
   }
-  const Request request = request_of(line);
+  const ModelRequest request = model_request(line);
   Output output(line);
   const std::vector<ModelScenario> scenarios = compare_all(request, line, output);
   bool failed = false, beyond = false;
@@ -313,7 +314,7 @@ int run_msmodeling(const CommandLine& line) {
   return static_cast<int>(error->code());
 }
 
-void add_options(CommandLine& line) {
+void add_model_options(CommandLine& line) {
   add_scenario_options(line);
   line.add("op-map", OptionKind::kValue, "YAML file that says which kernel an operator is, and which cost nothing");
   line.add("mapping-root", OptionKind::kValue,
@@ -347,7 +348,7 @@ void add_options(CommandLine& line) {
 
 int run_model(std::span<const std::string> args) {
   CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
-  add_options(line);
+  add_model_options(line);
   if (!line.parse(args)) return 0;
   const auto compat = line.text("compat");
   if (!compat) return run_own(line);

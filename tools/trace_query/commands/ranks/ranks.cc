@@ -33,17 +33,17 @@ struct Answer {
   std::vector<std::string> notes;
 };
 
-struct SectionOf {
+struct RanksSection {
   std::string_view name, title;
   Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs
   bool for_people;                                    // the headline says what is in the others
 };
-constexpr SectionOf kSections[] = {{"compare", "Against the baseline", nullptr, true},
-                                   {"jobs", "Jobs", ranks_jobs, false},
-                                   {"ranks", "Ranks", ranks_ranks, true},
-                                   {"causes", "Causes of waiting", ranks_causes, true},
-                                   {"steps", "Steps", ranks_steps, true},
-                                   {"collectives", "Collectives", ranks_collectives, true}};
+constexpr RanksSection kRanksSections[] = {{"compare", "Against the baseline", nullptr, true},
+                                           {"jobs", "Jobs", ranks_jobs, false},
+                                           {"ranks", "Ranks", ranks_ranks, true},
+                                           {"causes", "Causes of waiting", ranks_causes, true},
+                                           {"steps", "Steps", ranks_steps, true},
+                                           {"collectives", "Collectives", ranks_collectives, true}};
 
 constexpr std::size_t kMostAlone = 3;  // jobs of one trace with a sentence of their own
 
@@ -52,18 +52,18 @@ struct Traces {
   std::vector<RankFacts> facts;
 };
 
-std::vector<const SectionOf*> requested_sections(const CommandLine& line) {
+std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& line) {
   std::vector<std::string> known;
-  for (const SectionOf& section : kSections) known.emplace_back(section.name);
+  for (const RanksSection& section : kRanksSections) known.emplace_back(section.name);
   const std::vector<std::string> asked = line.names("section");
   for (const std::string& name : asked) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     throw Error(ErrorCode::kUsage,
                 fmt::format("--section {}: there are {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
   }
-  std::vector<const SectionOf*> out;
+  std::vector<const RanksSection*> out;
   const bool human = line.renderer().audience == Audience::kHuman;
-  for (const SectionOf& section : kSections) {
+  for (const RanksSection& section : kRanksSections) {
     if (section.make == nullptr && !line.has("baseline")) continue;
     const bool chosen = asked.empty() ? section.for_people || !human
                                       : std::find(asked.begin(), asked.end(), section.name) != asked.end();
@@ -155,7 +155,7 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   if (human) print_headlines(output, answer);
   const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
   const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
-  for (const SectionOf* section : requested_sections(line)) {
+  for (const RanksSection* section : requested_ranks_sections(line)) {
     const bool compares = section->make == nullptr;
     Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
     if (human && report.rows.empty() && !line.has("section")) continue;
@@ -174,7 +174,7 @@ void print_html(const CommandLine& line, Output& output, const Answer& answer) {
                                                counted(answer.jobs.size(), "job is", "jobs are")));
   }
   std::vector<PageTable> tables;
-  for (const SectionOf* section : requested_sections(line)) {
+  for (const RanksSection* section : requested_ranks_sections(line)) {
     Report report =
         section->make == nullptr ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
     if (section->make != nullptr) remove_column(report, "job");
@@ -236,7 +236,7 @@ JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& reques
 }
 
 int answer_ranks(const CommandLine& line, bool as_page) {
-  requested_sections(line);
+  requested_ranks_sections(line);
   const RequestedWorkload requested(line);
   std::optional<JobAnalysis> baseline;
   if (line.has("baseline")) baseline = baseline_of(line, requested);

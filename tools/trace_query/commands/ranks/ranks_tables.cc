@@ -19,7 +19,7 @@ const Column kJob = {"job",         "Job",  Unit::kText,
                      Others::kNone, Fit{3}, "folder and common part of the names of its traces"};
 
 Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
-Cell share(std::int64_t part, std::int64_t whole) {
+Cell share_of_wait(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
 Cell rank_cell(const JobAnalysis& job, std::uint32_t place) {
@@ -170,8 +170,8 @@ void add_causes(const JobAnalysis& job, Report& out) {
         continue;
       }
       out.rows.push_back({job.name, rank_cell(job, place), std::string(to_string(static_cast<LateCause>(cause))),
-                          count(rank.count[cause]), rank.caused_by[cause], share(rank.caused_by[cause], waits.exposed),
-                          rank.parts[cause]});
+                          count(rank.count[cause]), rank.caused_by[cause],
+                          share_of_wait(rank.caused_by[cause], waits.exposed), rank.parts[cause]});
     }
   }
   const auto place = find_column(out.columns, "caused").value_or(0);
@@ -183,14 +183,14 @@ void add_causes(const JobAnalysis& job, Report& out) {
     const auto n = std::count_if(waits.collectives.begin(), waits.collectives.end(),
                                  [arrival](const CollectiveWait& one) { return one.arrival == arrival; });
     out.footer.push_back(
-        {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share(exposed, waits.exposed), Cell()});
+        {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share_of_wait(exposed, waits.exposed), Cell()});
   };
   if (waits.collectives.empty()) return;
   out.footer.push_back({job.name, "[others]", Cell(), std::int64_t{0}, std::int64_t{0}, 0.0, rest});
   add("[together]", Arrival::kTogether, waits.together);
   add("[start]", Arrival::kFirst, waits.first);
   out.footer.push_back({job.name, "[all]", Cell(), count(waits.collectives.size()), waits.exposed,
-                        share(waits.exposed, waits.exposed), Cell()});
+                        share_of_wait(waits.exposed, waits.exposed), Cell()});
 }
 
 std::vector<Column> step_columns() {
