@@ -112,6 +112,7 @@ def keeps_header(browser, page):
 
 def zooms(browser, page):
     browser.open(page)
+    browser.run("addEventListener('pointermove', (event) => { window.last = {bubbles: true, screenX: event.screenX, screenY: event.screenY}; }, true)")
     every = browser.run(MARKS, "timeline")
     browser.run("document.querySelector('figure[data-kind=timeline] svg').focus()")
     browser.press("+")
@@ -128,7 +129,13 @@ def zooms(browser, page):
     first = "return document.querySelector('figure[data-kind=flame] .marks > :nth-child(2)').getAttribute('width')"
     narrow = float(browser.run(first))
     browser.run("document.querySelector('figure[data-kind=flame] svg').focus()")
-    browser.press("ArrowDown", "ArrowDown", "Enter")
+    browser.press("ArrowDown", "ArrowDown")
+    current = "return document.querySelector('.current').tell(document.querySelector('.current').__data__)"
+    chosen = browser.run(current)
+    browser.run("""document.querySelector('figure[data-kind=timeline] .marks > *').dispatchEvent(new PointerEvent('pointermove', window.last));
+        document.querySelector('figure[data-kind=flame] svg').dispatchEvent(new PointerEvent('pointerleave', {...window.last, bubbles: false}));""")
+    equal(browser.run(current), chosen, "a pointer that rests takes nothing from the keyboard")
+    browser.press("Enter")
     require(float(browser.run(first)) > narrow, "Enter on a frame gives it the whole width")
     browser.press("Escape")
     equal(float(browser.run(first)), narrow, "Escape shows the whole graph")
@@ -198,7 +205,7 @@ def keeps_names_inert(browser, folder):
         quiet(browser)
         for kind in ("lanes", "flame", "timeline", "operations"):
             browser.run("""document.querySelectorAll('figure[data-kind="' + arguments[0] + '"] .marks > *').forEach((m, i) => { if (i < 60) {
-                m.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50})); } })""", kind)
+                m.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50, screenX: i + 1})); } })""", kind)
         equal(browser.run("return window.hit || 0"), 0, "a name that ran")
         equal(browser.run("return [document.scripts.length, document.images.length, document.querySelectorAll('svg svg, [onload], [onerror]').length]"),
               [3, 0, 0], "elements made by a name")

@@ -17,8 +17,8 @@ MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36),
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),)
 BROKEN = """return [...document.querySelectorAll('svg *')].flatMap((e) => [...e.attributes])
     .filter((a) => /NaN|undefined|Infinity/.test(a.value)).map((a) => a.name + '=' + a.value)"""
-HOVER_ALL = """document.querySelectorAll('svg').forEach((svg) => { [...svg.querySelectorAll('.marks > *')].slice(0, 100).forEach((mark) =>
-    mark.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50}))); })"""
+HOVER_ALL = """document.querySelectorAll('svg').forEach((svg) => { [...svg.querySelectorAll('.marks > *')].slice(0, 100).forEach((mark, i) =>
+    mark.dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 50, clientY: 50, screenX: i + 1}))); })"""
 
 
 def opens(browser, path, data):

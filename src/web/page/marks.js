@@ -5,7 +5,21 @@ tracedb.page = tracedb.page || {};
 (function (page) {
   'use strict';
   let tip = null,
-    current = null;
+    current = null,
+    pointer = '',
+    moved = true;
+
+  // Where a pointer rests, a picture that is scrolled or drawn anew makes events too: they are no reason to leave the mark
+  // that the keyboard went to.
+  const place = (event) => event.screenX + ' ' + event.screenY;
+  document.addEventListener(
+    'pointermove',
+    (event) => {
+      moved = place(event) !== pointer;
+      pointer = place(event);
+    },
+    true
+  );
 
   page.hideTip = function () {
     if (current) {
@@ -111,6 +125,9 @@ tracedb.page = tracedb.page || {};
     }
     figure.boxes = null;
     svg.addEventListener('pointermove', (event) => {
+      if (!moved) {
+        return;
+      }
       const mark = event.target.closest('.marks > *');
       if (mark && mark.tell) {
         showTip(mark, event.clientX, event.clientY);
@@ -118,7 +135,11 @@ tracedb.page = tracedb.page || {};
         page.hideTip();
       }
     });
-    svg.addEventListener('pointerleave', page.hideTip);
+    svg.addEventListener('pointerleave', (event) => {
+      if (place(event) !== pointer) {
+        page.hideTip();
+      }
+    });
     svg.addEventListener('blur', page.hideTip);
     svg.addEventListener('keydown', (event) => onKey(figure, event));
     svg.addEventListener('click', (event) => {
