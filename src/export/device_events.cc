@@ -174,19 +174,26 @@ void SideWriter::write_gpu_annotations() {
   }
 }
 
+template <class Describe>
+void SideWriter::write_device_event(const Statement& row, const EventTrack& track, std::string_view category,
+                                    Describe describe) {
+  const std::int64_t ts = row.int64(1);
+  JsonMembers args;
+  add_ids(args, row);
+  tracks_.add_place(row.id(4), args);
+  describe(args);
+  file_.events.slice({track, category, row.text(3), shifted(ts), length_in(row, 2)}, args);
+  end_flow(row.id(5), track, ts);
+}
+
 void SideWriter::write_kernels() {
   const KernelFacts facts(workload_);
   Statement statement(database_, kKernelRows);
   for_each_row(statement, window_.kernels, [&](std::size_t place, const Statement& row) {
-    const std::int64_t ts = row.int64(1);
-    const EventTrack& track = kernel_tracks_[place];
-    JsonMembers args;
-    add_ids(args, row);
-    tracks_.add_place(row.id(4), args);
-    add_named(args, row);
-    facts.add(window_.kernels[place], args);
-    file_.events.slice({track, "kernel", row.text(3), shifted(ts), length_in(row, 2)}, args);
-    end_flow(row.id(5), track, ts);
+    write_device_event(row, kernel_tracks_[place], "kernel", [&](JsonMembers& args) {
+      add_named(args, row);
+      facts.add(window_.kernels[place], args);
+    });
     ++file_.counts.kernels;
   });
 }
@@ -194,17 +201,12 @@ void SideWriter::write_kernels() {
 void SideWriter::write_memory_ops() {
   Statement statement(database_, kMemoryRows);
   for_each_row(statement, window_.memory_ops, [&](std::size_t place, const Statement& row) {
-    const std::int64_t ts = row.int64(1);
-    const EventTrack& track = memory_tracks_[place];
-    JsonMembers args;
-    add_ids(args, row);
-    tracks_.add_place(row.id(4), args);
-    add_number(args, "bytes", row, 8);
-    add_real(args, "memory bandwidth (GB/s)", row, 9);
-    if (copy_direction_index(row.text(3)) == 0) add_text(args, "kind", row, 11);
     const std::string_view category = row.text(10) == "memset" ? "gpu_memset" : "gpu_memcpy";
-    file_.events.slice({track, category, row.text(3), shifted(ts), length_in(row, 2)}, args);
-    end_flow(row.id(5), track, ts);
+    write_device_event(row, memory_tracks_[place], category, [&](JsonMembers& args) {
+      add_number(args, "bytes", row, 8);
+      add_real(args, "memory bandwidth (GB/s)", row, 9);
+      if (copy_direction_index(row.text(3)) == 0) add_text(args, "kind", row, 11);
+    });
     ++file_.counts.memory_ops;
   });
 }

@@ -59,6 +59,9 @@ class SideWriter {
   void write_instants();
   void write_counters();
   void place_device_events();
+  // A kernel's or copy's slice, which `row` selects, with what describe(arguments) adds, and the end of its flow.
+  template <class Describe>
+  void write_device_event(const Statement& row, const EventTrack& track, std::string_view category, Describe describe);
   void write_kernels();
   void write_memory_ops();
   void end_flow(std::uint32_t launch, const EventTrack& track, std::int64_t ts);

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <memory>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
 #include "base/failure.h"
 #include "base/unknown.h"
 #include "sql/sqlite.h"
+#include "sql/tables/known_sources.h"
+#include "sql/tables/row_batch.h"
 #include "sql/tables/sql_token.h"
 
 namespace tracedb {
@@ -130,20 +130,14 @@ struct KeyRange {
   std::uint64_t first, end;
 };
 
+// nullopt: bytes, which no column has.
 std::optional<ArrayValue> array_value(sqlite3_value* value) {
-  switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-      return std::int64_t{sqlite3_value_int64(value)};
-    case SQLITE_FLOAT:
-      return sqlite3_value_double(value);
-    case SQLITE_TEXT:
-      return std::string(reinterpret_cast<const char*>(sqlite3_value_text(value)),
-                         static_cast<std::size_t>(sqlite3_value_bytes(value)));
-    case SQLITE_NULL:
-      return std::monostate();
-    default:
-      return std::nullopt;
-  }
+  SqlValue any = to_sql_value(value);
+  if (std::holds_alternative<SqlBlob>(any)) return std::nullopt;
+  if (auto* const text = std::get_if<std::string>(&any)) return std::move(*text);
+  if (const auto* const real = std::get_if<double>(&any)) return *real;
+  if (const auto* const integer = std::get_if<std::int64_t>(&any)) return *integer;
+  return std::monostate();
 }
 
 // Finds the rows of a plan.
@@ -311,40 +305,16 @@ void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan
   order_rows(list.rows, by);
 }
 
-// SQLite keeps the tables, each with its connection, and gives nobody but itself a way to them.
-struct KnownTables {
-  std::mutex mutex;
-  std::vector<ColumnTableSource*> tables;
-};
-
-KnownTables& known_tables() {
-  // Never destroyed: a program that loaded us may close its connections after that.
-  static KnownTables* const kKnown = std::make_unique<KnownTables>().release();
-  return *kKnown;
-}
-
 }  // namespace
 
 ColumnTableSource* column_table(const Database& database, std::string_view view) {
-  KnownTables& known = known_tables();
-  const std::lock_guard lock(known.mutex);
-  const auto found = std::find_if(known.tables.begin(), known.tables.end(), [&](const ColumnTableSource* table) {
-    return &table->database == &database && is_same_name(table->view, view);
-  });
-  return found == known.tables.end() ? nullptr : *found;
+  return KnownSources<ColumnTableSource>::of_process().find(
+      database, [&](const ColumnTableSource& table) { return is_same_name(table.view, view); });
 }
 
-void know(ColumnTableSource& table) {
-  KnownTables& known = known_tables();
-  const std::lock_guard lock(known.mutex);
-  known.tables.push_back(&table);
-}
+void know(ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().add(table); }
 
-void forget(const ColumnTableSource& table) {
-  KnownTables& known = known_tables();
-  const std::lock_guard lock(known.mutex);
-  std::erase(known.tables, &table);
-}
+void forget(const ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().remove(table); }
 
 const ArrayColumn& ColumnTableSource::column(int number) {
   const auto place = static_cast<std::size_t>(number);

@@ -98,10 +98,10 @@ class GroupedStatement {
     rest_ = std::min({find_word(at, "HAVING"), find_word(at, "ORDER"), find_word(at, "LIMIT")});
     group_ = std::min(group_, rest_);
     where_ = find_word(at, "WHERE") < group_ ? at : group_;
-    items_ = parts(words(1, from));
+    items_ = listed(words(1, from));
     if (group_ == rest_) return;
     require(group_ + 2 < rest_ && tokens_[group_ + 1].is_word("BY"));
-    terms_ = parts(words(group_ + 2, rest_));
+    terms_ = listed(words(group_ + 2, rest_));
   }
 
   [[nodiscard]] std::size_t find_word(std::size_t at, std::string_view word) const {
@@ -113,19 +113,23 @@ class GroupedStatement {
     return at;
   }
 
-  // What stands between commas.
-  static std::vector<Words> parts(Words all) {
+  // What stands between the tokens that separate, outside of brackets.
+  template <class Separates>
+  static std::vector<Words> parts(Words all, Separates separates) {
     std::vector<Words> out;
     std::size_t first = 0;
     int depth = 0;
     for (std::size_t at = 0; at <= all.size(); ++at) {
       if (at < all.size()) depth += all[at].is_sign("(") ? 1 : all[at].is_sign(")") ? -1 : 0;
-      if (at < all.size() && (depth != 0 || !all[at].is_sign(","))) continue;
+      if (at < all.size() && (depth != 0 || !separates(all[at]))) continue;
       require(at > first);
       out.push_back(all.subspan(first, at - first));
       first = at + 1;
     }
     return out;
+  }
+  static std::vector<Words> listed(Words all) {
+    return parts(all, [](const SqlToken& token) { return token.is_sign(","); });
   }
 
   // Of `x AS name` and `x name`, x and name; of anything else itself and "".
@@ -189,7 +193,7 @@ class GroupedStatement {
     edit_values(words(rest_, std::min(order, limit)));
     if (order < limit) {
       require(order + 2 < limit && tokens_[order + 1].is_word("BY"));
-      for (const Words term : parts(words(order + 2, limit))) {
+      for (const Words term : listed(words(order + 2, limit))) {
         const bool is_sorted = term.size() == 2 && (term[1].is_word("ASC") || term[1].is_word("DESC"));
         if (!is_name_of_item(is_sorted ? term.first(1) : term)) edit_values(term);
       }
@@ -288,17 +292,7 @@ class GroupedStatement {
     for (const SqlToken& token : all) {
       if (token.is_word("BETWEEN") || token.is_word("CASE") || token.is_word("OR")) return {all};
     }
-    std::vector<Words> out;
-    std::size_t first = 0;
-    int depth = 0;
-    for (std::size_t at = 0; at <= all.size(); ++at) {
-      if (at < all.size()) depth += all[at].is_sign("(") ? 1 : all[at].is_sign(")") ? -1 : 0;
-      if (at < all.size() && (depth != 0 || !all[at].is_word("AND"))) continue;
-      require(at > first);
-      out.push_back(all.subspan(first, at - first));
-      first = at + 1;
-    }
-    return out;
+    return parts(all, [](const SqlToken& token) { return token.is_word("AND"); });
   }
 
   // Whether its value is the same for all rows of a group, as labels are; else it must be one that a member knows.

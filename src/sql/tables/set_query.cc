@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "sql/sqlite.h"
+#include "sql/tables/known_sources.h"
 #include "sql/tables/sql_token.h"
 
 namespace tracedb {
@@ -33,17 +32,6 @@ constexpr std::array<PassedComparison, 12> kComparisons = {{
     {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", false, 0.5},
     {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", false, 0.9},
 }};
-
-struct KnownGroups {
-  std::mutex mutex;
-  std::vector<SetSource*> sources;
-};
-
-KnownGroups& known_groups() {
-  // Never destroyed: as that of column_plan.cc.
-  static KnownGroups* const kKnown = std::make_unique<KnownGroups>().release();
-  return *kKnown;
-}
 
 // nullopt: more than are passed on.
 std::optional<std::vector<SqlValue>> values_of(sqlite3_value* value, bool is_list) {
@@ -191,40 +179,22 @@ MemberQuery make_query(const SetSource& source, const SetTable& table, const cha
 }
 
 SetSource* groups_of(const Database& database, std::string_view table) {
-  KnownGroups& known = known_groups();
-  const std::lock_guard lock(known.mutex);
-  const auto found = std::find_if(known.sources.begin(), known.sources.end(), [&](const SetSource* source) {
-    return source->of_groups && &source->database == &database &&
-           is_same_name(source->tables.begin()->first, groups_name(table));
+  return KnownSources<SetSource>::of_process().find(database, [&](const SetSource& source) {
+    return source.of_groups && is_same_name(source.tables.begin()->first, groups_name(table));
   });
-  return found == known.sources.end() ? nullptr : *found;
 }
 
 void pass_conditions(const Database& database, bool passes) {
-  KnownGroups& known = known_groups();
-  const std::lock_guard lock(known.mutex);
-  for (SetSource* source : known.sources) {
-    if (&source->database == &database) source->passes_conditions = passes;
-  }
+  KnownSources<SetSource>::of_process().for_each(database,
+                                                 [&](SetSource& source) { source.passes_conditions = passes; });
 }
 
 bool has_sets(const Database& database) {
-  KnownGroups& known = known_groups();
-  const std::lock_guard lock(known.mutex);
-  return std::any_of(known.sources.begin(), known.sources.end(),
-                     [&](const SetSource* source) { return &source->database == &database; });
+  return KnownSources<SetSource>::of_process().find(database, [](const SetSource&) { return true; }) != nullptr;
 }
 
-void know(SetSource& source) {
-  KnownGroups& known = known_groups();
-  const std::lock_guard lock(known.mutex);
-  known.sources.push_back(&source);
-}
+void know(SetSource& source) { KnownSources<SetSource>::of_process().add(source); }
 
-void forget(const SetSource& source) {
-  KnownGroups& known = known_groups();
-  const std::lock_guard lock(known.mutex);
-  std::erase(known.sources, &source);
-}
+void forget(const SetSource& source) { KnownSources<SetSource>::of_process().remove(source); }
 
 }  // namespace tracedb
