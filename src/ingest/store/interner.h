@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/dense_index.h"
-#include "base/stream/content_hash.h"
 
 namespace tracedb {
 
@@ -20,18 +19,8 @@ class Interner {
     bool is_new;
   };
 
-  Entry intern(std::string_view bytes) {
-    const auto [index, is_new] =
-        index_.index_of(hash64(bytes), [&](std::uint32_t known) { return texts_[known] == bytes; });
-    if (is_new) texts_.emplace_back(bytes);
-    return {index + 1, is_new};
-  }
-  void forget_last(std::size_t count) {  // the newest numbers; they will be given again
-    for (; count > 0; --count) {
-      index_.forget_last(hash64(texts_.back()));
-      texts_.pop_back();
-    }
-  }
+  Entry intern(std::string_view bytes);
+  void forget_last(std::size_t count);  // the newest numbers; they will be given again
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
