@@ -35,9 +35,9 @@ std::int64_t nanoseconds(const timespec& time) {
 // systems that compress take fewer blocks for a trace than it has bytes, but not that many fewer.
 bool is_mostly_holes(const struct stat& status) {
   constexpr std::int64_t kAlwaysRead = std::int64_t{1} << 30;
-  constexpr std::int64_t kBlock = 512;
+  constexpr std::int64_t kCountedBlock = 512;
   constexpr std::int64_t kBestCompression = 64;
-  return status.st_size > kAlwaysRead && status.st_blocks < status.st_size / (kBlock * kBestCompression);
+  return status.st_size > kAlwaysRead && status.st_blocks < status.st_size / (kCountedBlock * kBestCompression);
 }
 
 std::int64_t clock_ns() {

@@ -36,14 +36,14 @@ struct Difference {
   std::int64_t ns = 0;  // its end less that of the known rank
 };
 
-double median_of(std::vector<double> values) { return median(std::span(values)); }
+double middle_of(std::vector<double> values) { return median(std::span(values)); }
 
 double middle(std::span<const Difference> differences, double slope, std::int64_t at) {
   std::vector<double> values;
   for (const Difference& one : differences) {
     values.push_back(static_cast<double>(one.ns) - slope * static_cast<double>(one.at - at));
   }
-  return median_of(std::move(values));
+  return middle_of(std::move(values));
 }
 
 double scatter(std::span<const Difference> differences, const RankClock& clock) {
@@ -52,7 +52,7 @@ double scatter(std::span<const Difference> differences, const RankClock& clock) 
     values.push_back(
         std::abs(static_cast<double>(one.ns) - clock.offset - clock.slope * static_cast<double>(one.at - clock.at)));
   }
-  return median_of(std::move(values));
+  return middle_of(std::move(values));
 }
 
 double slope_of(std::span<const Difference> differences) {
@@ -65,7 +65,7 @@ double slope_of(std::span<const Difference> differences) {
       slopes.push_back(static_cast<double>(late.ns - early.ns) / static_cast<double>(late.at - early.at));
     }
   }
-  return slopes.empty() ? 0 : median_of(std::move(slopes));
+  return slopes.empty() ? 0 : middle_of(std::move(slopes));
 }
 
 // In order of time.

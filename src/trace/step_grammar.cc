@@ -125,8 +125,8 @@ struct RuleMatch {
 };
 
 RuleMatch find_rule(std::string_view annotation) {
-  constexpr std::size_t kLongestName = 1000;  // the longest real one has a few hundred bytes
-  if (annotation.size() > kLongestName) return {};
+  constexpr std::size_t kLongestAnnotation = 1000;  // the longest real one has a few hundred bytes
+  if (annotation.size() > kLongestAnnotation) return {};
   for (std::size_t i = 0; i < kRules.size(); ++i) {
     if (annotation.find(kRules[i].needle) == std::string_view::npos) continue;
     std::optional<Match> match = compiled()[i].find(annotation);
