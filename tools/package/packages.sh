@@ -19,6 +19,6 @@ tools/package/portable.sh
 cp build/portable/package/*.tar.gz "$packages"
 
 cp -r tools/python build/wheel_source
-python3 -m pip wheel --quiet --no-deps --no-build-isolation --disable-pip-version-check -w "$packages" build/wheel_source
+/usr/bin/python3 -m pip wheel --quiet --no-deps --no-build-isolation --disable-pip-version-check -w "$packages" build/wheel_source
 rm -rf build/wheel_source "$packages/_CPack_Packages"
 ls -l "$packages"
