@@ -1,6 +1,7 @@
 #!/bin/sh
 # From nothing to a first answer: installs packages, builds the programs, makes a synthetic pair of traces (or takes the
-# traces named as arguments), indexes them, and compares two or shows what is inside one.
+# traces named as arguments), indexes them, and compares two or shows what is inside one. Then it builds the programs
+# once more, optimized: the first answer need not wait for that.
 set -eu
 
 script=$(readlink -f "$0")
@@ -63,21 +64,28 @@ show_progress() {
   [ ! -t 2 ] || printf '\r%-76s\r' '' >&2
 }
 
-compile() {
-  cd "$root" || return
-  # A folder that is configured already, perhaps with tests, stays as it is.
+# A folder that is configured already, perhaps with tests, stays as it is.
+configure() {
   if [ ! -e build/release/build.ninja ]; then
-    cmake --preset programs -DTRACEDB_UNITY=ON || return
+    cmake --preset programs -DTRACEDB_UNITY=ON -DTRACEDB_OPTIMIZE=OFF
   fi
-  # shellcheck disable=SC2086
-  cmake --build build/release -j "$(nproc)" --target $programs
 }
 
+configure_optimized() {
+  cmake -DTRACEDB_OPTIMIZE=ON build/release
+}
+
+optimized() {
+  ! grep -q '^TRACEDB_OPTIMIZE:BOOL=OFF$' "$root/build/release/CMakeCache.txt"
+}
+
+# build WHAT CONFIGURE: WHAT is for the user, CONFIGURE the function that comes first.
 build() {
-  mkdir -p "$root/build"
-  rm -f "$log" "$log.ok"
-  echo "Building the programs; log: $log" >&2
-  { compile && touch "$log.ok"; } 2>&1 | show_progress
+  rm -f "$log.ok"
+  echo "Building the programs$1; log: $log" >&2
+  # shellcheck disable=SC2086
+  { cd "$root" && "$2" && cmake --build build/release -j "$(nproc)" --target $programs && touch "$log.ok"; } 2>&1 |
+    show_progress
   if [ ! -e "$log.ok" ]; then
     tail -n 40 "$log" >&2
     echo "quickstart: the build failed; the whole log is $log" >&2
@@ -96,7 +104,9 @@ check_arguments "$@"
 "$root/tools/install_dependencies.sh" --programs
 programs="trace-ingest trace-query"
 [ $# -gt 0 ] || programs="$programs make-trace"  # with traces of your own, nothing is made up
-build
+mkdir -p "$root/build"
+rm -f "$log"
+build "" configure
 PATH=$bin:$PATH
 
 if [ $# -eq 0 ]; then
@@ -121,6 +131,10 @@ else
   more="trace-query gaps $1         # why the device idles, and where the host was
   trace-query layers $1       # kernel time by layer; stacks: by your own code
   trace-query compare $1 OTHER   # why another trace is faster or slower"
+fi
+if ! optimized; then
+  echo
+  build " once more, optimized (those of now work, but slower)" configure_optimized
 fi
 cat <<END
 

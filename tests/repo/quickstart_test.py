@@ -11,11 +11,16 @@ import subprocess
 import sys
 import tempfile
 
-CMAKE = """#!/bin/sh
+CMAKE = r"""#!/bin/sh
 echo "$@" >>"$STUB_FOLDER/cmake_calls"
 case $1 in
   --build) ;;
-  *) exit 0 ;;
+  *)
+    mkdir -p build/release
+    touch build/release/build.ninja
+    echo "$*" | sed -n 's/.*-D\(TRACEDB_OPTIMIZE\)=\([A-Z]*\).*/\1:BOOL=\2/p' >build/release/CMakeCache.txt
+    exit 0
+    ;;
 esac
 echo "[1/3] Building CXX object src/first.cc.o"
 echo "a warning"
@@ -87,9 +92,13 @@ def check_build(checkout):
     if "trace-query ran" not in result.stdout or "Where to go next" not in result.stdout:
         yield f"standard output: {result.stdout!r}"
     calls = checkout.cmake_calls()
-    if len(calls) != 2 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON" or not calls[1].endswith("--target trace-ingest trace-query make-trace"):
+    programs = "--target trace-ingest trace-query make-trace"
+    if (len(calls) != 4 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON -DTRACEDB_OPTIMIZE=OFF"
+            or not calls[1].endswith(programs) or calls[2] != "-DTRACEDB_OPTIMIZE=ON build/release"
+            or not calls[3].endswith(programs)):
         yield f"cmake was called with {calls}"
-    (checkout.root / "build/release/build.ninja").touch()
+    if "TRACEDB_OPTIMIZE:BOOL=ON" not in (checkout.root / "build/release/CMakeCache.txt").read_text(encoding="utf-8"):
+        yield "leaves programs that are not optimized"
     (checkout.root / "own.json").write_text("{}", encoding="utf-8")
     checkout.run("own.json")
     calls = checkout.cmake_calls()
@@ -97,6 +106,15 @@ def check_build(checkout):
         yield "configures a folder that is configured already"
     if not calls[0].endswith("--target trace-ingest trace-query"):
         yield f"builds what a trace of one's own does not need: {calls}"
+
+
+def check_interrupted_build(checkout):
+    """Programs of a first build that was not followed by the second are optimized the next time."""
+    cache = checkout.root / "build/release/CMakeCache.txt"
+    cache.write_text("TRACEDB_OPTIMIZE:BOOL=OFF\n", encoding="utf-8")
+    checkout.run()
+    if "TRACEDB_OPTIMIZE:BOOL=ON" not in cache.read_text(encoding="utf-8") or len(checkout.cmake_calls()) != 3:
+        yield f"after an interrupted build: {checkout.cmake_calls()}"
 
 
 def check_answers(checkout):
@@ -121,8 +139,8 @@ def check_failing_build(checkout):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(pathlib.Path(sys.argv[1]), pathlib.Path(folder))
-        problems = [*check_refusals(checkout), *check_build(checkout), *check_answers(checkout),
-                    *check_failing_build(checkout)]
+        problems = [*check_refusals(checkout), *check_build(checkout), *check_interrupted_build(checkout),
+                    *check_answers(checkout), *check_failing_build(checkout)]
     print("\n".join(problems) or "the quick start refuses early, shows its progress and keeps its log")
     return 1 if problems else 0
 
