@@ -75,23 +75,30 @@ configure_optimized() {
   cmake -DTRACEDB_OPTIMIZE=ON build/release
 }
 
-optimized() {
-  ! grep -q '^TRACEDB_OPTIMIZE:BOOL=OFF$' "$root/build/release/CMakeCache.txt"
+# The first build of this script, or of a run of it that was stopped before the second.
+lacks_optimization() {
+  grep -q '^TRACEDB_OPTIMIZE:BOOL=OFF$' "$root/build/release/CMakeCache.txt"
 }
 
-# build WHAT CONFIGURE: WHAT is for the user, CONFIGURE the function that comes first.
+# build CONFIGURE: runs that function, then builds. Fails with the end of the log shown.
 build() {
   rm -f "$log.ok"
-  echo "Building the programs$1; log: $log" >&2
   # shellcheck disable=SC2086
-  { cd "$root" && "$2" && cmake --build build/release -j "$(nproc)" --target $programs && touch "$log.ok"; } 2>&1 |
+  { cd "$root" && "$1" && cmake --build build/release -j "$(nproc)" --target $programs && touch "$log.ok"; } 2>&1 |
     show_progress
   if [ ! -e "$log.ok" ]; then
     tail -n 40 "$log" >&2
-    echo "quickstart: the build failed; the whole log is $log" >&2
-    exit 1
+    return 1
   fi
   rm -f "$log.ok"
+}
+
+# The programs of the first build stay where this fails, and the next run begins with them again.
+build_optimized() {
+  printf '\nNow optimizing the programs; the ones built already can be used meanwhile, but are slower.\n' >&2
+  build configure_optimized && return
+  (cd "$root" && cmake -DTRACEDB_OPTIMIZE=OFF build/release >>"$log" 2>&1) || true
+  refuse 1 "optimizing failed; the programs work, but are slower; the whole log is $log"
 }
 
 # Shown without the folder of the programs: this is what a user with them on PATH types.
@@ -106,7 +113,8 @@ programs="trace-ingest trace-query"
 [ $# -gt 0 ] || programs="$programs make-trace"  # with traces of your own, nothing is made up
 mkdir -p "$root/build"
 rm -f "$log"
-build "" configure
+echo "Building the programs; log: $log" >&2
+build configure || refuse 1 "the build failed; the whole log is $log"
 PATH=$bin:$PATH
 
 if [ $# -eq 0 ]; then
@@ -132,10 +140,6 @@ else
   trace-query layers $1       # kernel time by layer; stacks: by your own code
   trace-query compare $1 OTHER   # why another trace is faster or slower"
 fi
-if ! optimized; then
-  echo
-  build " once more, optimized (those of now work, but slower)" configure_optimized
-fi
 cat <<END
 
 Where to go next:
@@ -145,3 +149,4 @@ Where to go next:
   trace-query sql $1          # a shell for SQL
   trace-query --help          # every command; README.md answers six questions with them
 END
+if lacks_optimization; then build_optimized; fi

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kFewLayers = 0.25;    // of all: most that can be named
 constexpr double kVeryFew = 0.1;       // most that can be named beside a change of all
-constexpr double kMuch = 0.5;          // of the time of such a layer: least that it is beyond the others
+constexpr double kBeyondOthers = 0.5;  // of the time of such a layer: least that it is beyond the others
 constexpr double kBeyond = 6;          // median absolute deviations that a layer is away from the others
 constexpr double kMostInLayers = 0.5;  // of the change in layers: least that is beyond the others in those named
 constexpr double kAlone = 10;          // times the change of the other of two layers
@@ -90,7 +90,7 @@ std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
   const bool alone =
       static_cast<double>(most.size()) <= std::max(1.0, kVeryFew * static_cast<double>(layers.size())) &&
       std::all_of(most.begin(), most.end(), [&](const LayerPart& layer) {
-        return std::abs(size(layer) - middle) > kMuch * std::max(layer.change.baseline, layer.change.candidate);
+        return std::abs(size(layer) - middle) > kBeyondOthers * std::max(layer.change.baseline, layer.change.candidate);
       });
   if (std::max(more, less) < kMostInLayers * std::abs(all) && !alone) most.clear();
   const double few = std::max(1.0, kFewLayers * static_cast<double>(layers.size()));

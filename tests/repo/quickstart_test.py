@@ -24,7 +24,7 @@ case $1 in
 esac
 echo "[1/3] Building CXX object src/first.cc.o"
 echo "a warning"
-if [ -e "$STUB_FOLDER/broken" ]; then
+if [ -e "$STUB_FOLDER/broken" ] || { [ -e "$STUB_FOLDER/broken_optimized" ] && grep -q '=ON' build/release/CMakeCache.txt; }; then
   echo "first.cc:1: error: broken"
   exit 1
 fi
@@ -129,6 +129,22 @@ def check_answers(checkout):
             yield f"{traces}: shows {shown}"
 
 
+def check_failing_optimization(checkout):
+    """The answers and the hints are there, and the next run does not begin with what failed."""
+    shutil.rmtree(checkout.root / "build/release/CMakeFiles", ignore_errors=True)
+    (checkout.root / "build/release/build.ninja").unlink()
+    (checkout.stubs / "broken_optimized").touch()
+    for run in ("first", "second"):
+        result = checkout.run()
+        cache = (checkout.root / "build/release/CMakeCache.txt").read_text(encoding="utf-8")
+        if (result.returncode != 1 or "compare" not in result.stdout or "Where to go next" not in result.stdout
+                or "optimizing failed" not in result.stderr or "TRACEDB_OPTIMIZE:BOOL=OFF" not in cache):
+            yield f"{run} failing optimization: exit {result.returncode}, {result.stdout!r}, {result.stderr!r}, {cache!r}"
+    (checkout.stubs / "broken_optimized").unlink()
+    if checkout.run().returncode != 0:
+        yield "does not recover from a failed optimization"
+
+
 def check_failing_build(checkout):
     (checkout.stubs / "broken").touch()
     result = checkout.run()
@@ -140,7 +156,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(pathlib.Path(sys.argv[1]), pathlib.Path(folder))
         problems = [*check_refusals(checkout), *check_build(checkout), *check_interrupted_build(checkout),
-                    *check_answers(checkout), *check_failing_build(checkout)]
+                    *check_answers(checkout), *check_failing_optimization(checkout), *check_failing_build(checkout)]
     print("\n".join(problems) or "the quick start refuses early, shows its progress and keeps its log")
     return 1 if problems else 0
 

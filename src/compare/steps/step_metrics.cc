@@ -10,17 +10,17 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, kStepMetrics> kNames = {"span", "busy", "period", "kernel_time"};
+constexpr std::array<std::string_view, kStepMetrics> kMetricNames = {"span", "busy", "period", "kernel_time"};
 constexpr std::string_view kTransition = "period to ";
 
 }  // namespace
 
 std::optional<StepMetric> step_metric_from(std::string_view text) {
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<StepMetric>(found - kNames.begin());
+  const auto found = std::find(kMetricNames.begin(), kMetricNames.end(), text);
+  if (found == kMetricNames.end()) return std::nullopt;
+  return static_cast<StepMetric>(found - kMetricNames.begin());
 }
-std::string_view to_string(StepMetric metric) { return kNames[static_cast<std::size_t>(metric)]; }
+std::string_view to_string(StepMetric metric) { return kMetricNames[static_cast<std::size_t>(metric)]; }
 
 std::string period_measure(std::string_view to) { return std::string(kTransition) + std::string(to); }
 bool is_transition(std::string_view measure) { return measure.starts_with(kTransition); }
