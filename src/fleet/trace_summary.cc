@@ -1,11 +1,10 @@
 #include "fleet/trace_summary.h"
 
-#include <algorithm>
 #include <numeric>
-#include <string_view>
 
 #include "index/validity.h"
 #include "passes/layers/model_facts.h"
+#include "passes/layers/model_names.h"
 #include "passes/select/workload.h"
 #include "passes/tables/pass_tables.h"
 
@@ -20,54 +19,8 @@ std::optional<std::int64_t> integer(const Statement& row, int column) {
   return row.int64(column);
 }
 
-std::optional<std::string> text(Database& database, std::string_view sql) { return database.query_text(sql); }
-
-// The packages whose Python code, else whose marks of steps, are in the trace.
-constexpr std::string_view kFrameworkSql = R"sql(
-WITH known(place, name, files, marks) AS (VALUES
-  (1, 'vLLM', '*vllm/*', 'execute_[0-9c]*'), (2, 'SGLang', '*sglang/*', 'step[[]*'), (3, 'ATOM', '*atom/*', '*code[[]*'),
-  (4, 'TensorRT-LLM', '*tensorrt_llm/*', NULL), (5, 'Megatron', '*megatron/*', NULL),
-  (6, 'DeepSpeed', '*deepspeed/*', NULL), (7, 'TorchTitan', '*torchtitan/*', NULL),
-  (8, 'Lightning', '*lightning/*', NULL), (9, 'Diffusers', '*diffusers/*', NULL),
-  (10, 'Transformers', '*transformers/*', NULL))
-SELECT name FROM known
-WHERE EXISTS (SELECT 1 FROM frame f JOIN string s ON s.id = f.file_id WHERE s.value GLOB known.files)
-   OR EXISTS (SELECT 1 FROM step p JOIN annotation a ON a.id = p.annotation_id JOIN string s ON s.id = a.name_id
-              WHERE s.value GLOB known.marks)
-ORDER BY place LIMIT 1
-)sql";
-
-std::optional<std::string> framework_of(const Index& index) {
-  if (auto found = text(index.database(), kFrameworkSql)) return found;
-  if (index.meta("format") == "kineto") return "PyTorch";
-  return std::nullopt;
-}
-
-// A pipeline of Diffusers; the module that takes longest of those that no other calls, if it is more than a part of a
-// server; the file that has the model's code.
-constexpr std::string_view kModelSql = R"sql(
-WITH file AS (SELECT DISTINCT s.value AS name FROM frame f JOIN string s ON s.id = f.file_id),
-named(place, name, weight) AS (
-  SELECT 1, substr(name, instr(name, 'diffusers/pipelines/') + 20), count(*) FROM file
-    WHERE name GLOB '*diffusers/pipelines/*/pipeline_*.py' GROUP BY 2
-  UNION ALL SELECT 2, substr(s.value, 12), sum(m.dur) FROM module_call m JOIN string s ON s.id = m.name_id
-    WHERE s.value GLOB 'nn.Module: *' AND s.value NOT GLOB 'nn.Module: LogitsProcessor_*'
-      AND s.value NOT GLOB 'nn.Module: Sampler_*' GROUP BY m.name_id
-  UNION ALL SELECT 3, substr(name, instr(name, '/models/') + 8), count(*) FROM file
-    WHERE (name GLOB '*vllm/model_executor/models/*.py' OR name GLOB '*sglang/srt/models/*.py')
-      AND name NOT GLOB '*/utils.py' AND name NOT GLOB '*/interfaces*.py' GROUP BY 2)
-SELECT name FROM named ORDER BY place, weight DESC, name LIMIT 1
-)sql";
-
 std::optional<std::string> model_of(Workload& workload) {
-  auto named = text(workload.index().database(), kModelSql);
-  if (named) {
-    named->resize(std::min(named->find('/'), named->size()));
-    if (named->ends_with(".py")) named->resize(named->size() - 3);
-    const auto number = named->find_last_not_of("0123456789");
-    if (number != std::string::npos && (*named)[number] == '_') named->resize(number);
-    return named;
-  }
+  if (auto named = model_name(workload.index())) return named;
   const ModelFacts facts = model_facts(workload.index(), workload.classes().traits());
   if (facts.architecture == Architecture::kUnknown && !facts.diffusion) return std::nullopt;
   return architecture_text(facts);
@@ -109,8 +62,8 @@ TraceSummary summarise(const Index& index, const ActiveRules& rules) {
   out.source_inode = index.meta_int64("source_inode");
   out.format = index.meta("format");
   out.vendor = index.meta("vendor");
-  out.gpu = text(database, "SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
-  out.framework = framework_of(index);
+  out.gpu = database.query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
+  out.framework = framework_name(index);
   out.rank = index.meta_int64("rank");
   out.world_size = world_size_of(database);
   out.kernels = index.meta_int64("kernels").value_or(0);

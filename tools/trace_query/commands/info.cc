@@ -7,6 +7,7 @@
 #include "base/unknown.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_facts.h"
+#include "passes/layers/model_names.h"
 #include "passes/select/device_columns.h"
 #include "passes/tables/name_order.h"
 #include "report/cell_text.h"
@@ -91,6 +92,10 @@ std::vector<Row> findings(Workload& workload) {
                         "text"));
   }
   const ModelFacts model = model_facts(workload.index(), workload.classes().traits());
+  if (const auto framework = framework_name(workload.index())) {
+    rows.push_back(fact("model", "framework", *framework, "text"));
+  }
+  if (const auto name = model_name(workload.index())) rows.push_back(fact("model", "name", *name, "text"));
   rows.push_back(fact("model", "architecture", architecture_text(model), "text"));
   rows.push_back(fact("coverage", "kernel time with a class", 100 * model.classified, "percent"));
   const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
