@@ -2,11 +2,13 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -28,12 +30,26 @@ std::size_t column_index(const Report& report, std::string_view option, const st
   throw Error(ErrorCode::kUsage, fmt::format("{}: no column '{}'; there are {}", option, name, known));
 }
 
-// Unknown before numbers before text, as SQLite orders them.
+// "12", as a column of texts has it that also holds "[head]".
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool less_text(const std::string& a, const std::string& b) {
+  const auto x = whole_number(a);
+  const auto y = whole_number(b);
+  if (x && y && *x != *y) return *x < *y;
+  return x.has_value() == y.has_value() ? a < b : x.has_value();
+}
+
+// Unknown before numbers before text, as SQLite orders them; whole numbers that are texts before other texts.
 bool less(const Cell& a, const Cell& b) {
   const auto x = number(a);
   const auto y = number(b);
   if (x && y) return *x < *y;
-  if (const auto* p = std::get_if<std::string>(&a), *q = std::get_if<std::string>(&b); p && q) return *p < *q;
+  if (const auto* p = std::get_if<std::string>(&a), *q = std::get_if<std::string>(&b); p && q) return less_text(*p, *q);
   const auto rank = [](const Cell& cell) { return cell.index() == 0 ? 0 : (cell.index() == 3 ? 2 : 1); };
   return rank(a) < rank(b);
 }

@@ -82,6 +82,23 @@ TEST_CASE("sorting") {
   CHECK_THROWS_AS(parse_sort_key("name:up"), Error);
 }
 
+TEST_CASE("texts that are whole numbers are sorted as numbers, before other texts") {
+  Report report;
+  report.columns.push_back({"layer", "Layer", Unit::kText});
+  for (const char* layer : {"10", "[head]", "9", "0-3", "007", "7", "[tail]", "1"})
+    report.rows.push_back({Cell(std::string(layer))});
+  report.rows.push_back({Cell()});
+  const auto sorted = [&](const char* key) {
+    sort_rows(report, parse_sort_key(key));
+    std::string out;
+    for (const Row& row : report.rows)
+      out += std::get_if<std::string>(row.data()) ? std::get<std::string>(row[0]) + " " : "-";
+    return out;
+  };
+  CHECK(sorted("layer:asc") == "1 007 7 9 10 0-3 [head] [tail] -");
+  CHECK(sorted("layer:desc") == "[tail] [head] 0-3 10 9 7 007 1 -");
+}
+
 TEST_CASE("columns of choice") {
   Fixture fixture;
   Report report = kernels(fixture);
