@@ -90,12 +90,12 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
 void about_waits(const std::string& label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
                  Warnings& out) {
   if (!waits.bound()) return;
-  out.add("recording", "warning", which,
-          fmt::format(
-              "{}: in {:.0f} % of the period the device waits between steps for a host slowed by recording {} ({} in "
-              "{}): part of that may be profiler overhead; see the span as well",
-              label, 100 * waits.share(), to_string(trace.recorded.recording), many(waits.calls, "recorded call"),
-              many(waits.gaps, "gap")));
+  out.add(
+      "recording", "warning", which,
+      fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} in {}): "
+                  "part of that is the profiler's; see the span as well",
+                  label, 100 * waits.share(), to_string(trace.recorded.recording), many(waits.calls, "recorded call"),
+                  many(waits.gaps, "gap")));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {

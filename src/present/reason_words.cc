@@ -112,7 +112,7 @@ class Sentence {
     if (!waits.bound()) return "";
     return fmt::format(
         "; {} waits for its host in {}: {}", name, many(waits.gaps, "gap"),
-        waits.calls > 0 ? many(waits.calls, "recorded call") + " slow it there" : "no call is recorded there");
+        waits.calls > 0 ? many(waits.calls, "recorded call") + " add to that" : "no call is recorded there");
   }
 
   [[nodiscard]] std::string between() const {
@@ -284,7 +284,8 @@ std::string reason_text(const WordsInput& words, const GroupReasons& group, cons
   return Sentence(words, group, reason).take();
 }
 
-// Why the device waits: " (host in `llama.py(374): forward`; 1,357 calls a gap are recorded there, which slows it)".
+// Why the device waits: " (host in `llama.py(374): forward`; part of it is the recording of python stacks: 1,357 calls
+// a gap)". How large a part is not known: a call takes longer when it is recorded, but also without.
 std::string host_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
   const HostWaits& waits = of_candidate ? group.group->candidate.waits : group.group->baseline.waits;
   const std::optional<HostFrame>& host = reason.host;
@@ -292,8 +293,8 @@ std::string host_clause(const WordsInput& words, const GroupReasons& group, cons
   std::string text;
   if (host) text = fmt::format("host in {}", host_words(*host));
   if (waits.bound() && waits.calls > 0) {
-    text += fmt::format("{}, which the recording of {} slows: {} calls a gap", host ? "" : "its host",
-                        to_string(recording), count_text(waits.calls_per_gap()));
+    text += fmt::format("{}part of it is the recording of {}: {} calls a gap", host ? "; " : "", to_string(recording),
+                        count_text(waits.calls_per_gap()));
   }
   return text.empty() ? "" : fmt::format(" ({})", text);
 }

@@ -92,7 +92,7 @@ class Page(Reasons):
     def clause_pattern(self, phase, row, change, longer, more):
         size, waits = re.escape(brief(abs(more))), "longer" if more > 0 else "less"
         place = {"[head]": " in the head of the step", "[tail]": " in the tail of the step"}.get(row["place"], "")
-        slows = r"(?:, which the recording of [a-z ]+ slows: (?P<calls>[\d,]+) calls a gap)?"
+        slows = r"(?:; part of it is the recording of [a-z ]+: (?P<calls>[\d,]+) calls a gap)?"
         host = rf"(?: \(host in `(?P<host>[^`]+)`{slows}\))?"
         what = re.escape(self.what(row))
         if row["cause"] == "between_steps":
@@ -212,8 +212,8 @@ class Page(Reasons):
             time = sum(e.end - e.begin for e in raw.outside) / sum(e.end - e.begin for e in raw.kernels)
             return equal((share, n), (f"{100 * time:.1f}", count(len(raw.outside))), "kernels outside of steps")
         name, share, calls, gaps = groups(
-            r"(\w+): in (\d+) % of the period the device waits between steps for a host slowed by recording [a-z ]+ "
-            r"\(([\d,]+) recorded calls in (\d+) gaps\): part of that may be profiler overhead; see the span as well", text,
+            r"(\w+): in (\d+) % of the period the device waits between steps for a host that records [a-z ]+ "
+            r"\(([\d,]+) recorded calls in (\d+) gaps\): part of that is the profiler's; see the span as well", text,
             "a warning")
         found, part, number = self.phases[name].accounts[side].host_waits()
         equal((share, calls, int(gaps)), (f"{100 * part:.0f}", count(number), found), "a host slowed by recording")
