@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/text/counted.h"
+#include "base/unknown.h"
 #include "compare/host_frames.h"
 #include "compare/ledger.h"
 #include "compare/trace/recording.h"
@@ -102,7 +107,43 @@ class TraceWords : PageWriter {
       text += fmt::format("{} {} {} ({}{}). ", step_words(main.group), main.by_period() ? "takes" : "spans",
                           brief_time(median_time(main)), n > 1 ? "median of " : "", counted(n, "step"));
     }
-    return text + verdict(main);
+    return text + verdict(main) + before_first_kernel(main);
+  }
+
+  // Spans leave out what comes before them: nobody else says so of steps that have no period.
+  [[nodiscard]] std::string before_first_kernel(const GroupTime& of) const {
+    if (of.by_period() || of.group.group.whole_trace) return "";
+    const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
+    std::vector<std::int64_t> lags, hosts;
+    for (const std::uint32_t index : of.group.group.candidate.device_steps) {
+      const DeviceStep& step = in_.trace.work.steps[index];
+      if (step.step == 0) continue;
+      const StepFacts& facts = in_.trace.steps.steps[step.step - 1];
+      if (facts.on_device || facts.ts == kUnknownValue || facts.dur == kUnknownValue) continue;
+      lags.push_back(idle_from[index] <= facts.ts ? step.first - facts.ts : 0);
+      hosts.push_back(facts.dur);
+    }
+    const double lag = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
+    if (lag > host || lag <= kMuchWaiting * (lag + of.total())) return "";
+    return fmt::format(" But on the host {} takes {}, and its first kernel starts after {}.", step_words(of.group),
+                       brief_time(host), brief_time(lag));
+  }
+
+  // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
+  [[nodiscard]] std::vector<std::int64_t> end_of_earlier_steps() const {
+    const std::vector<DeviceStep>& steps = in_.trace.work.steps;
+    std::vector<std::size_t> order(steps.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(steps[a].device, steps[a].first) < std::tie(steps[b].device, steps[b].first);
+    });
+    std::vector<std::int64_t> out(steps.size(), std::numeric_limits<std::int64_t>::min());
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const DeviceStep& before = steps[order[i - 1]];
+      if (before.device != steps[order[i]].device) continue;
+      out[order[i]] = std::max(out[order[i - 1]], saturating_add(before.first, before.span));
+    }
+    return out;
   }
 
   // What decides how long a step takes.
@@ -147,8 +188,7 @@ class TraceWords : PageWriter {
 
   [[nodiscard]] std::string advice() const {
     if (is_slowed()) {
-      return fmt::format(" Part of that is the profiler's: record once without {} before you change anything.",
-                         to_string(recording_));
+      return fmt::format(" Record once without {} before you change anything.", to_string(recording_));
     }
     return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
   }
@@ -161,7 +201,7 @@ class TraceWords : PageWriter {
 
   [[nodiscard]] std::string slowed() const {
     if (!is_slowed()) return "";
-    return fmt::format(", which the recording of {} slows: {:.0f} calls a gap", to_string(recording_),
+    return fmt::format("; part of it is the recording of {}: {:.0f} calls a gap", to_string(recording_),
                        waits_.calls_per_gap());
   }
 

@@ -311,6 +311,26 @@ def check_safety(folder, index):
     require("gate" in " ".join(document.words).lower(), "the gate is told")
 
 
+def check_late_device(folder):
+    """What passes in a step before its first kernel is in no span: the page says so of a step that is alone."""
+    def event(name, category, ts, dur, tid, **args):
+        return {"ph": "X", "name": name, "cat": category, "ts": ts, "dur": dur, "pid": 0 if category == "kernel" else 1, "tid": tid, "args": args}
+
+    def step(number, begin, first):
+        return [event(f"ProfilerStep#{number}", "user_annotation", begin, 390000, 1),
+                event("cudaLaunchKernel", "cuda_runtime", first - 10, 5, 1, correlation=number),
+                event("gemm", "kernel", first, 100000, 7, correlation=number, device=0, stream=7)]
+
+    for name, events, said in (("late", step(1, 1000, 271000), True), ("soon", step(1, 1000, 3000), False),
+                               ("two", step(1, 1000, 271000) + step(2, 400000, 670000), False),
+                               ("after", step(1, 1000, 401000), False)):
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        document, _ = report_page(ingest(path, folder / f"{name}.tracedb"), folder / f"{name}.html")
+        text = " ".join(" ".join(document.words).split())
+        equal("But on the host a step takes 390 ms, and its first kernel starts after 270 ms." in text, said, f"{name}: {text[:400]}")
+
+
 def made_index(folder, name, *options):
     run("make-trace", *options, "-o", folder / f"{name}.json")
     return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
@@ -328,6 +348,7 @@ def main():
         _, data = report_page(made[0], folder / "modules.html")
         require(any(picture.get("by") == "module" for picture in data["pictures"]), "a flame graph by module")
         cases.run("names of files", check_names_of_files, folder, made[0])
+        cases.run("late device", check_late_device, folder)
         cases.run("size", check_size, folder)
         cases.run("safety", check_safety, folder, made[0])
         for files in PAIRS:
