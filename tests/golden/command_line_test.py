@@ -49,6 +49,9 @@ def check_info(index, trace):
     equal(absent.returncode, 3, "a file that does not exist")
     require("absent.json" in absent.stderr and "no such file" in absent.stderr, absent.stderr)
     require("did you mean 'kernels'" in run("trace-query", "kernel", check=False).stderr, "a mistyped command")
+    behind = run("trace-query", index, "kernels", check=False)
+    equal((behind.returncode, behind.stdout), (2, ""), "a command behind the trace")
+    equal(behind.stderr, f"trace-query: the command comes first: trace-query kernels {index}\n", "a command behind the trace")
 
 
 def check_input_column(index):

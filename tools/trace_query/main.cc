@@ -85,6 +85,13 @@ const Command& find_command(const std::string& name) {
               fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
 }
 
+// `trace-query TRACE kernels`: info would print its page before it missed a file of that name.
+void refuse_command_behind(std::span<const std::string> args) {
+  std::error_code error;
+  if (args.size() < 2 || known_command(args[1]) == nullptr || std::filesystem::exists(args[1], error)) return;
+  throw Error(ErrorCode::kUsage, fmt::format("the command comes first: trace-query {} {}", args[1], args[0]));
+}
+
 // With the name of a command in front, its own words; with a trace there, those of info.
 int print_completion(std::span<const std::string> words) {
   const bool of_program = words.size() < 2 || words.front() == "help" || words.front().starts_with('-');
@@ -124,7 +131,10 @@ int dispatch(std::span<const std::string> args) {
     std::cout << columns_help(command.name, line_width(STDOUT_FILENO).value_or(kHelpWidth));
     return code;
   }
-  if (known_command(name) == nullptr && is_input(name)) return kInfoCommand.run(args);
+  if (known_command(name) == nullptr && is_input(name)) {
+    refuse_command_behind(args);
+    return kInfoCommand.run(args);
+  }
   return find_command(name).run(args.subspan(1));
 }
 
