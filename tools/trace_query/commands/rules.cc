@@ -72,7 +72,7 @@ Report check_report(Classifier& classifier, const std::vector<RuleFinding>& find
   return report;
 }
 
-// A file of rules among the arguments is what is checked; traces and indexes lend their names.
+// Checks the file of rules among the arguments; the kernel names come from its traces and indexes.
 int check(const CommandLine& line, std::span<const std::string> inputs) {
   std::string what = line.setting("rules", "TRACEDB_RULES").value_or("default");
   std::vector<std::string> names;
