@@ -80,11 +80,12 @@ lacks_optimization() {
   grep -q '^TRACEDB_OPTIMIZE:BOOL=OFF$' "$root/build/release/CMakeCache.txt"
 }
 
-# build CONFIGURE: runs that function, then builds. Fails with the end of the log shown.
+# build PREPARE TARGET...: runs that function, then builds. Fails with the end of the log shown.
 build() {
   rm -f "$log.ok"
-  # shellcheck disable=SC2086
-  { cd "$root" && "$1" && cmake --build build/release -j "$(nproc)" --target $programs && touch "$log.ok"; } 2>&1 |
+  prepare=$1
+  shift
+  { cd "$root" && "$prepare" && cmake --build build/release -j "$(nproc)" --target "$@" && touch "$log.ok"; } 2>&1 |
     show_progress
   if [ ! -e "$log.ok" ]; then
     tail -n 40 "$log" >&2
@@ -93,10 +94,13 @@ build() {
   rm -f "$log.ok"
 }
 
-# The programs of the first build stay where this fails, and the next run begins with them again.
+# All that can be installed. The programs of the first build stay where this fails, and the next run begins with them.
 build_optimized() {
   printf '\nNow optimizing the programs; the ones built already can be used meanwhile, but are slower.\n' >&2
-  build configure_optimized && return
+  if build configure_optimized programs; then
+    printf 'Done. To install them, with manual pages and completion: cmake --install %s\n' "$root/build/release" >&2
+    return
+  fi
   (cd "$root" && cmake -DTRACEDB_OPTIMIZE=OFF build/release >>"$log" 2>&1) || true
   refuse 1 "optimizing failed; the programs work, but are slower; the whole log is $log"
 }
@@ -114,7 +118,8 @@ programs="trace-ingest trace-query"
 mkdir -p "$root/build"
 rm -f "$log"
 echo "Building the programs; log: $log" >&2
-build configure || refuse 1 "the build failed; the whole log is $log"
+# shellcheck disable=SC2086
+build configure $programs || refuse 1 "the build failed; the whole log is $log"
 PATH=$bin:$PATH
 
 if [ $# -eq 0 ]; then
