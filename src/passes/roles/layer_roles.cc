@@ -171,7 +171,7 @@ void LayerRoles::into_attention(Range range, Role comm) {
 }
 
 void LayerRoles::name_inputs(const std::vector<std::size_t>& inputs) {
-  constexpr std::size_t kMost = 4;  // of latent attention: two down and two up
+  constexpr std::size_t kMostInputs = 4;  // of latent attention: two down and two up
   const bool together = find_norm({inputs.front(), inputs.back()}) == inputs.back();
   if (inputs.size() == 1) return claim(inputs[0], Role::kQkvProj, kSure);
   if (inputs.size() == 3 && together && kernels_[inputs[1]].name == kernels_[inputs[2]].name) {
@@ -179,7 +179,7 @@ void LayerRoles::name_inputs(const std::vector<std::size_t>& inputs) {
     claim(inputs[1], Role::kKProj, kLikely);
     return claim(inputs[2], Role::kVProj, kLikely);
   }
-  if (inputs.size() > kMost) return;
+  if (inputs.size() > kMostInputs) return;
   for (const std::size_t at : inputs) claim(at, Role::kQkvProj, kUsual);
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("what is not read is refused in one line, unless there are events in i
 }
 
 TEST_CASE("what was looked at is read again") {
-  for (const std::size_t looked : {0, 1, 7, 100}) {
+  for (const std::size_t looked : {0U, 1U, 7U, 100U}) {
     PeekedSource source(memory_byte_source("0123456789"));
     CHECK(source.peek(looked) == std::string("0123456789").substr(0, looked));
     std::string all;

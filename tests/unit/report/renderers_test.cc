@@ -134,7 +134,7 @@ TEST_CASE("table: every line fits the terminal, the note of what is left out inc
                                        {"f", "Sixth Text", Unit::kText}};
   const std::string long_text(40, 'x');
   const Row row = {long_text, long_text, n, long_text, long_text, long_text, n, long_text};
-  for (const std::size_t width : {160, 120, 80, 60, 40, 30}) {
+  for (const std::size_t width : {160U, 120U, 80U, 60U, 40U, 30U}) {
     CAPTURE(width);
     CHECK(longest_line(table_at(width, columns, {row, row})) <= width);
   }
@@ -212,7 +212,7 @@ TEST_CASE("table: names that differ still do when they are shortened") {
   for (const char* tile : {"64x128", "64x256", "192x64"}) {
     rows.push_back({std::int64_t{1}, "gemm_of_this_library_" + std::string(tile) + "_and_many_other_properties"});
   }
-  for (const std::size_t width : {60, 40, 30, 24}) {
+  for (const std::size_t width : {60U, 40U, 30U, 24U}) {
     std::istringstream lines(table_at(width, columns, rows));
     std::set<std::string> shown;
     for (std::string line; std::getline(lines, line);) {

@@ -83,7 +83,7 @@ struct SetFixture {
 }  // namespace
 
 TEST_CASE("a table of all has the rows of every database in order, whatever the number of threads") {
-  for (const std::size_t threads : {1, 2, 7}) {
+  for (const std::size_t threads : {1U, 2U, 7U}) {
     SetFixture fixture(20, threads);
     CHECK(fixture.text("SELECT count(*) || ' ' || sum(x) || ' ' || sum(member) FROM all_t") == "2000 1999000 19000");
     CHECK(fixture.text(
@@ -165,7 +165,7 @@ TEST_CASE("databases that a condition excludes are not read, and unknown ones ar
 }
 
 TEST_CASE("a database that cannot be read is left out, and a statement that fails ends") {
-  for (const std::size_t threads : {1, 3}) {
+  for (const std::size_t threads : {1U, 3U}) {
     SetFixture fixture(9, threads);
     fixture.set.broken = 4;
     CHECK(fixture.text("SELECT count(*) FROM all_t") == "800");
@@ -201,7 +201,7 @@ TEST_CASE("a schema has the tables of one database") {
 }
 
 TEST_CASE("statements that group are put together from groups of the members") {
-  for (const std::size_t threads : {1, 3}) {
+  for (const std::size_t threads : {1U, 3U}) {
     SetFixture fixture(20, threads);
     for (const char* statement :
          {"SELECT parity, count(*), sum(x), min(x), max(x), avg(x), total(x), count(raw) FROM all_t GROUP BY parity",

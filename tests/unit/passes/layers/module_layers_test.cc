@@ -101,11 +101,11 @@ TEST_CASE("layers by modules: classes that take turns are one stack") {
 
 TEST_CASE("layers by modules: two towers of one class, each around a container") {
   std::vector<TestModule> modules = {{"CLIPModel_0", 0, ""}, {"CLIPVisionTransformer_0", 1, ""}};
-  constexpr const char* kVision[] = {"CLIPEncoderLayer_0", "CLIPEncoderLayer_1", "CLIPEncoderLayer_2"};
-  constexpr const char* kText[] = {"CLIPEncoderLayer_3", "CLIPEncoderLayer_4"};
-  add_stack(modules, "CLIPEncoder_0", 2, kVision);
+  constexpr const char* kVisionLayers[] = {"CLIPEncoderLayer_0", "CLIPEncoderLayer_1", "CLIPEncoderLayer_2"};
+  constexpr const char* kTextLayers[] = {"CLIPEncoderLayer_3", "CLIPEncoderLayer_4"};
+  add_stack(modules, "CLIPEncoder_0", 2, kVisionLayers);
   modules.push_back({"CLIPTextTransformer_0", 1, ""});
-  add_stack(modules, "CLIPEncoder_1", static_cast<int>(modules.size()), kText);
+  add_stack(modules, "CLIPEncoder_1", static_cast<int>(modules.size()), kTextLayers);
   CHECK(text(layers_of_modules(modules).stacks) ==
         "CLIPVisionTransformer.CLIPEncoderLayer 3, CLIPTextTransformer.CLIPEncoderLayer 2");
 }

@@ -234,14 +234,14 @@ TEST_CASE("gaps: the longest first, their neighbours, and what is left") {
 }
 
 TEST_CASE("absurd times do not overflow") {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
   DeviceTables tables;
   tables.kernels.add(kUnknownValue, 5);
   tables.kernels.add(-20, 5);
-  tables.kernels.add(10, kMost);
-  tables.kernels.add(kMost - 3, kMost, 2);
+  tables.kernels.add(10, kLatest);
+  tables.kernels.add(kLatest - 3, kLatest, 2);
   const LaneTimeline lane = first_lane(tables);
-  CHECK(lane.span == kMost);
+  CHECK(lane.span == kLatest);
   check_identities(lane);
 }
 
