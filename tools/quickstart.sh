@@ -94,14 +94,19 @@ build() {
   rm -f "$log.ok"
 }
 
+give_up_optimizing() {
+  (cd "$root" && cmake -DTRACEDB_OPTIMIZE=OFF build/release >>"$log" 2>&1) || true
+}
+
 # All that can be installed. The programs of the first build stay where this fails, and the next run begins with them.
 build_optimized() {
   printf '\nNow optimizing the programs; the ones built already can be used meanwhile, but are slower.\n' >&2
+  trap 'give_up_optimizing; exit 130' INT TERM
   if build configure_optimized programs; then
     printf 'Done. To install them, with manual pages and completion: cmake --install %s\n' "$root/build/release" >&2
     return
   fi
-  (cd "$root" && cmake -DTRACEDB_OPTIMIZE=OFF build/release >>"$log" 2>&1) || true
+  give_up_optimizing
   refuse 1 "optimizing failed; the programs work, but are slower; the whole log is $log"
 }
 

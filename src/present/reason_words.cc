@@ -110,9 +110,10 @@ class Sentence {
 
   [[nodiscard]] static std::string waits(const HostWaits& waits, const std::string& name) {
     if (!waits.bound()) return "";
-    return fmt::format(
-        "; {} waits for its host in {}: {}", name, many(waits.gaps, "gap"),
-        waits.calls > 0 ? many(waits.calls, "recorded call") + " add to that" : "no call is recorded there");
+    return fmt::format("; {} waits for its host in {}: {}", name, many(waits.gaps, "gap"),
+                       waits.calls > 0
+                           ? many(waits.calls, "recorded call") + (waits.calls == 1 ? " adds to that" : " add to that")
+                           : "no call is recorded there");
   }
 
   [[nodiscard]] std::string between() const {

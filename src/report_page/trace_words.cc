@@ -112,7 +112,9 @@ class TraceWords : PageWriter {
 
   // Spans leave out what comes before them: nobody else says so of steps that have no period.
   [[nodiscard]] std::string before_first_kernel(const GroupTime& of) const {
-    if (of.by_period() || of.group.group.whole_trace) return "";
+    // What ran before is known only where all work is selected and in steps.
+    if (of.by_period() || of.group.group.whole_trace || !in_.selection.empty() || in_.trace.work.outside_kernels > 0)
+      return "";
     const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
     std::vector<std::int64_t> lags, hosts;
     for (const std::uint32_t index : of.group.group.candidate.device_steps) {
@@ -120,13 +122,15 @@ class TraceWords : PageWriter {
       if (step.step == 0) continue;
       const StepFacts& facts = in_.trace.steps.steps[step.step - 1];
       if (facts.on_device || facts.ts == kUnknownValue || facts.dur == kUnknownValue) continue;
-      lags.push_back(idle_from[index] <= facts.ts ? step.first - facts.ts : 0);
+      std::int64_t lag = 0;
+      if (__builtin_sub_overflow(step.first, facts.ts, &lag)) continue;
+      lags.push_back(idle_from[index] <= facts.ts ? lag : 0);
       hosts.push_back(facts.dur);
     }
-    const double lag = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
-    if (lag > host || lag <= kMuchWaiting * (lag + of.total())) return "";
+    const double wait = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
+    if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return "";
     return fmt::format(" But on the host {} takes {}, and its first kernel starts after {}.", step_words(of.group),
-                       brief_time(host), brief_time(lag));
+                       brief_time(host), brief_time(wait));
   }
 
   // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
@@ -188,7 +192,8 @@ class TraceWords : PageWriter {
 
   [[nodiscard]] std::string advice() const {
     if (is_slowed()) {
-      return fmt::format(" Record once without {} before you change anything.", to_string(recording_));
+      return fmt::format(" {}ecord once without {} before you change anything.",
+                         host_ ? "R" : "Part of that is the profiler's: r", to_string(recording_));
     }
     return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
   }

@@ -323,7 +323,8 @@ def check_late_device(folder):
 
     for name, events, said in (("late", step(1, 1000, 271000), True), ("soon", step(1, 1000, 3000), False),
                                ("two", step(1, 1000, 271000) + step(2, 400000, 670000), False),
-                               ("after", step(1, 1000, 401000), False)):
+                               ("after", step(1, 1000, 401000), False),
+                               ("busy", step(1, 1000, 271000) + [event("other", "kernel", 500, 270000, 7, device=0, stream=7)], False)):
         path = folder / f"{name}.json"
         path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
         document, _ = report_page(ingest(path, folder / f"{name}.tracedb"), folder / f"{name}.html")

@@ -191,7 +191,7 @@ class Reasons:
         role = r"[a-z_]+ [+-][\d.]+ [mun]?s"
         sentences = ((r"95 %: T \.\. T", self.says_interval),
                      (r"host of (\S+) in `(.*)` for (\d+) % of it", self.says_host),
-                     (r"(\S+) waits for its host in (\d+) gaps?: ([\d,]+) recorded calls add to that", self.says_waits),
+                     (r"(\S+) waits for its host in (\d+) gaps?: ([\d,]+) recorded calls? adds? to that", self.says_waits),
                      (rf"({role}(?:, {role})*)", self.says_roles), (r"same kernel: (.*)", self.says_same),
                      (r"(\S.*) -> (\S.*)", self.says_pair))
         for pattern, check in sentences:

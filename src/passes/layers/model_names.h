@@ -12,7 +12,7 @@ namespace tracedb {
 // "vLLM", "Diffusers"; else "PyTorch" for a trace of its profiler.
 std::optional<std::string> framework_name(const Index& index);
 
-// "LlamaForCausalLM", "pipeline_flux": the class of the model, else the file that has its code.
+// "LlamaForCausalLM", "flux": a pipeline of Diffusers, else the class of the model, else the file that has its code.
 std::optional<std::string> model_name(const Index& index);
 
 }  // namespace tracedb
