@@ -286,7 +286,7 @@ std::string reason_text(const WordsInput& words, const GroupReasons& group, cons
 }
 
 // Why the device waits: " (host in `llama.py(374): forward`; part of it is the recording of python stacks: 1,357 calls
-// a gap)". How large a part is not known: a call takes longer when it is recorded, but also without.
+// a gap)". How large a part is not known: calls take time without being recorded, too.
 std::string host_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
   const HostWaits& waits = of_candidate ? group.group->candidate.waits : group.group->baseline.waits;
   const std::optional<HostFrame>& host = reason.host;

@@ -2,17 +2,16 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text/decimal.h"
 #include "report/cell_text.h"
 #include "report/sql_report.h"
 
@@ -30,16 +29,10 @@ std::size_t column_index(const Report& report, std::string_view option, const st
   throw Error(ErrorCode::kUsage, fmt::format("{}: no column '{}'; there are {}", option, name, known));
 }
 
-// "12", as a column of texts has it that also holds "[head]".
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
+// "12" is a text in a column that also holds "[head]".
 bool less_text(const std::string& a, const std::string& b) {
-  const auto x = whole_number(a);
-  const auto y = whole_number(b);
+  const auto x = parse_uint64(a);
+  const auto y = parse_uint64(b);
   if (x && y && *x != *y) return *x < *y;
   return x.has_value() == y.has_value() ? a < b : x.has_value();
 }

@@ -107,11 +107,11 @@ class TraceWords : PageWriter {
       text += fmt::format("{} {} {} ({}{}). ", step_words(main.group), main.by_period() ? "takes" : "spans",
                           brief_time(median_time(main)), n > 1 ? "median of " : "", counted(n, "step"));
     }
-    return text + verdict(main) + before_first_kernel(main);
+    return text + verdict(main) + before_first_work(main);
   }
 
   // Spans leave out what comes before them: nobody else says so of steps that have no period.
-  [[nodiscard]] std::string before_first_kernel(const GroupTime& of) const {
+  [[nodiscard]] std::string before_first_work(const GroupTime& of) const {
     // What ran before is known only where all work is selected and in steps.
     if (of.by_period() || of.group.group.whole_trace || !in_.selection.empty() || in_.trace.work.outside_kernels > 0)
       return "";
@@ -121,16 +121,15 @@ class TraceWords : PageWriter {
       const DeviceStep& step = in_.trace.work.steps[index];
       if (step.step == 0) continue;
       const StepFacts& facts = in_.trace.steps.steps[step.step - 1];
-      if (facts.on_device || facts.ts == kUnknownValue || facts.dur == kUnknownValue) continue;
-      std::int64_t lag = 0;
-      if (__builtin_sub_overflow(step.first, facts.ts, &lag)) continue;
-      lags.push_back(idle_from[index] <= facts.ts ? lag : 0);
+      const std::optional<std::int64_t> lag = launch_lag(facts, step.first);
+      if (!lag || facts.dur == kUnknownValue) continue;
+      lags.push_back(idle_from[index] <= facts.ts ? *lag : 0);
       hosts.push_back(facts.dur);
     }
     const double wait = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
     if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return "";
-    return fmt::format(" But on the host {} takes {}, and its first kernel starts after {}.", step_words(of.group),
-                       brief_time(host), brief_time(wait));
+    return fmt::format(" But on the host {} takes {}, and its first work on the device starts after {}.",
+                       step_words(of.group), brief_time(host), brief_time(wait));
   }
 
   // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
@@ -192,8 +191,9 @@ class TraceWords : PageWriter {
 
   [[nodiscard]] std::string advice() const {
     if (is_slowed()) {
-      return fmt::format(" {}ecord once without {} before you change anything.",
-                         host_ ? "R" : "Part of that is the profiler's: r", to_string(recording_));
+      return fmt::format("{} without {} before you change anything.",
+                         host_ ? " Record once" : " Part of that is the profiler's: record once",
+                         to_string(recording_));
     }
     return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
   }

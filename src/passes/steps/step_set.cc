@@ -270,6 +270,13 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
   return set;
 }
 
+std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first) {
+  std::int64_t lag = 0;
+  if (step.on_device || step.ts == kUnknownValue || first == kUnknownValue) return std::nullopt;
+  if (__builtin_sub_overflow(first, step.ts, &lag)) return std::nullopt;
+  return lag;
+}
+
 std::string_view to_string(StepSource source) {
   constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "module calls", "inferred"};
   return kNames[static_cast<std::size_t>(source)];

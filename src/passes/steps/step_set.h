@@ -64,6 +64,10 @@ bool needs_traits(const Index& index, const StepOptions& options);
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits);
 
+// From the start of a step on the host to `first`, that of its first kernel, copy or fill, in ns; nullopt where either
+// is not known.
+std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first);
+
 std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, inferred
 
 }  // namespace tracedb

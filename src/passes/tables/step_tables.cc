@@ -59,13 +59,6 @@ std::optional<std::int64_t> known(std::int64_t time) {
   return time == kUnknownValue ? std::nullopt : std::optional(time);
 }
 
-std::optional<std::int64_t> launch_lag(const StepFacts& step, const StepStats& stats) {
-  std::int64_t lag = 0;
-  if (step.on_device || step.ts == kUnknownValue || stats.first == kUnknownValue) return std::nullopt;
-  if (__builtin_sub_overflow(stats.first, step.ts, &lag)) return std::nullopt;
-  return lag;
-}
-
 bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
   return choice == StepChoice::kAll || (step >= measured.steady.first && step < measured.steady.last);
 }
@@ -112,7 +105,7 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(step.info.generation_requests).add(step.info.generation_tokens);
     add_kernels(rows, stats, kernels[i + 1]);
     rows.add(known(stats.first)).add(known(stats.gpu_span)).add(known(stats.gpu_busy)).add(period);
-    rows.add(launch_lag(step, stats)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
+    rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
     rows.add(i >= measured.steady.first && i < measured.steady.last);
   }
   if (measured.stats[0].kernels == 0) return;
@@ -142,7 +135,7 @@ struct Phase {
     push(requests, requests_of(step.info));
     push(spans, known(measured.stats[i + 1].gpu_span));
     if (!step.on_device) push(hosts, known(step.dur));
-    push(lags, launch_lag(step, measured.stats[i + 1]));
+    push(lags, launch_lag(step, measured.stats[i + 1].first));
   }
 };
 
