@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/places.h"
 #include "support/salvaged.h"
 
 namespace tracedb {
@@ -29,8 +30,9 @@ const std::string kHeader = R"({"schemaVersion": 1, "deviceProperties": [{"id": 
 TEST_CASE("any byte of the header is another one, missing, or one too many") {
   const std::string text = kHeader + "\"traceEvents\": [" + events_text() + "\n], \"traceName\": \"x\"}\n";
   const std::size_t list = text.find("[\n");
-  for (std::size_t at = 0; at <= list; ++at) {
-    for (const std::string_view other : {" ", "", "x", "\"", "{", "}", "[", "]", ",", ":", "\\", "\xff"}) {
+  std::size_t round = 0;
+  for (const std::string_view other : {" ", "", "x", "\"", "{", "}", "[", "]", ",", ":", "\\", "\xff"}) {
+    for (const std::size_t at : places(0, list + 1, round++)) {
       for (const std::size_t size : {0U, 1U}) {
         std::string damaged = text;
         damaged.replace(at, size, other);
