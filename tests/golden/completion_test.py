@@ -13,8 +13,12 @@ SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed",
 FILES, LIST = ":files", ":list"
 
 
+def words_of(lines):
+    return [line.split("\t")[0] for line in lines if line != LIST]
+
+
 def complete(program, *words):
-    return [line.split("\t")[0] for line in run(program, "--complete", *words).stdout.splitlines() if line != LIST]
+    return words_of(run(program, "--complete", *words).stdout.splitlines())
 
 
 def check_commands():
@@ -47,8 +51,9 @@ def check_words():
 
 def offered(command, option):
     """Values of an option; those of a list as one."""
-    values = [value for value in complete("trace-query", command, option, "") if value != FILES and value[-1] not in "=:"]
-    is_list = LIST in run("trace-query", "--complete", command, option, "").stdout.splitlines()
+    lines = run("trace-query", "--complete", command, option, "").stdout.splitlines()
+    values = [value for value in words_of(lines) if value != FILES and value[-1] not in "=:"]
+    is_list = LIST in lines
     return [",".join(values)] if is_list and values else values
 
 

@@ -28,6 +28,15 @@ def lines(*words):
     return list(csv.reader(io.StringIO(sql("--csv", "--raw-cells", *words).stdout)))
 
 
+def answers(indexes, statements, *options):
+    """The lines of each statement, all from one run: to start a run for each would take most of the time."""
+    end = "end_of_statement"  # an empty line before each statement but the first
+    found = lines(*indexes, ";".join(f"{one}; SELECT 0 AS {end}" for one in statements), *options)
+    ends = [place for place, line in enumerate(found) if line == [end]]
+    equal(len(ends), len(statements), "statements answered")
+    return [found[begin:place - 1] for begin, place in zip([0] + [place + 3 for place in ends], ends)]
+
+
 def make_indexes(folder):
     indexes = []
     for number, (steps, seed) in enumerate(SIZES):
@@ -46,17 +55,22 @@ def tables_of(index):
 
 def check_tables(indexes):
     """Every view and every table of a pass: of one index alone, as a schema, and in the table of all."""
-    for table in tables_of(indexes[0]):
-        alone = [lines(index, f"SELECT * FROM {table}") for index in indexes]
-        head, *all_rows = lines(*indexes, f"SELECT * FROM all_{table}", "--threads", "3")
-        equal(head, LABELS + alone[0][0], f"columns of all_{table}")
-        expected = [row for one in alone for row in one[1:]]
+    tables = tables_of(indexes[0])
+    alone = [answers([index], [f"SELECT * FROM {table}" for table in tables]) for index in indexes]
+    of_all = answers(indexes, [f"SELECT * FROM all_{table}" for table in tables], "--threads", "3")
+    of_schemas = [answers(indexes, [f"SELECT * FROM {schema}.{table}" for table in tables]) for schema in "abc"]
+    of_main = answers(indexes, [f"SELECT * FROM {table}" for table in tables])
+    for i, table in enumerate(tables):
+        of_one = [found[i] for found in alone]
+        head, *all_rows = of_all[i]
+        equal(head, LABELS + of_one[0][0], f"columns of all_{table}")
+        expected = [row for one in of_one for row in one[1:]]
         equal([row[len(LABELS):] for row in all_rows], expected, f"all_{table}")
-        names = [f"t{number}.json" for number, one in enumerate(alone) for _ in one[1:]]
+        names = [f"t{number}.json" for number, one in enumerate(of_one) for _ in one[1:]]
         equal([row[0] for row in all_rows], names, f"index_name of all_{table}")
-        for schema, one in zip("abc", alone):
-            equal(lines(*indexes, f"SELECT * FROM {schema}.{table}"), one, f"{schema}.{table}")
-        equal(lines(*indexes, f"SELECT * FROM {table}"), alone[0], f"{table} without a schema")
+        for schema, found, one in zip("abc", of_schemas, of_one):
+            equal(found[i], one, f"{schema}.{table}")
+        equal(of_main[i], of_one[0], f"{table} without a schema")
 
 
 def check_facts(indexes):
@@ -145,8 +159,9 @@ def check_or(indexes):
         condition = " OR ".join(dice.sample(sides, dice.randint(2, 3)))
         statements.append(f"SELECT index_name, id FROM all_kernels k WHERE {condition} ORDER BY index_name, id LIMIT 400")
         statements.append(f"SELECT DISTINCT op, layer FROM all_kernels k WHERE {condition} ORDER BY 1, 2")
-    for one in statements:
-        equal(lines(*indexes, one), lines(*indexes, from_all_rows(one)), one)
+    of_rows = answers(indexes, [from_all_rows(one) for one in statements])
+    for one, found, expected in zip(statements, answers(indexes, statements), of_rows):
+        equal(found, expected, one)
     of_schema = "SELECT count(*) FROM b.kernels WHERE {} OR {}"
     for left, right in (("layer = 0", "dur > 5000"), ("stream = 7", "op = 'norm'")):
         equal(lines(*indexes, of_schema.format(left, right)), lines(*indexes, of_schema.format("+" + left, "+" + right)), left)

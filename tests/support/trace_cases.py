@@ -16,6 +16,8 @@ import traceback
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
+gc.disable()  # millions of events and hardly a cycle among them: looking for some takes up to half of the time
+
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("TRACEDB_BIN", ROOT / "build/release/bin")).resolve()
 TRACES = Path(os.environ.get("TRACEDB_TRACES", ROOT / "../shared/traces"))
@@ -132,11 +134,7 @@ def read_bytes(path):
 
 def read_trace(path):
     """(events, top-level object or {}), numbers with a fraction as exact decimals."""
-    gc.disable()  # millions of new objects and no garbage among them: looking for some takes a third of the time
-    try:
-        document = json.loads(read_bytes(path), parse_float=Decimal, strict=False)
-    finally:
-        gc.enable()
+    document = json.loads(read_bytes(path), parse_float=Decimal, strict=False)
     if isinstance(document, list):
         return document, {}
     return document.get("traceEvents") or [], document
