@@ -50,8 +50,9 @@ class Training:
 
     def __init__(self, path):
         events, document = read_trace(path)
-        self.base = min((nanoseconds(event["ts"]) for event in events if isinstance(event, dict)
-                         and (event.get("ph") or "M") in "XisftCBEbe" and nanoseconds(event.get("ts")) is not None), default=0)
+        times = [nanoseconds(event.get("ts")) for event in events
+                 if isinstance(event, dict) and (event.get("ph") or "M") in "XisftCBEbe"]
+        self.base = min((time for time in times if time is not None), default=0)
         events = [event for event in events if isinstance(event, dict) and event.get("ph") == "X"]
         self.by_track = defaultdict(lambda: defaultdict(list))
         self.steps = []

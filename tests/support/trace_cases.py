@@ -142,14 +142,16 @@ def read_trace(path):
 
 def nanoseconds(value):
     """Microseconds, as number or text, to the nearest nanosecond, halves away from zero; None if unusable."""
+    if type(value) is int:
+        return value * 1000
     if isinstance(value, str):
         try:
             value = Decimal(value.strip())
         except ArithmeticError:
             return None
-    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+    if not isinstance(value, Decimal):
         return None
-    return int((Decimal(value) * 1000).to_integral_value(ROUND_HALF_UP))
+    return int((value * 1000).to_integral_value(ROUND_HALF_UP))
 
 
 def make_trace(path, *options):
