@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
+from trace_cases import Cases, equal, make_trace, require, run, scratch_folder  # noqa: E402
 
 KERNELS = 40
 SHOWN = 30
@@ -53,6 +53,19 @@ def check_issues(index):
 def check_comment(index):
     equal(run("trace-query", "sql", "--csv", index, "-- how many\nSELECT count(*) AS n FROM kernel").stdout.split(),
           ["n", str(KERNELS)], "answer to SQL that begins with a comment")
+
+
+def check_missing_steps(folder):
+    """A selection that fits nothing says what there is."""
+    served = make_trace(folder / "served.json", "--layers", 2, "--steps", 3, "--mix", "P,D*2", "--seed", 5)
+    for command in ("ops", "kernels", "timeline", "gaps", "stacks", "launches", "memcpys"):
+        for options, expected in ((("--phase", "train"), "--phase train: there are prefill, decode"),
+                                  (("--phase", "decode,mixed"), "--phase mixed: there are prefill, decode"),
+                                  (("--step", "2,77"), "--step: there are 0 to 2"), (("--step", "3.."), "--step: there are 0 to 2")):
+            said = run("trace-query", command, *options, served).stderr.splitlines()
+            equal([line for line in said if "there are" in line], [f"note: {expected}"], f"{command} {options}")
+    for options in (("--phase", "decode,none"), ("--step", "..2"), ("--step", "1")):
+        require("there are" not in run("trace-query", "ops", *options, served).stderr, options)
 
 
 def check_damaged_index(folder):
@@ -166,6 +179,7 @@ def main():
         cases.run("a device that is not described", check_device, index, folder)
         cases.run("issues say what they mean", check_issues, index)
         cases.run("SQL that begins with a comment", check_comment, index)
+        cases.run("steps that are not there", check_missing_steps, folder)
         cases.run("a damaged index beside its trace", check_damaged_index, folder)
         cases.run("what is no trace or index", check_refused, folder)
         cases.run("wrong options", check_usage, index)

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 namespace tracedb {
 namespace {
 
+constexpr std::string_view kInNoStep = "none";  // among the kinds of step that a selection names
 constexpr std::string_view kNamesInUse =
     "SELECT n.id FROM kernel_name n WHERE (?1 IS NULL OR n.name GLOB ?1 OR n.short_name GLOB ?1) "
     "AND (?2 IS NULL OR n.name REGEXP ?2)";
@@ -146,7 +148,7 @@ std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
   std::vector<bool> out(set.steps.size() + 1);
   const bool any = selection.steps.empty();
   const bool any_phase = selection.phases.empty();
-  out[0] = (any && any_phase) || is_among(selection.phases, std::string("none"));
+  out[0] = (any && any_phase) || is_among(selection.phases, std::string(kInNoStep));
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
     const bool in_span = any || std::any_of(selection.steps.begin(), selection.steps.end(),
@@ -160,6 +162,25 @@ std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
 
 bool Selection::empty() const {
   return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
+}
+
+std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set) {
+  std::vector<std::string> out;
+  if (set.steps.empty()) return out;  // its notes say why
+  std::set<StepKind> kinds;
+  for (const StepFacts& step : set.steps) kinds.insert(step.info.kind);
+  std::vector<std::string> there;
+  for (const StepKind kind : kinds) there.emplace_back(to_string(kind));
+  for (const std::string& phase : selection.phases) {
+    if (phase == kInNoStep || is_among(there, phase)) continue;
+    out.push_back(fmt::format("--phase {}: there are {}", phase, fmt::join(there, ", ")));
+  }
+  const auto last = static_cast<std::int64_t>(set.steps.size()) - 1;
+  const bool any_beyond = std::any_of(selection.steps.begin(), selection.steps.end(), [last](const StepSpan& span) {
+    return span.first.value_or(0) > last || span.last.value_or(0) < 0;
+  });
+  if (any_beyond) out.push_back(fmt::format("--step: there are 0 to {}", last));
+  return out;
 }
 
 EventFilter::EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times)

@@ -43,6 +43,10 @@ struct Selection {
   [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
 };
 
+// Which steps the selection asks for by kind or number and the trace does not have, and which there are: a sentence
+// each.
+std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set);
+
 // What --from and --to of a selection are about.
 enum class Times {
   kOfStart,  // like its other parts: what starts outside is left out

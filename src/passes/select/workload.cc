@@ -84,7 +84,9 @@ std::vector<std::string> Workload::layer_notes() {
 
 std::vector<std::string> Workload::selection_notes() {
   if (!options_.selection.names_steps()) return {};
-  return options_.selection.layer ? layer_notes() : steps().notes;
+  std::vector<std::string> out = options_.selection.layer ? layer_notes() : steps().notes;
+  for (std::string& text : missing_steps(options_.selection, steps())) out.push_back(std::move(text));
+  return out;
 }
 
 std::vector<std::string> Workload::take_notes() {

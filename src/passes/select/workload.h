@@ -62,7 +62,8 @@ class Workload {
 
   // What a reader must know of the steps, origins and layers.
   std::vector<std::string> layer_notes();
-  std::vector<std::string> selection_notes();  // as far as the selection names steps or layers
+  // As far as the selection names steps or layers, and what it names that is not there.
+  std::vector<std::string> selection_notes();
   // Notes of what was computed since the last call: "steps: ...", "layers: ...".
   std::vector<std::string> take_notes();
 
