@@ -67,7 +67,7 @@ show_progress() {
 # A folder that is configured already, perhaps with tests, stays as it is.
 configure() {
   if [ ! -e build/release/build.ninja ]; then
-    cmake --preset programs -DTRACEDB_UNITY=ON -DTRACEDB_OPTIMIZE=OFF
+    cmake --preset programs -DTRACEDB_OPTIMIZE=OFF
   fi
 }
 

@@ -93,7 +93,7 @@ def check_build(checkout):
         yield f"standard output: {result.stdout!r}"
     calls = checkout.cmake_calls()
     programs = "--target trace-ingest trace-query make-trace"
-    if (len(calls) != 4 or calls[0] != "--preset programs -DTRACEDB_UNITY=ON -DTRACEDB_OPTIMIZE=OFF"
+    if (len(calls) != 4 or calls[0] != "--preset programs -DTRACEDB_OPTIMIZE=OFF"
             or not calls[1].endswith(programs) or calls[2] != "-DTRACEDB_OPTIMIZE=ON build/release"
             or not calls[3].endswith("--target programs")):
         yield f"cmake was called with {calls}"

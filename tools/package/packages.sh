@@ -10,7 +10,7 @@ mkdir -p "$packages"
 tools/install_dependencies.sh --programs
 tools/install_dependencies.sh dpkg-dev fakeroot file lintian python3-pip python3-setuptools python3-wheel
 # A folder of its own: build/release may have tests, which no package needs.
-cmake --preset programs -B build/deb -DTRACEDB_UNITY=ON
+cmake --preset programs -B build/deb
 cmake --build build/deb -j "$(nproc)" --target programs
 cpack --config build/deb/CPackConfig.cmake -B "$packages"
 lintian --fail-on error "$packages"/*.deb
