@@ -24,6 +24,10 @@ case $1 in
 esac
 echo "[1/3] Building CXX object src/first.cc.o"
 echo "a warning"
+if [ -e "$STUB_FOLDER/interrupt" ] && grep -q '=ON' build/release/CMakeCache.txt; then
+  kill -INT 0  # as Ctrl-C: the whole process group
+  sleep 9
+fi
 if [ -e "$STUB_FOLDER/broken" ] || { [ -e "$STUB_FOLDER/broken_optimized" ] && grep -q '=ON' build/release/CMakeCache.txt; }; then
   echo "first.cc:1: error: broken"
   exit 1
@@ -57,7 +61,7 @@ class Checkout:
             (self.stubs / trace).unlink(missing_ok=True)
         environment = {**os.environ, "PATH": f"{self.stubs}:{os.environ['PATH']}", "STUB_FOLDER": str(self.stubs)}
         return subprocess.run(["tools/quickstart.sh", *arguments], cwd=self.root, env=environment, capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=60)
+                              text=True, stdin=subprocess.DEVNULL, timeout=60, start_new_session=True)
 
     def cmake_calls(self):
         path = self.stubs / "cmake_calls"
@@ -144,6 +148,19 @@ def check_failing_optimization(checkout):
         yield "does not recover from a failed optimization"
 
 
+def check_interrupt(checkout):
+    """Ctrl-C while the programs are optimized leaves those of the first build, and the next run goes on from there."""
+    (checkout.root / "build/release/build.ninja").unlink()
+    (checkout.stubs / "interrupt").touch()
+    result = checkout.run()
+    cache = (checkout.root / "build/release/CMakeCache.txt").read_text(encoding="utf-8")
+    if result.returncode != 130 or "Where to go next" not in result.stdout or "TRACEDB_OPTIMIZE:BOOL=OFF" not in cache:
+        yield f"Ctrl-C: exit {result.returncode}, {result.stdout!r}, {result.stderr!r}, {cache!r}"
+    (checkout.stubs / "interrupt").unlink()
+    if checkout.run().returncode != 0:
+        yield "does not recover from Ctrl-C"
+
+
 def check_failing_build(checkout):
     (checkout.stubs / "broken").touch()
     result = checkout.run()
@@ -155,7 +172,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(pathlib.Path(sys.argv[1]), pathlib.Path(folder))
         problems = [*check_refusals(checkout), *check_build(checkout), *check_interrupted_build(checkout),
-                    *check_answers(checkout), *check_failing_optimization(checkout), *check_failing_build(checkout)]
+                    *check_answers(checkout), *check_failing_optimization(checkout), *check_interrupt(checkout),
+                    *check_failing_build(checkout)]
     print("\n".join(problems) or "the quick start refuses early, shows its progress and keeps its log")
     return 1 if problems else 0
 
