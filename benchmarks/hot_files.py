@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which source files the commands spend their time in: what src/CMakeLists.txt should compile for speed.
 
-  cmake --preset programs -B build/profiled -DTRACEDB_UNITY=ON -DCMAKE_CXX_FLAGS=-g1
+  cmake --preset programs -B build/profiled -DCMAKE_CXX_FLAGS=-g1
   cmake --build build/profiled --target programs
   build/profiled/bin/make-trace --steps 1200 --output a.json      # --vendor nvidia: b.json
   benchmarks/hot_files.py build/profiled/bin a.json b.json

@@ -1,6 +1,7 @@
-"""Hostile shapes (support/hostile_shapes.py) cost ingest work in proportion to their size. The blocks of instructions that run
-are counted, by valgrind, so that neither the machine nor its load plays a part; to count instructions takes it longer. Ten times the input may take 13 times the work, as n
-log n does: four times as much then takes 4.7 times the work, and what is quadratic up to 16 times.
+"""Hostile shapes (support/hostile_shapes.py) cost ingest work in proportion to their size. Valgrind counts the blocks of
+instructions that run, so that neither the machine nor its load plays a part; counting instructions would take it longer.
+Ten times the input may take 13 times the work, as n log n does: four times as much then takes 4.7 times the work, and
+what is quadratic up to 16 times.
 
 TRACEDB_LONG=1 takes all shapes, else those that a quadratic search was found with."""
 import os

@@ -135,8 +135,8 @@ TEST_CASE("a piece missing or overwritten in the middle") {
     const Trace trace = traced(layout);
     std::size_t round = 0;
     for (const std::size_t size : {5U, 90U, 400U}) {
-      for (const std::size_t third : places((trace.first + 2) / 3, (trace.ends.back() - size + 2) / 3, round++)) {
-        const std::size_t at = 3 * third;
+      for (const std::size_t third : places(0, (trace.ends.back() - size - trace.first + 2) / 3, round++)) {
+        const std::size_t at = trace.first + 3 * third;
         std::string damaged = trace.text;
         damaged.replace(at, size, size, '\0');
         check_damage(trace, damaged, at, at + size);
