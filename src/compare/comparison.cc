@@ -93,7 +93,7 @@ class Comparer {
   [[nodiscard]] std::string nothing_wanted(const std::vector<StepGroup>& groups) const {
     std::string labels;
     for (const StepGroup& group : groups) labels += (labels.empty() ? "" : ", ") + group.label;
-    return fmt::format("--phase {}: there are {}", *options_.phase, labels);
+    return fmt::format("--phase {}: there {} {}", *options_.phase, groups.size() == 1 ? "is only" : "are", labels);
   }
 
   static bool tokens_known(const std::vector<StepGroup>& groups) {

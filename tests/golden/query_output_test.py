@@ -58,11 +58,12 @@ def check_comment(index):
 def check_missing_steps(folder):
     """A selection that fits nothing says what there is."""
     served = make_trace(folder / "served.json", "--layers", 2, "--steps", 3, "--mix", "P,D*2", "--seed", 5)
-    for command in ("ops", "kernels", "timeline", "gaps", "stacks", "launches", "memcpys"):
+    for command in ("ops", "kernels", "timeline", "gaps", "stacks", "launches", "memcpys", "layers", "ops --by role"):
         for options, expected in ((("--phase", "train"), "--phase train: there are prefill, decode"),
                                   (("--phase", "decode,mixed"), "--phase mixed: there are prefill, decode"),
-                                  (("--step", "2,77"), "--step: there are 0 to 2"), (("--step", "3.."), "--step: there are 0 to 2")):
-            said = run("trace-query", command, *options, served).stderr.splitlines()
+                                  (("--step", "2,77"), "--step: there are steps 0 to 2"),
+                                  (("--step", "3.."), "--step: there are steps 0 to 2")):
+            said = run("trace-query", *command.split(), *options, served).stderr.splitlines()
             equal([line for line in said if "there are" in line], [f"note: {expected}"], f"{command} {options}")
     for options in (("--phase", "decode,none"), ("--step", "..2"), ("--step", "1")):
         require("there are" not in run("trace-query", "ops", *options, served).stderr, options)

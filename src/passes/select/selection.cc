@@ -173,13 +173,16 @@ std::vector<std::string> missing_steps(const Selection& selection, const StepSet
   for (const StepKind kind : kinds) there.emplace_back(to_string(kind));
   for (const std::string& phase : selection.phases) {
     if (phase == kInNoStep || is_among(there, phase)) continue;
-    out.push_back(fmt::format("--phase {}: there are {}", phase, fmt::join(there, ", ")));
+    out.push_back(
+        fmt::format("--phase {}: there {} {}", phase, there.size() == 1 ? "is only" : "are", fmt::join(there, ", ")));
   }
   const auto last = static_cast<std::int64_t>(set.steps.size()) - 1;
   const bool any_beyond = std::any_of(selection.steps.begin(), selection.steps.end(), [last](const StepSpan& span) {
     return span.first.value_or(0) > last || span.last.value_or(0) < 0;
   });
-  if (any_beyond) out.push_back(fmt::format("--step: there are 0 to {}", last));
+  if (any_beyond) {
+    out.push_back(last == 0 ? "--step: there is only step 0" : fmt::format("--step: there are steps 0 to {}", last));
+  }
   return out;
 }
 

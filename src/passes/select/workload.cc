@@ -85,8 +85,14 @@ std::vector<std::string> Workload::layer_notes() {
 std::vector<std::string> Workload::selection_notes() {
   if (!options_.selection.names_steps()) return {};
   std::vector<std::string> out = options_.selection.layer ? layer_notes() : steps().notes;
-  for (std::string& text : missing_steps(options_.selection, steps())) out.push_back(std::move(text));
+  append(out, missing_notes());
   return out;
+}
+
+std::vector<std::string> Workload::missing_notes() {
+  const Selection& selection = options_.selection;
+  if (selection.steps.empty() && selection.phases.empty()) return {};
+  return missing_steps(selection, steps());
 }
 
 std::vector<std::string> Workload::take_notes() {

@@ -62,8 +62,8 @@ class Workload {
 
   // What a reader must know of the steps, origins and layers.
   std::vector<std::string> layer_notes();
-  // As far as the selection names steps or layers, and what it names that is not there.
-  std::vector<std::string> selection_notes();
+  std::vector<std::string> missing_notes();    // of steps that the selection names and the trace does not have
+  std::vector<std::string> selection_notes();  // these, and the others as far as the selection names steps or layers
   // Notes of what was computed since the last call: "steps: ...", "layers: ...".
   std::vector<std::string> take_notes();
 

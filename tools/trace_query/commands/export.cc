@@ -78,9 +78,12 @@ int write_perfetto(const CommandLine& line) {
     Workload& workload = workloads.emplace_back(trace.index, requested.rules(), requested.options());
     const TraceWindow& window = windows.emplace_back(find_window(workload, gaps));
     sides.push_back({workload, window, inputs.traces.size() == 1 ? "" : sides.empty() ? "A: " : "B: "});
-    for (const std::string& text : workload.selection_notes()) note(line, text);
+    const std::string path = printable_path(inputs.paths[sides.size() - 1]);
+    for (const std::string& text : workload.selection_notes()) {
+      note(line, inputs.traces.size() == 1 ? text : fmt::format("{}: {}", path, text));
+    }
     if (!window.empty()) continue;
-    empty.push_back(printable_path(inputs.paths[sides.size() - 1]) + ": " + why_no_kernels(workload));
+    empty.push_back(path + ": " + why_no_kernels(workload));
   }
   const auto refuse = [&] {
     throw Error(ErrorCode::kUsage, fmt::format("nothing to write: {}", fmt::join(empty, "; ")));
@@ -110,8 +113,9 @@ int write_stacks(const CommandLine& line, bool speedscope) {
   for (const OpenedTrace& trace : inputs.traces) {
     Workload workload = requested.of(trace.index);
     stacks.push_back(folded_stacks(stack_times(workload, frames), frames.which));
-    for (const std::string& text : workload.selection_notes()) note(line, text);
-    if (stacks.back().stacks.empty()) note(line, why_no_kernels(workload));
+    const std::string path = inputs.traces.size() == 1 ? "" : printable_path(inputs.paths[stacks.size() - 1]) + ": ";
+    for (const std::string& text : workload.selection_notes()) note(line, path + text);
+    if (stacks.back().stacks.empty()) note(line, path + why_no_kernels(workload));
   }
   OutputTarget output(line.text("output"));
   if (speedscope) {

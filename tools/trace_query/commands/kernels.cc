@@ -33,6 +33,10 @@ int run_grouped(const Command& command, std::span<const std::string> args) {
                                  {},
                                  [&](Workload& workload, TraceReport& result) {
                                    result.warnings = by_role ? workload.layer_notes() : workload.selection_notes();
+                                   if (by_role) {
+                                     const std::vector<std::string> missing = workload.missing_notes();
+                                     result.warnings.insert(result.warnings.end(), missing.begin(), missing.end());
+                                   }
                                    if (result.report.rows.empty()) result.warnings.push_back(why_no_kernels(workload));
                                    if (passes) add_pass_note(workload.index(), result.warnings);
                                  }});

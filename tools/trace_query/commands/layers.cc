@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::string> notes_of(Workload& workload, const Report& report) {
   std::vector<std::string> notes = workload.layer_notes();
+  for (std::string& text : workload.missing_notes()) notes.push_back(std::move(text));
   const LayerSet& layers = workload.layers();
   if (!layers.stacks.empty()) {
     std::string text;
