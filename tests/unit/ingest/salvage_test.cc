@@ -15,8 +15,6 @@
 namespace tracedb {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 enum class Layout { kKineto, kMinified, kArray };
 constexpr int kEvents = 9;
 
@@ -89,6 +87,7 @@ void check_damage(const Trace& trace, const std::string& damaged, std::size_t be
   CHECK(salvage(damaged, 64) == result);
 }
 
+const std::vector<std::string> kOthers = {"", std::string(1, '\0'), "\"", "{", "}", "]", "x"};
 constexpr Layout kLayouts[] = {Layout::kKineto, Layout::kMinified, Layout::kArray};
 
 }  // namespace
@@ -120,7 +119,7 @@ TEST_CASE("one character missing or another, at every byte") {
   for (const Layout layout : kLayouts) {
     const Trace trace = traced(layout);
     std::size_t round = 0;
-    for (const std::string_view other : {""sv, "\0"sv, "\""sv, "{"sv, "}"sv, "]"sv, "x"sv}) {
+    for (const std::string& other : kOthers) {
       for (const std::size_t at : places(trace.first, trace.ends.back(), round++)) {
         std::string damaged = trace.text;
         damaged.replace(at, 1, other);
