@@ -65,6 +65,12 @@ def check_missing_steps(folder):
                                   (("--step", "3.."), "--step: there are steps 0 to 2")):
             said = run("trace-query", *command.split(), *options, served).stderr.splitlines()
             equal([line for line in said if "there are" in line], [f"note: {expected}"], f"{command} {options}")
+    one = make_trace(folder / "one.json", "--layers", 2, "--steps", 1, "--mix", "P", "--seed", 5)
+    for options, expected in ((("--phase", "decode"), "--phase decode: there is only prefill"),
+                              (("--step", "1"), "--step: there is only step 0")):
+        require(f"note: {expected}\n" in run("trace-query", "ops", *options, one).stderr, f"{options} of one step")
+    said = run("trace-query", "export", "--compare", one, served, "-o", folder / "two.json", "--phase", "decode").stderr
+    require(f"note: {one}: --phase decode: there is only prefill\n" in said, f"which of two traces: {said}")
     for options in (("--phase", "decode,none"), ("--step", "..2"), ("--step", "1")):
         require("there are" not in run("trace-query", "ops", *options, served).stderr, options)
 

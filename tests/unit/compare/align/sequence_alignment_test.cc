@@ -103,7 +103,7 @@ TEST_CASE("short random sequences: least cost, whichever comes first") {
 TEST_CASE("long sequences with a long insertion: the band is widened") {
   std::mt19937 chance(18);
   const AlignmentCosts costs = random_costs(chance, 12);
-  const Sequence a = layers(chance, 1000, 12);
+  const Sequence a = layers(chance, 1500, 12);
   for (const std::size_t extra : {std::size_t{1}, std::size_t{90}, std::size_t{700}}) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{600}, a.size()}) {
       Sequence b = a;
