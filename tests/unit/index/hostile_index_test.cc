@@ -15,6 +15,7 @@
 #include "report/sql_report.h"
 #include "sql/meta_update.h"
 #include "support/asked_passes.h"
+#include "support/places.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -93,15 +94,14 @@ TEST_CASE("an index cut anywhere that claims to be whole") {
 TEST_CASE("bits that flipped") {
   Specimen specimen;
   std::minstd_rand chance(20240229);
-  std::vector<std::size_t> places;
-  for (std::size_t at = 0; at < 100; at += 1) places.push_back(at);  // the header
+  std::vector<std::size_t> bytes = places(0, 100, 0);  // the header
   for (std::size_t page = 0; page < specimen.bytes.size(); page += kPage) {
     const std::size_t head = page == 0 ? 100 : page;
-    for (std::size_t at = head; at < head + 12; at += 3) places.push_back(at);
-    places.push_back(page + chance() % kPage);
-    places.push_back(page + kPage - 1 - chance() % 200);  // cells are at the end
+    for (const std::size_t third : places(0, 4, page / kPage)) bytes.push_back(head + 3 * third);
+    bytes.push_back(page + chance() % kPage);
+    bytes.push_back(page + kPage - 1 - chance() % 200);  // cells are at the end
   }
-  for (const std::size_t at : places) {
+  for (const std::size_t at : bytes) {
     std::string damaged = specimen.bytes;
     const unsigned bit = 1U << chance() % 8;
     damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ bit);
