@@ -1,6 +1,7 @@
 #include "sql/bounded_printf.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include <string_view>
 
 #include "base/failure.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

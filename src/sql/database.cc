@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "sql/index_fault.h"
-#include "sql/sqlite.h"
 #include "sql/watchdog.h"
 
 namespace tracedb {

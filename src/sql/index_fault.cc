@@ -1,10 +1,10 @@
 #include "sql/index_fault.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "base/error.h"
 #include "sql/schema_check.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 void fail_as_damaged(const std::filesystem::path& path, std::string_view why) {

@@ -1,9 +1,9 @@
 #include "sql/meta_update.h"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "sql/database.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

@@ -1,12 +1,12 @@
 #include "sql/safety.h"
 
+#include <sqlite3.h>
 #include <strings.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "sql/bounded_printf.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

@@ -1,6 +1,7 @@
 #include "sql/schema_check.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <string_view>
 
 #include "sql/scripts.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

@@ -1,8 +1,8 @@
 #include "sql/sql_function.h"
 
-#include <memory>
+#include <sqlite3.h>
 
-#include "sql/sqlite.h"
+#include <memory>
 
 namespace tracedb {
 

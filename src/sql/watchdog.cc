@@ -1,9 +1,9 @@
 #include "sql/watchdog.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <utility>
-
-#include "sql/sqlite.h"
 
 namespace tracedb {
 

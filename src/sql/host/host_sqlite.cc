@@ -1,32 +1,10 @@
 #include "sql/host/host_sqlite.h"
 
-#include <fmt/format.h>
+#include <sqlite3.h>
 
-#include <atomic>
 #include <utility>
 
-#include "base/error.h"
-#include "sql/sqlite.h"
-
-const sqlite3_api_routines* sqlite3_api = nullptr;
-
 namespace tracedb {
-
-void use_host_sqlite(const sqlite3_api_routines* routines) {
-  constexpr int kOldest = 3'040'000;  // what the statements of the passes are written for
-  if (routines->libversion_number() < kOldest) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("tracedb needs SQLite 3.40 or later; this program has {}", routines->libversion()));
-  }
-  static std::atomic<const sqlite3_api_routines*> first = nullptr;
-  const sqlite3_api_routines* known = nullptr;
-  if (!first.compare_exchange_strong(known, routines) && known != routines) {
-    throw Error(
-        ErrorCode::kUsage,
-        "this process has two copies of SQLite, and tracedb was loaded into the other one first: use one of them");
-  }
-  if (known == nullptr) sqlite3_api = routines;
-}
 
 Database host_database(sqlite3* connection) { return Database(connection); }
 
@@ -58,11 +36,6 @@ void keep_until_closed(Database& host, std::shared_ptr<void> owned) {
                                               std::make_unique<std::shared_ptr<void>>(std::move(owned)).release(), none,
                                               nullptr, nullptr, forget);
   if (code != SQLITE_OK) host.fail(code, "cannot register a function");
-}
-
-int fail_loading(const sqlite3_api_routines* routines, char** message, std::string_view text) {
-  if (message != nullptr) *message = routines->mprintf("%.*s", static_cast<int>(text.size()), text.data());
-  return SQLITE_ERROR;
 }
 
 }  // namespace tracedb

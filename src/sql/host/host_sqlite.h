@@ -1,5 +1,6 @@
 // The SQLite of a program that loaded us as an extension, and its connection: what src/sql has besides in such a place.
-// Compiled with TRACEDB_SQLITE_OF_HOST only.
+// All of src/sql runs inside that program then and calls that program's SQLite: the host's may be linked statically,
+// and a second one in a process would take away the file locks of the first. Part of the extension only.
 #pragma once
 
 #include <filesystem>

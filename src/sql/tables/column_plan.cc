@@ -1,6 +1,7 @@
 #include "sql/tables/column_plan.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 
 #include "base/failure.h"
 #include "base/unknown.h"
-#include "sql/sqlite.h"
 #include "sql/tables/known_sources.h"
 #include "sql/tables/row_batch.h"
 #include "sql/tables/sql_token.h"

@@ -1,6 +1,6 @@
 #include "sql/tables/row_batch.h"
 
-#include "sql/sqlite.h"
+#include <sqlite3.h>
 
 namespace tracedb {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <optional>
 #include <sstream>
 #include <utility>
 
-#include "sql/sqlite.h"
 #include "sql/tables/known_sources.h"
 #include "sql/tables/sql_token.h"
 

@@ -1,11 +1,12 @@
 #include "sql/tables/set_scan.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/failure.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 namespace {

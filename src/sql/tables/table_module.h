@@ -15,6 +15,8 @@
 // Nothing that C++ throws passes through SQLite: the statement fails, and Statement::step() then throws it.
 #pragma once
 
+#include <sqlite3.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,7 +25,6 @@
 
 #include "base/failure.h"
 #include "sql/database.h"
-#include "sql/sqlite.h"
 
 namespace tracedb {
 

@@ -1,5 +1,7 @@
 #include "sql/user/aggregate_functions.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,7 +18,6 @@
 #include "base/failure.h"
 #include "base/saturating.h"
 #include "base/statistics.h"
-#include "sql/sqlite.h"
 #include "sql/user/interval_times.h"
 
 namespace tracedb {

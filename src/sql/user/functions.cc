@@ -1,5 +1,7 @@
 #include "sql/user/functions.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,7 +15,6 @@
 #include "base/saturating.h"
 #include "base/text/duration_text.h"
 #include "base/text/regular_expression.h"
-#include "sql/sqlite.h"
 #include "sql/user/aggregate_functions.h"
 #include "sql/user/interval_times.h"
 

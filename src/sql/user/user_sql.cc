@@ -1,12 +1,12 @@
 #include "sql/user/user_sql.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/text/decimal.h"
-#include "sql/sqlite.h"
 #include "sql/tables/group_columns.h"
 #include "sql/tables/set_groups.h"
 #include "sql/tables/set_query.h"
