@@ -4,6 +4,7 @@ Rows of operators are of those that launch work themselves; "direct" is the time
 all below, too.
 """
 import ast
+import gc
 import json
 import statistics
 from collections import defaultdict
@@ -32,6 +33,12 @@ def thread(name):
 
 def tuples(value):
     return tuple(map(tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+@lru_cache(maxsize=None)
+def arguments_of(text):
+    """A list of JSON as nested tuples. Thousands of operators have the same arguments."""
+    return tuples(json.loads(text)) if text else None
 
 
 def plain(text):
@@ -69,7 +76,7 @@ JOIN thread t ON t.id = r.thread_id WHERE r.cpu_op_id IS NULL ORDER BY r.id"""
 class Op:
     def __init__(self, row):
         self.id, self.parent, self.name, self.thread, self.dur, self.sequence, *arguments = row
-        self.arguments = tuple(tuples(json.loads(text)) if text else None for text in arguments)
+        self.arguments = tuple(map(arguments_of, arguments))
         self.own, self.below = [], []  # work it launched, and that with all that operators below it launched
 
     def key(self):
@@ -81,6 +88,7 @@ WHERE n.value GLOB 'autograd::engine::evaluate_function: *' AND o.sequence_numbe
 
 class TraceLensModel:
     def __init__(self, index, theirs):
+        gc.disable()  # as in trace_cases.read_trace
         self.index, self.theirs = index, theirs
         self.work = [Work(row, index.raw_us) for row in index.rows(WORK_SQL)]
         self.rocm = bool(index.value("SELECT 1 FROM device WHERE vendor = 'amd'"))
