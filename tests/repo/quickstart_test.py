@@ -7,6 +7,7 @@ Usage: quickstart_test.py REPOSITORY
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,7 @@ def check_failing_build(checkout):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     with tempfile.TemporaryDirectory() as folder:
         checkout = Checkout(pathlib.Path(sys.argv[1]), pathlib.Path(folder))
         problems = [*check_refusals(checkout), *check_build(checkout), *check_interrupted_build(checkout),

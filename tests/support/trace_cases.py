@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("TRACEDB_BIN", ROOT / "build/release/bin")).resolve()
 TRACES = Path(os.environ.get("TRACEDB_TRACES", ROOT / "../shared/traces"))
 REFERENCE = Path(os.environ.get("TRACEDB_REFERENCE", ROOT / "../shared/reference"))
+# What a shell starts in the background ignores Ctrl-C, and so would the programs that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Skip(Exception):
