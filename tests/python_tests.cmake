@@ -104,3 +104,7 @@ tracedb_python_test(fleet.slurm fleet/slurm_test.py 600)
 tracedb_python_test(fleet.warehouse fleet/warehouse_test.py 600)
 set_tests_properties(fleet.ingest_task fleet.slurm fleet.warehouse PROPERTIES LABELS fleet)
 set_tests_properties(fleet.slurm fleet.warehouse PROPERTIES RUN_SERIAL TRUE)
+
+# The longest begin first: none runs alone at the end.
+set_tests_properties(reliability.linear_work browser.report browser.page golden.reports golden.kineto_counts property.compare
+                     PROPERTIES COST 1)
