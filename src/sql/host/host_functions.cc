@@ -1,7 +1,6 @@
 // The functions of SQLite that src/sql calls, for a program that loaded us as an extension: each goes to that program's
-// SQLite, through the table of functions it gave us. Linked into the extension only; the programs have the library's. A
-// function that is missing here would come from libsqlite3.so, as a second SQLite: golden.sqlite_extension looks for
-// that.
+// SQLite, through the table of functions it gave us. Linked into the extension only; the programs have the library's.
+// golden.sqlite_extension fails if a function is missing here, which would come from libsqlite3.so, a second SQLite.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -16,7 +15,9 @@
 namespace tracedb {
 namespace {
 
-const sqlite3_api_routines* host = nullptr;
+std::atomic<const sqlite3_api_routines*> routines_of_host = nullptr;
+
+const sqlite3_api_routines* host() { return routines_of_host.load(std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -26,14 +27,12 @@ void use_host_sqlite(const sqlite3_api_routines* routines) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("tracedb needs SQLite 3.40 or later; this program has {}", routines->libversion()));
   }
-  static std::atomic<const sqlite3_api_routines*> first = nullptr;
   const sqlite3_api_routines* known = nullptr;
-  if (!first.compare_exchange_strong(known, routines) && known != routines) {
+  if (!routines_of_host.compare_exchange_strong(known, routines) && known != routines) {
     throw Error(
         ErrorCode::kUsage,
         "this process has two copies of SQLite, and tracedb was loaded into the other one first: use one of them");
   }
-  if (known == nullptr) host = routines;
 }
 
 int fail_loading(const sqlite3_api_routines* routines, char** message, std::string_view text) {
@@ -58,7 +57,7 @@ extern "C" {
 
 // FORWARD(result, name without sqlite3_, parameters, arguments...)
 #define FORWARD(result, name, parameters, ...) \
-  result sqlite3_##name parameters { return host->name(__VA_ARGS__); }
+  result sqlite3_##name parameters { return host()->name(__VA_ARGS__); }
 
 // Connections
 FORWARD(int, open_v2, (Text name, sqlite3** db, int flags, Text vfs), name, db, flags, vfs)
@@ -75,7 +74,7 @@ FORWARD(void, progress_handler, (sqlite3 * db, int steps, int (*call)(void*), vo
 FORWARD(int, set_authorizer, (sqlite3 * db, int (*call)(void*, int, Text, Text, Text, Text), void* own), db, call, own)
 FORWARD(int, file_control, (sqlite3 * db, Text schema, int what, void* argument), db, schema, what, argument)
 FORWARD(Text, db_filename, (sqlite3 * db, Text schema), db, schema)
-void sqlite3_interrupt(sqlite3* db) { host->interruptx(db); }
+void sqlite3_interrupt(sqlite3* db) { host()->interruptx(db); }
 
 // For options that take a switch and report it; those of src/sql do.
 int sqlite3_db_config(sqlite3* db, int option, ...) {
@@ -84,7 +83,7 @@ int sqlite3_db_config(sqlite3* db, int option, ...) {
   const int wanted = va_arg(arguments, int);
   int* reported = va_arg(arguments, int*);
   va_end(arguments);
-  return host->db_config(db, option, wanted, reported);
+  return host()->db_config(db, option, wanted, reported);
 }
 
 // Statements
@@ -159,7 +158,7 @@ FORWARD(int, vtab_in_first, (Value * list, Value** to), list, to)
 FORWARD(int, vtab_in_next, (Value * list, Value** to), list, to)
 FORWARD(int, vtab_rhs_value, (Index * index, int constraint, Value** to), index, constraint, to)
 // For options without an argument; those of src/sql have none.
-int sqlite3_vtab_config(sqlite3* db, int option, ...) { return host->vtab_config(db, option); }
+int sqlite3_vtab_config(sqlite3* db, int option, ...) { return host()->vtab_config(db, option); }
 
 // Memory and text
 FORWARD(void, free, (void* memory), memory)
@@ -167,7 +166,7 @@ FORWARD(int, stricmp, (Text one, Text other), one, other)
 char* sqlite3_mprintf(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
-  char* text = host->vmprintf(format, arguments);
+  char* text = host()->vmprintf(format, arguments);
   va_end(arguments);
   return text;
 }
