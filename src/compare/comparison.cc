@@ -108,6 +108,14 @@ class Comparer {
     return roles;
   }
 
+  [[nodiscard]] GroupEvidence evidence_of(const StepGroup& group) const {
+    GroupEvidence out;
+    out.load_differs = !group.comparable();
+    out.names_out_of_step =
+        a_.description.names_out_of_step.kernels > 0 || b_.description.names_out_of_step.kernels > 0;
+    return out;
+  }
+
   GroupComparison compare(StepGroup group) const {
     GroupComparison out;
     FusedAlignment fused =
@@ -126,6 +134,7 @@ class Comparer {
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);
     out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
+    out.permission = permission_of(evidence_of(group));
     out.group = std::move(group);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
@@ -140,7 +149,7 @@ class Comparer {
 
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.group.comparable(), options_.rule);
+                       group.permission.may(Claim::kVerdict), options_.rule);
   }
 
   // Of a metric of the steps; a period, which may be that to another kind of steps, is judged by how it was recorded.

@@ -13,6 +13,7 @@
 #include "compare/align/fusion.h"
 #include "compare/class_levels.h"
 #include "compare/ledger.h"
+#include "compare/permission.h"
 #include "compare/same_kernels.h"
 #include "compare/steps/step_metrics.h"
 #include "compare/work_sums.h"
@@ -64,6 +65,7 @@ struct Tally {
 
 struct GroupComparison {
   StepGroup group;
+  Permission permission;  // what may be said of it
   GroupWork baseline, candidate;
   std::int64_t baseline_units = 1, candidate_units = 1;
   // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.
