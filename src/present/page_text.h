@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/sentence.h"
+
 namespace tracedb {
 
 enum class BlockKind {
@@ -19,6 +21,8 @@ enum class BlockKind {
 struct Block {
   BlockKind kind = BlockKind::kItem;
   std::string mark, text;
+  std::string id = {};  // of a sentence: as in sentence.h
+  Figures figures = {};
 };
 
 using Page = std::vector<Block>;
@@ -26,8 +30,12 @@ using Page = std::vector<Block>;
 // What writes a page of sentences derives from this.
 class PageWriter {
  protected:
+  void add(BlockKind kind, Sentence sentence, std::string mark = "") {
+    page_.push_back(
+        {kind, std::move(mark), std::move(sentence.text), std::move(sentence.id), std::move(sentence.figures)});
+  }
   void add(BlockKind kind, std::string text, std::string mark = "") {
-    page_.push_back({kind, std::move(mark), std::move(text)});
+    add(kind, Sentence{std::move(text)}, std::move(mark));
   }
   [[nodiscard]] Page take() { return std::move(page_); }
 

@@ -230,19 +230,6 @@ std::string host_words(const HostFrame& host) {
       "`{}`", shorten_middle(slash == std::string::npos ? host.frame : host.frame.substr(slash + 1), kLongestPlace));
 }
 
-std::string brief_time(double time) {
-  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
-      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
-  const double size = std::abs(time);
-  for (const auto& [factor, unit] : kUnits) {
-    const double value = size / factor;
-    if (value < 0.9995 && factor > 1) continue;
-    const int decimals = factor == 1 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    return fmt::format("{}{:.{}f} {}", time < 0 && value > 0 ? "-" : "", value, decimals, unit);
-  }
-  return "0 ns";
-}
-
 std::string op_words(std::string_view op) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords = {
       {{"attention_prefill", "prefill attention"},
@@ -270,8 +257,6 @@ std::string op_words(std::string_view op) {
 std::string brief_name(NameId name, const SectionInput& in) {
   return shorten_middle(display_name(in.kernel_names.entries()[name].name), kLongestName);
 }
-
-std::string signed_time(double time) { return (time > 0 ? "+" : "") + brief_time(time); }
 
 std::string place_text(const WordsInput& words, const Reason& reason) {
   if (reason.place.kind == PlaceKind::kStepHead) return "the head of the step";

@@ -4,15 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/duration_text.h"
 #include "compare/reasons.h"
 #include "present/sections.h"
 #include "present/side_names.h"
 
 namespace tracedb {
-
-// "25.6 ms", "787 us": three digits.
-std::string brief_time(double ns);
-std::string signed_time(double ns);  // "+25.6 ms"
 
 // "`llama.py(374): forward`": the end of a path says where it is.
 std::string host_words(const HostFrame& host);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <ctime>
+#include <string_view>
+#include <utility>
 
 namespace tracedb {
 
@@ -22,6 +25,21 @@ std::string short_duration_text(double ns) {
   if (size >= 999.5) return fmt::format("{:.3g} us", ns / 1e3);
   return fmt::format("{:.3g} ns", ns);
 }
+
+std::string brief_time(double ns) {
+  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
+      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+  const double size = std::abs(ns);
+  for (const auto& [factor, unit] : kUnits) {
+    const double value = size / factor;
+    if (value < 0.9995 && factor > 1) continue;
+    const int decimals = factor == 1 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{}{:.{}f} {}", ns < 0 && value > 0 ? "-" : "", value, decimals, unit);
+  }
+  return "0 ns";
+}
+
+std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + brief_time(ns); }
 
 std::string moment_text(std::int64_t ns_since_epoch) {
   constexpr std::int64_t kSecond = 1'000'000'000;

@@ -7,6 +7,8 @@
 namespace tracedb {
 
 std::string short_duration_text(double ns);  // "56.8 ms": three significant digits
+std::string brief_time(double ns);           // "56.8 ms", "2.00 ms", "-787 us": always three digits
+std::string signed_time(double ns);          // "+25.6 ms"
 std::string duration_text(double ns);        // "512 ns", "1.234 us", "56.789 ms", "1.234 s", "-3 ns"
 
 // "2025-05-14 06:27:24.851617869 UTC"; "1234 ns" before 1980: the clock of a machine that counts from its start.
