@@ -22,8 +22,6 @@ std::string with_capital(std::string text) {
   return text;
 }
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-
 class Writer : PageWriter {
  public:
   // `most`: reasons of the first group.
@@ -38,9 +36,10 @@ class Writer : PageWriter {
   Page run() {
     if (input_.in.gate != nullptr) add(BlockKind::kHeadline, to_string(*input_.in.gate));
     if (input_.reasons.empty()) {
-      add(BlockKind::kHeadline, "Nothing is compared: the traces have no steps of a kind in common.");
+      add(BlockKind::kHeadline,
+          say("compare.nothing", "Nothing is compared: the traces have no steps of a kind in common."));
     } else {
-      add(BlockKind::kHeadline, headline(input_.reasons.front()));
+      add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
     }
     verdicts();
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
@@ -51,17 +50,26 @@ class Writer : PageWriter {
   }
 
  private:
+  // The mark or the heading says of which kind of steps a sentence is.
+  static Sentence of(const GroupReasons& group, Sentence sentence) { return of(*group.group, std::move(sentence)); }
+  static Sentence of(const GroupComparison& group, Sentence sentence) {
+    return with(std::move(sentence), {"phase", group.group.label});
+  }
+
   static const Change& judged(const GroupReasons& group) {
     return group.group->metric(group.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
   }
 
   // "2.4 times the throughput", "3.1 % longer".
-  static std::string difference(double baseline, double candidate) {
+  static Sentence difference(double baseline, double candidate) {
     const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
     const bool faster = candidate < baseline;
-    if (ratio >= kTimes)
-      return fmt::format("{:.{}f} times {}", ratio, ratio < 10 ? 2 : 0, faster ? "the throughput" : "as long");
-    return fmt::format("{:.1f} % {}", 100 * std::abs(candidate / baseline - 1), faster ? "less" : "longer");
+    if (ratio >= kTimes) {
+      return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
+                 {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
+    }
+    return say("share", "{share:.1f%} {how}",
+               {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});
   }
 
   // "decode"; a kind of steps that no annotation names is just a step.
@@ -88,32 +96,50 @@ class Writer : PageWriter {
     return steps ? "mean of a step, and a whole trace" : "of the whole trace";
   }
 
-  std::string headline(const GroupReasons& group) const {
+  Sentence headline(const GroupReasons& group) const {
     const Change& change = judged(group);
     const double a = change.baseline.median, b = change.candidate.median;
     const std::string& label = group.group->group.label;
-    std::string text = label == "unknown" ? "" : label + ": ";
-    if (a <= 0 || b <= 0) return text + fmt::format("{} and {}{}.", brief_time(a), brief_time(b), unit(group, true));
+    const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", this->unit(group, true)};
+    if (a <= 0 || b <= 0) {
+      return say("compare.times", "{kind}{baseline_time:time} and {candidate_time:time}{unit}.",
+                 {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
+    }
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
-      return text + fmt::format("nothing changed: {}{} in both ({}).", brief_time(a), unit(group, false),
-                                signed_percent(b / a - 1));
+      return say("compare.unchanged", "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).",
+                 {kind, {"baseline_time", a}, {"unit", this->unit(group, false)}, {"change", b / a - 1}});
     }
-    if (unit(group, false) != unit(group, true)) {
-      const bool whole = unit(group, false) != " a step";  // of the baseline
-      return text + fmt::format("{} needs {}{}, {} {}{}, since it has no steps to compare.",
-                                whole ? names_.candidate : names_.baseline, brief_time(whole ? b : a), " a step",
-                                whole ? names_.baseline : names_.candidate, brief_time(whole ? a : b), " in all");
+    if (this->unit(group, false) != this->unit(group, true)) {
+      const bool whole = this->unit(group, false) != " a step";  // of the baseline
+      return say("compare.step_and_whole",
+                 "{kind}{stepping} needs {step_time:time} a step, {whole} {whole_time:time} in all, since it has no "
+                 "steps to compare.",
+                 {kind,
+                  {"stepping", whole ? names_.candidate : names_.baseline},
+                  {"step_time", whole ? b : a},
+                  {"whole", whole ? names_.baseline : names_.candidate},
+                  {"whole_time", whole ? a : b}});
     }
-    text += fmt::format("{} needs {}{} where {} needs {}: {}{}.", names_.candidate, brief_time(b), unit(group, true),
-                        names_.baseline, brief_time(a), difference(a, b), few_steps(group, change));
-    return text + why_sentence(group);
+    return say("compare.headline",
+               "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs {baseline_time:time}: "
+               "{difference}{few_steps}.{why}",
+               {kind,
+                {"candidate", names_.candidate},
+                {"candidate_time", b},
+                unit,
+                {"baseline", names_.baseline},
+                {"baseline_time", a},
+                {"difference", difference(a, b)},
+                {"few_steps", few_steps(group, change)},
+                {"why", why_sentence(group)}});
   }
 
   // One step says how long that one took.
-  static std::string few_steps(const GroupReasons& group, const Change& change) {
-    if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return "";
-    if (change.baseline_steps == change.candidate_steps) return " (one step each)";
-    return fmt::format(" ({} and {} steps)", change.baseline_steps, change.candidate_steps);
+  static Sentence few_steps(const GroupReasons& group, const Change& change) {
+    if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
+    if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
+    return say("steps", " ({baseline} and {candidate} steps)",
+               {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
   }
 
   // Beside how the traces were recorded.
@@ -141,7 +167,7 @@ class Writer : PageWriter {
   }
 
   // About the side that takes longer: its largest reason, and the largest of the others, which may speak for it.
-  std::string why_sentence(const GroupReasons& group) const {
+  Sentence why_sentence(const GroupReasons& group) const {
     const bool of_candidate = candidate_takes_longer(group);
     const Reason *most = nullptr, *second = nullptr;
     for (const Reason& reason : group.reasons) {
@@ -152,20 +178,24 @@ class Writer : PageWriter {
         second = &reason;
       }
     }
-    if (most == nullptr) return "";
+    if (most == nullptr) return {};
     const std::string& name = of_candidate ? names_.candidate : names_.baseline;
-    const auto clause = [&](const Reason& reason) { return reason_clause(words_, group, reason, of_candidate); };
-    const std::string first = clause(*most);
-    std::string text = first.starts_with("its ") ? fmt::format(" {}'s {}", with_capital(name), first.substr(4))
-                       : first.starts_with("all its ")
-                           ? fmt::format(" All kernels of {} take{}", name,
-                                         first.substr(std::string_view("all its kernels take").size()))
-                           : fmt::format(" {} {}", with_capital(name), first);
-    if (second != nullptr) {
-      const std::string other = clause(*second);
-      text += fmt::format("; {}{}", other.find("its ") < 5 ? "" : "it ", other);
-    }
-    return text + ".";
+    const Sentence then = second == nullptr ? Sentence{} : other_clause(group, *second, of_candidate);
+    Sentence first = reason_clause(words_, group, *most, of_candidate);
+    const auto told = [&](std::string_view begin, std::string_view text, const std::string& who) {
+      first.text.erase(0, begin.size());
+      return say("", text, {{"who", who}, {"most", first}, {"then", then}});
+    };
+    constexpr std::string_view kIts = "its ", kAll = "all its kernels take";
+    if (first.text.starts_with(kIts)) return told(kIts, " {who}'s {most}{then}.", with_capital(name));
+    if (first.text.starts_with(kAll)) return told(kAll, " All kernels of {who} take{most}{then}.", name);
+    return told("", " {who} {most}{then}.", with_capital(name));
+  }
+
+  Sentence other_clause(const GroupReasons& group, const Reason& reason, bool of_candidate) const {
+    Sentence clause = reason_clause(words_, group, reason, of_candidate);
+    clause.text.insert(0, clause.text.find("its ") < 5 ? "; " : "; it ");
+    return clause;
   }
 
   void verdicts() {
@@ -174,48 +204,66 @@ class Writer : PageWriter {
     std::size_t said = 0;
     for (const GroupReasons& group : input_.reasons) {
       if (++said > 4) break;
-      add(BlockKind::kItem, verdict(group), mark(*group.group));
+      add(BlockKind::kItem, of(group, verdict(group)), mark(*group.group));
     }
     if (input_.reasons.size() > 4)
-      add(BlockKind::kItem, fmt::format("{} more kinds of steps: --section verdict", input_.reasons.size() - 4));
+      add(BlockKind::kItem,
+          say("compare.more_kinds", "{n} more kinds of steps: --section verdict", {{"n", input_.reasons.size() - 4}}));
   }
 
-  std::string verdict(const GroupReasons& group) const {
+  Sentence verdict(const GroupReasons& group) const {
     const GroupComparison& own = *group.group;
-    std::string text = change_text(judged(group), group.by_period ? "period" : own.group.whole_trace ? "time" : "span");
-    if (group.by_period) text += fmt::format("; {}", change_text(own.metric(StepMetric::kSpan), "span"));
+    std::vector<Sentence> parts = {change_text(judged(group), group.by_period         ? "period"
+                                                              : own.group.whole_trace ? "time"
+                                                                                      : "span")};
+    if (group.by_period) parts.push_back(change_text(own.metric(StepMetric::kSpan), "span"));
     for (const TransitionChange& transition : own.transitions) {
-      text += fmt::format("; {}", change_text(transition.change, period_measure(transition.to)));
+      parts.push_back(change_text(transition.change, period_measure(transition.to)));
     }
     for (const Tally& tally : own.tallies) {
-      if (tally.what != "operations") text += fmt::format("; {}", to_string(tally));
+      if (tally.what != "operations") parts.push_back(tally_sentence(tally));
     }
-    return text;
+    return say("compare.verdict", "{of}", {{"of", joined(parts, "; ")}});
   }
 
-  static std::string change_text(const Change& change, const std::string& measure) {
+  static Sentence change_text(const Change& change, const std::string& measure) {
     const double a = change.baseline.median;
-    if (a <= 0 || change.candidate_steps == 0) return measure + " unknown";
-    std::string text =
-        fmt::format("{} {}: {}", measure, signed_percent(change.difference() / a), to_string(change.verdict));
-    if (!change.reason.empty()) return text + fmt::format(" ({})", change.reason);
-    return text + fmt::format(" (95 %: {:+.1f} .. {:+.1f} %; {} and {} steps)", 100 * change.interval.low / a,
-                              100 * change.interval.high / a, change.baseline_steps, change.candidate_steps);
+    if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});
+    const Sentence why =
+        !change.reason.empty()
+            ? say("", " ({reason})", {{"reason", change.reason}})
+            : say("interval", " (95 %: {low:+.1fp} .. {high:+.1f%}; {baseline_steps} and {candidate_steps} steps)",
+                  {{"low", change.interval.low / a},
+                   {"high", change.interval.high / a},
+                   {"baseline_steps", change.baseline_steps},
+                   {"candidate_steps", change.candidate_steps}});
+    return say("change", "{measure} {change:+.1f%}: {verdict}{why}",
+               {{"measure", measure},
+                {"change", change.difference() / a},
+                {"verdict", to_string(change.verdict)},
+                {"why", why}});
   }
 
   void why(const GroupReasons& group, bool first) {
     const double change = static_cast<double>(group.total.change);
-    const std::string direction = change > 0 ? "more" : "less";
     if (group.reasons.empty()) {
       if (first || group.unsteady.empty()) return rest(group, 0);
     }
     if (!explains(group)) {
-      add(BlockKind::kHeading, fmt::format("What differs beside {}", step_of(group)));
+      add(BlockKind::kHeading,
+          of(group, say("compare.beside", "What differs beside {step}", {{"step", step_of(group)}})));
     } else {
       add(BlockKind::kHeading,
-          fmt::format("Why {} takes {} {}: {} {} -> {} ({})", step_of(group), brief_time(std::abs(change)), direction,
-                      group.by_period ? "period" : "span", brief_time(group.total.baseline),
-                      brief_time(group.total.candidate), mean_of(group)));
+          of(group,
+             say("compare.why",
+                 "Why {step} takes {change:time} {how}: {measure} {baseline:time} -> {candidate:time} ({mean_of})",
+                 {{"step", step_of(group)},
+                  {"change", std::abs(change)},
+                  {"how", change > 0 ? "more" : "less"},
+                  {"measure", group.by_period ? "period" : "span"},
+                  {"baseline", group.total.baseline},
+                  {"candidate", group.total.candidate},
+                  {"mean_of", mean_of(group)}})));
     }
     const std::size_t most = first ? most_ : (most_ + 1) / 2;
     std::size_t number = 0;
@@ -227,38 +275,45 @@ class Writer : PageWriter {
   }
 
   void reason_item(const GroupReasons& group, const Reason& reason, std::size_t number) {
-    std::string text = signed_time(static_cast<double>(reason.change.change));
-    text += share_text(group, reason);
-    text += fmt::format("{} {}", reason.opposing ? " against it:" : "", reason_text(words_, group, reason));
-    add(BlockKind::kItem, text, fmt::format("{}.", number));
+    const Sentence text = say("compare.reason", "{change:+time}{share}{against} {reason}",
+                              {{"change", reason.change.change},
+                               {"share", share_text(group, reason)},
+                               {"against", reason.opposing ? " against it:" : ""},
+                               {"reason", reason_text(words_, group, reason)}});
+    add(BlockKind::kItem, of(group, with(text, {"number", number})), fmt::format("{}.", number));
     const std::string next = next_command(group, reason, input_.in, "$A", "$B");
     if (commands_.insert(next).second) add(BlockKind::kCommand, next, "   ");
   }
 
   // Of the change; where what got slower and what got faster nearly cancel, of its own direction.
-  static std::string share_text(const GroupReasons& group, const Reason& reason) {
-    if (!reason.share) return "";
+  static Sentence share_text(const GroupReasons& group, const Reason& reason) {
+    if (!reason.share) return {};
     const auto total = static_cast<double>(group.total.change);
-    if (2 * std::abs(total) >= std::max(group.slower, -group.faster))
-      return fmt::format(" ({:.0f} %)", 100 * *reason.share);
+    if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
+      return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
+    }
     const bool slower = reason.change.change > 0;
     const double all = slower ? group.slower : group.faster;
-    return fmt::format(" ({:.0f} % of what is {})", 100 * static_cast<double>(reason.change.change) / all,
-                       slower ? "slower" : "faster");
+    return say("of_direction", " ({share:.0f%} of what is {how})",
+               {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
   }
 
   void rest(const GroupReasons& group, std::size_t unsaid) {
     // Next to nothing needs no words.
     const double little = kLittle * std::abs(static_cast<double>(group.total.change));
     if (std::abs(static_cast<double>(group.rest)) <= little && unsaid == 0 && group.unsteady.empty()) return;
-    std::string text = fmt::format("{} in rows that are small or noise", signed_time(static_cast<double>(group.rest)));
-    if (unsaid > 0) text = fmt::format("{} more reason{}: --section reasons; {}", unsaid, unsaid > 1 ? "s" : "", text);
+    const Sentence more =
+        unsaid == 0 ? Sentence{} : say("more", "{n:# more reason}: --section reasons; ", {{"n", unsaid}});
+    Sentence unsteady;
     if (!group.unsteady.empty()) {
       const Reason& most = group.unsteady.front();
-      text += fmt::format("; of that {} varies from step to step: {}",
-                          signed_time(static_cast<double>(most.change.change)), reason_text(words_, group, most));
+      unsteady = say("unsteady", "; of that {change:+time} varies from step to step: {reason}",
+                     {{"change", most.change.change}, {"reason", reason_text(words_, group, most)}});
     }
-    add(BlockKind::kItem, text, "rest:");
+    add(BlockKind::kItem,
+        of(group, say("compare.rest", "{more}{rest:+time} in rows that are small or noise{unsteady}",
+                      {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
+        "rest:");
   }
 
   void fusions() {
@@ -268,14 +323,15 @@ class Writer : PageWriter {
         if (all++ == 0) add(BlockKind::kHeading, "Fusions");
         if (said < listed_) {
           ++said;
-          add(BlockKind::kItem, fusion_text(*group.group, fusion), mark(*group.group));
+          add(BlockKind::kItem, of(group, fusion_text(*group.group, fusion)), mark(*group.group));
         }
       }
     }
-    if (all > said) add(BlockKind::kItem, fmt::format("{} more: --section fusion", all - said));
+    if (all > said)
+      add(BlockKind::kItem, say("compare.more_fusions", "{n} more: --section fusion", {{"n", all - said}}));
   }
 
-  std::string fusion_text(const GroupComparison& group, const Fusion& fusion) const {
+  Sentence fusion_text(const GroupComparison& group, const Fusion& fusion) const {
     const bool by_candidate = fusion.by == FusedBy::kCandidate;
     double parts = 0, own = 0;
     std::string names;
@@ -284,9 +340,14 @@ class Writer : PageWriter {
       names += (names.empty() ? "" : " + ") + brief_name(part.name, input_.in);
     }
     own = by_candidate ? group.candidate_per_unit(fusion.fused.time) : group.baseline_per_unit(fusion.fused.time);
-    return fmt::format("{} runs {} ({}) for {} ({}); confidence {:.0f} %",
-                       by_candidate ? names_.candidate : names_.baseline, brief_name(fusion.fused.name, input_.in),
-                       brief_time(own), names, brief_time(parts), 100 * fusion.confidence);
+    return say("compare.fusion",
+               "{who} runs {fused} ({time:time}) for {parts} ({parts_time:time}); confidence {confidence:.0f%}",
+               {{"who", by_candidate ? names_.candidate : names_.baseline},
+                {"fused", brief_name(fusion.fused.name, input_.in)},
+                {"time", own},
+                {"parts", names},
+                {"parts_time", parts},
+                {"confidence", fusion.confidence}});
   }
 
   void warnings() {
@@ -298,14 +359,19 @@ class Writer : PageWriter {
       const std::string side = warning.side == "baseline"    ? names_.baseline + ": "
                                : warning.side == "candidate" ? names_.candidate + ": "
                                                              : "";
-      add(BlockKind::kItem, side + warning.text, warning.severity + ":");
+      add(BlockKind::kItem,
+          with(say("warning." + warning.code, "{side}{text}", {{"side", side}, {"text", warning.text}}),
+               {"severity", warning.severity}),
+          warning.severity + ":");
     }
-    if (all.size() > said) add(BlockKind::kItem, fmt::format("{} more: --section warnings", all.size() - said));
+    if (all.size() > said)
+      add(BlockKind::kItem, say("compare.more_warnings", "{n} more: --section warnings", {{"n", all.size() - said}}));
   }
 
   void more() {
-    add(BlockKind::kHeading, fmt::format("More (A, the baseline: {}; B: {})", input_.in.baseline.description.devices,
-                                         input_.in.candidate.description.devices));
+    add(BlockKind::kHeading, say("compare.sides", "More (A, the baseline: {baseline}; B: {candidate})",
+                                 {{"baseline", input_.in.baseline.description.devices},
+                                  {"candidate", input_.in.candidate.description.devices}}));
     add(BlockKind::kCommand, fmt::format("A={}", shell_word(input_.baseline)));
     add(BlockKind::kCommand, fmt::format("B={}", shell_word(input_.candidate)));
     add(BlockKind::kCommand, "trace-query compare $A $B --section ledger");

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text/duration_text.h"
+#include "base/text/sentence.h"
 #include "compare/reasons.h"
 #include "present/sections.h"
 #include "present/side_names.h"
@@ -28,11 +29,14 @@ struct WordsInput {
 };
 
 // What changed, where, how much and by what evidence; without the change itself, which is said before.
-std::string reason_text(const WordsInput& words, const GroupReasons& group, const Reason& reason);
+Sentence reason_text(const WordsInput& words, const GroupReasons& group, const Reason& reason);
 
 // In a sentence about the side that takes longer, or in one about the other: "idles 25.6 ms between steps",
 // "its GEMM kernels are 2.33 ms slower".
-std::string reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate);
+Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate);
+
+// "24 of 24 layers faster, median -12.5 %".
+Sentence tally_sentence(const Tally& tally);
 
 // "layers 12..14", "the head"; "" where it is about a whole step or all layers.
 std::string place_text(const WordsInput& words, const Reason& reason);

@@ -35,9 +35,10 @@ std::string number_text(double value, std::string_view form) {
   if (form == "duration") return short_duration_text(value);
   if (form == "count") return count_text(value);
   if (form.starts_with("# ")) return counted_text(value, form.substr(2));
-  const bool share = form.ends_with('%');
-  if (share) form.remove_suffix(1);
-  return fmt::format(fmt::runtime(fmt::format("{{:{}}}", form)), share ? 100 * value : value) + (share ? " %" : "");
+  const bool with_sign = form.ends_with('%'), percent = with_sign || form.ends_with('p');
+  if (percent) form.remove_suffix(1);
+  return fmt::format(fmt::runtime(fmt::format("{{:{}}}", form)), percent ? 100 * value : value) +
+         (with_sign ? " %" : "");
 }
 
 std::string figure_text(const FigureValue& value, std::string_view form) {

@@ -47,7 +47,7 @@ struct Figure {
 //   {name:duration}  "25.6 ms": at most three digits
 //   {name:count}     "10,858", "1.5"
 //   {name:# layer}   "1 layer", "10,858 layers"; {name:# is|are} "1 is", "2 are"
-//   {name:.0f%}      "54 %" of 0.54; otherwise as fmt writes numbers: {name:.3f}
+//   {name:.0f%}      "54 %" of 0.54, {name:.0fp} "54" of it; otherwise as fmt writes numbers: {name:.3f}
 //
 // std::logic_error where a place has no figure or a figure has no place: an error of the program.
 Sentence say(std::string id, std::string_view text, std::initializer_list<Figure> figures = {});

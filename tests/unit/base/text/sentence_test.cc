@@ -12,9 +12,8 @@ TEST_CASE("a sentence is a template with figures, and keeps both") {
       "compare.headline", "{who} needs {time:time} where {other} needs {n:# gap}; {share:.0f%}: {why}",
       {{"who", "H100"}, {"time", 18.9e6}, {"other", std::string("A")}, {"n", 1234}, {"share", 0.54}, {"why", clause}});
   CHECK(told.text == "H100 needs 18.9 ms where A needs 1,234 gaps; 54 %: idles 25.6 ms longer");
-  const Figures figures = {
-      {"who", "H100"}, {"time", 18.9e6},       {"other", "A"},        {"n", std::int64_t{1234}},
-      {"share", 0.54}, {"why", "clause.idle"}, {"why.change", 25.6e6}};
+  const Figures figures = {{"who", "H100"}, {"time", 18.9e6},       {"other", "A"},        {"n", std::int64_t{1234}},
+                           {"share", 0.54}, {"why", "clause.idle"}, {"why.change", 25.6e6}};
   CHECK(told.figures == figures);
 }
 
@@ -28,6 +27,7 @@ TEST_CASE("how figures are written") {
   CHECK(text("{x:# is|are}", 1) == "1 is");
   CHECK(text("{x:# is|are}", 2) == "2 are");
   CHECK(text("{x:+.1f%}", -0.124) == "-12.4 %");
+  CHECK(text("{x:+.1fp}", -0.124) == "-12.4");
   CHECK(text("{x:.3f}", 1.0625) == "1.062");
   CHECK(text("{x}", 7) == "7");
 }
@@ -36,8 +36,7 @@ TEST_CASE("figures beside the text, and sentences in a row") {
   const std::vector<Sentence> parts = {say("a", "{x}", {{"x", 1}}), say("", "{x}", {{"x", 2}})};
   const Sentence told = with(joined(parts, ", "), {"phase", "decode"});
   CHECK(told.text == "1, 2");
-  const Figures figures = {
-      {"0", "a"}, {"0.x", std::int64_t{1}}, {"1.x", std::int64_t{2}}, {"phase", "decode"}};
+  const Figures figures = {{"0", "a"}, {"0.x", std::int64_t{1}}, {"1.x", std::int64_t{2}}, {"phase", "decode"}};
   CHECK(told.figures == figures);
 }
 
