@@ -3,9 +3,10 @@
 
 #include "compare/reasons.h"
 #include "present/cells.h"
-#include "present/page_text.h"
+#include "present/page.h"
 #include "present/reason_words.h"
 #include "present/sections.h"
+#include "report/sentence_table.h"
 
 namespace tracedb {
 namespace {
@@ -185,6 +186,16 @@ Report reason_section(const SectionInput& in) {
     for (const Reason& reason : group.reasons) {
       out.rows.push_back(row_of(reason_fields(), {in, group, reason, ++rank}));
     }
+  }
+  return out;
+}
+
+Report sentence_section(const SectionInput& in) {
+  constexpr std::size_t kWidth = 80;  // of the page that compare prints
+  Report out{sentence_columns(), {}, {}, true};
+  const std::vector<GroupReasons> reasons = find_reasons(in.comparison, in.sources());
+  for (const Block& block : compare_page({in, reasons, "A", "B"}, kWidth)) {
+    add_sentence(out, in.candidate.description.label, {block.text, block.id, block.figures});
   }
   return out;
 }

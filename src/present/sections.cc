@@ -7,6 +7,7 @@
 
 #include "present/cells.h"
 #include "present/gate.h"
+#include "report/sentence_table.h"
 
 namespace tracedb {
 namespace {
@@ -276,12 +277,14 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static constexpr std::array<Section, 14> kSections = {{
+  static constexpr std::array<Section, 15> kSections = {{
       {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
        kStacked, true, true},
       {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
        true, true},
       {"gate", "the outcome of --gate", gate_columns, gate, kStacked, true, true},
+      {"sentences", "what the page says in words, with the figures of each sentence by name; usual in JSON alone",
+       sentence_columns, sentence_section, kStacked, true, true},
       {"summary", "devices, matched steps, coverage, verdict", summary_columns, summary_section},
       {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(warning_fields()); },
        warnings, kApart, true},

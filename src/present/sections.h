@@ -61,6 +61,8 @@ Report alignment_section(const SectionInput& input);
 std::vector<Column> fusion_columns();
 Report fusion_section(const SectionInput& input);
 
+Report sentence_section(const SectionInput& input);  // what the page says
+
 // The short name of a kernel for people, the whole one for machines.
 const std::string& kernel_text(NameId name, const SectionInput& input);
 

@@ -37,14 +37,31 @@ std::string json_list(std::span<const std::string> texts) {
   return out + ']';
 }
 
+std::string json_object(const Figures& figures) {
+  std::string out;
+  for (const auto& [name, value] : figures) {
+    out += (out.empty() ? "{" : ", ") + json_string(name) + ": ";
+    append_json_value(out, value);
+  }
+  return out.empty() ? "{}" : out + '}';
+}
+
 JsonObjects::JsonObjects(std::span<const Column> columns) {
-  for (const Column& column : columns) keys_.push_back((keys_.empty() ? "{" : ", ") + json_string(column.key) + ": ");
+  for (const Column& column : columns) {
+    keys_.push_back((keys_.empty() ? "{" : ", ") + json_string(column.key) + ": ");
+    is_json_.push_back(column.key == kJsonKey);
+  }
 }
 
 void JsonObjects::append(std::string& out, std::span<const Cell> cells) const {
   for (std::size_t c = 0; c < cells.size(); ++c) {
     out += keys_[c];
-    append_json_value(out, cells[c]);
+    const auto* text = std::get_if<std::string>(&cells[c]);
+    if (is_json_[c] && text != nullptr) {
+      out += *text;
+    } else {
+      append_json_value(out, cells[c]);
+    }
   }
   out += cells.empty() ? "{}" : "}";
 }

@@ -1,8 +1,7 @@
 """The page that compare prints of pairs of real traces, sentence for sentence against the raw JSON (page_sentences.py): a
-sentence that the test does not know fails, and so does every number that is another one. The commands on the page are
+sentence that the test does not know fails, and so does every figure that is another one. The commands on the page are
 run. Needs the folder of real traces (TRACEDB_TRACES)."""
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -35,7 +34,7 @@ PAIRS = {
     "dlrm": (("dlrm_8rank/worker0.pt.trace.json", "dlrm_8rank/worker1.pt.trace.json"), "train",
              "train: worker1 needs 18.5 ms a step where worker0 needs 13.0 ms: 1.42 times as", ("communication",)),
 }
-SECTIONS = "verdict,reasons,fusion,alignment,warnings"
+SECTIONS = "verdict,reasons,sentences,fusion,alignment,warnings"
 
 
 def read_data(indexes):
@@ -55,30 +54,43 @@ def check_page(folder, name, files, phase, first, causes):
     rows = [row for row in data["reasons"] if row["phase"] == phase]
     equal(tuple(row["cause"] for row in rows)[:len(causes)], causes, "causes")
     page = Page(data, [Raw(FOLDER / file, index) for file, index in zip(files, indexes)], files)
-    print(f"  {name}: {page.check(text)} sentences agree with the raw traces")
+    page.check_printed(text, data["sentences"])
+    page.check(data["sentences"])
+    print(f"  {name}: {len(data['sentences'])} sentences agree with the raw traces")
     check_commands(text)
     if name == "llama_tp4":
         first = next(row for row in data["reasons"] if row["phase"] == "mixed")
         equal((first["cause"], first["place"]), ("transition", "[before decode]"), "largest reason of mixed steps")
     if name.startswith("fusion"):  # the shortest
-        check_watchfulness(page, text)
+        check_watchfulness(page, text, data["sentences"])
 
 
-def check_watchfulness(page, text):
-    """The check fails for every number that is another one, and for a sentence more."""
-    told, _, _ = text.partition("\nMore (")
-    numbers = list(re.finditer(r"(?<![\w`.])\d[\d.,]*(?![\w`])", told))
-    require(len(numbers) > 10, f"only {len(numbers)} numbers")
-    for number in numbers:
-        digit = str((int(number[0].rstrip(".,")[-1]) + 1) % 10)
-        wrong = number[0].rstrip(".,")[:-1] + digit + number[0][len(number[0].rstrip(".,")):]
-        require(fails(page, text[:number.start()] + wrong + text[number.end():]), f"{wrong} for {number[0]} is not noticed")
-    require(fails(page, text.replace("\n\nMore", "\n  All is well.\n\nMore")), "a sentence more is not noticed")
+def check_watchfulness(page, text, sentences):
+    """The check fails for every figure that is another one, and for a sentence more."""
+    for place, sentence in enumerate(sentences):
+        for name, value in sentence["figures"].items():
+            if isinstance(value, str):
+                continue
+            wrong = {**sentence, "figures": {**sentence["figures"], name: 1.5 * value + 2}}
+            require(fails(page, [*sentences[:place], wrong, *sentences[place + 1:]]), f"{name} of {sentence} is not watched")
+    more = {"id": "compare.praise", "text": "All is well.", "figures": {}}
+    require(fails(page, [*sentences, more]), "a sentence more is not noticed")
+    require(fails_printed(page, text.replace("\n\nMore", "\n  All is well.\n\nMore"), sentences), "nor in print")
 
 
-def fails(page, text):
+def fails(page, sentences):
     try:
-        page.check(text)
+        for phase in page.phases.values():
+            phase.said = 0
+        page.check(sentences)
+    except AssertionError:
+        return True
+    return False
+
+
+def fails_printed(page, text, sentences):
+    try:
+        page.check_printed(text, sentences)
     except AssertionError:
         return True
     return False

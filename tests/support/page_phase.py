@@ -1,8 +1,14 @@
 """The steps of one kind in both traces of a page: the two times of each reason, summed up from the raw traces."""
 import itertools
+import statistics
 
 from page_raw import Account, mean
 from trace_cases import require
+
+
+def statistic(samples):
+    """What a sentence about the steps of a kind is of."""
+    return statistics.median(samples)
 
 
 def communicates(op):
@@ -41,7 +47,13 @@ class Phase:
     def totals(self):
         return [account.span + (account.between if self.by_period else 0) for account in self.accounts]
 
-    def median(self, side, measure):
+    def rest(self):
+        """What the reasons that are part of the change leave of it."""
+        parts = [self.change_of(row) for row in self.rows["reasons"] if row["cause"] != "transition"]
+        a, b = self.totals()
+        return b - a - sum(other - one for one, other in parts)
+
+    def samples(self, side, measure):
         account = self.accounts[side]
         if measure.startswith("period to "):
             return [gap[1] - gap[2] for gap in account.gaps[self.kind_of(side, measure[len("period to "):])]]

@@ -1,32 +1,29 @@
-"""The reasons on a page of compare, each number of them summed up from the raw traces."""
+"""The reasons on a page of compare, each figure of them summed up from the raw traces."""
 import itertools
 import random
 import re
-import statistics
 
-from page_phase import communicates, places_of
-from page_text import brief, count, groups, parts_of, signed
+from page_phase import communicates, places_of, statistic
+from page_text import near
 from trace_cases import equal, require
 
 WORDS = {"dense_gemm": "GEMM", "moe_gemm": "MoE GEMM", "attention_decode": "decode attention", "moe_routing": "MoE routing"}
+PLACES = {"[head]": "the head of the step", "[tail]": "the tail of the step"}
 DRAWS = 2000
 
 
-def near(actual, expected, what):
-    require(abs(actual - expected) <= 1 + 1e-9 * abs(expected), f"{what}: {actual}, of the raw trace {expected}")
-
-
-def interval(samples):
-    """Bounds that the ends of the 95 % interval of the difference of the medians must be within, by own draws."""
+def check_interval(samples, ends, rounding):
+    """The ends of the 95 % interval of the difference are within the bounds of own draws."""
     draw = random.Random(7)
-    found = sorted(statistics.median(draw.choices(samples[1], k=len(samples[1]))) -
-                   statistics.median(draw.choices(samples[0], k=len(samples[0]))) for _ in range(DRAWS))
+    found = sorted(statistic(draw.choices(samples[1], k=len(samples[1]))) -
+                   statistic(draw.choices(samples[0], k=len(samples[0]))) for _ in range(DRAWS))
     at = [found[int(part * (DRAWS - 1))] for part in (0.005, 0.06, 0.94, 0.995)]
-    return (at[0], at[1]), (at[2], at[3])
+    for end, least, most in zip(ends, (at[0], at[2]), (at[1], at[3])):
+        require(least - rounding <= end <= most + rounding, f"an interval's end {end} is not in {least} .. {most}")
 
 
 class Reasons:
-    """A page's sections of reasons; `sides`: the names of the traces, `said`: how many sentences were checked."""
+    """A page's sections of reasons; `names`: of the traces."""
 
     def aligned(self, phase):
         """The pairs of kernels, whose times add up to those of the raw traces: by name at their places."""
@@ -50,114 +47,103 @@ class Reasons:
         near(sum(row[key] for row in rows if row[key + "_kernel"] not in of_name),
              sum(time for name, time in of_name.items() if name not in said), "kernels of other names")
 
-    def why(self, section):
-        name, time, direction, measure, a, b = groups(
-            r"Why (.+) takes T (more|less): (period|span) T -> T \(mean of a step\)", section.heading, "a heading")
-        phase = self.phase_of(name)
+    def why(self, told, phase):
         totals = phase.totals()
-        equal((time, direction, a, b), (brief(abs(totals[1] - totals[0])), "more" if totals[1] > totals[0] else "less",
-                                        *map(brief, totals)), section.heading)
-        equal(measure, "period" if phase.by_period else "span", "what is explained")
-        self.count()
-        rows = phase.rows["reasons"]
-        sizes = [abs(row["change"]) for row in rows if row["cause"] != "transition"]
+        change = totals[1] - totals[0]
+        near(told["change"], abs(change), "change")
+        equal(told["how"], "more" if change > 0 else "less", "its sign")
+        for name, total in zip(("baseline", "candidate"), totals):
+            near(told[name], total, name)
+        equal(told["measure"], "period" if phase.by_period else "span", "what is explained")
+        equal((told["step"], told["mean_of"]), ("a step" if phase.name == "unknown" else phase.name, "mean of a step"),
+              "what it is of")
+        phase.said = 0
+        sizes = [abs(row["change"]) for row in phase.rows["reasons"] if row["cause"] != "transition"]
         equal(sizes, sorted(sizes, reverse=True), "order of the reasons")
-        said = [item for item in section.items if item.mark != "rest"]
-        for number, (item, row) in enumerate(zip(said, rows), 1):
-            equal(item.mark, f"{number}.", "number of a reason")
-            self.reason(phase, row, item.text)
-        part = [b - a for a, b in (phase.change_of(row) for row in rows if row["cause"] != "transition")]
-        rest = totals[1] - totals[0] - sum(part)
-        if len(section.items) == len(said):
-            require(abs(rest) <= 0.01 * abs(totals[1] - totals[0]) + 2 and len(said) == len(rows), "a rest is not said")
-        else:
-            self.rest(section.items[-1].text, rest, len(rows) - len(said))
 
-    def rest(self, text, rest, unsaid):
-        more, time = groups(r"(?:(\d+) more reasons?: --section reasons; )?T in rows that are small or noise", text,
-                            "the rest")
-        equal((int(more or 0), time), (unsaid, signed(rest)), "the rest")
-        self.count()
+    def rest(self, told, phase):
+        rows = phase.rows["reasons"]
+        near(told["rest"], phase.rest(), "the rest", 2)
+        equal(told.clause("more")[1]["n"] if told.has("more") else 0, len(rows) - phase.said, "further reasons")
+        told.get("more")
 
-    def reason(self, phase, row, text):
-        size, share, text = groups(r"T(?: \((-?\d+ %(?: of what is \w+)?)\))?(?: against it:)? (.*)", text, "a reason")
+    def reason(self, told, phase):
+        row = phase.rows["reasons"][phase.said]
+        phase.said += 1
+        equal(told["number"], phase.said, "number of a reason")
         times = phase.change_of(row)
         for key, time in zip(("baseline", "candidate"), times):
             near(row[key], time, f"{row['cause']} {row['op']}: {key}")
-        change = times[1] - times[0]
-        equal(size, signed(change), f"size of {row['cause']} {row['op']}")
-        total = phase.totals()[1] - phase.totals()[0]
-        if share and share.endswith("%"):
-            equal(share, f"{100 * change / total:.0f} %", "share")
-        elif share:
-            self.share_of_direction(phase, change, share)
+        change, total = times[1] - times[0], phase.totals()[1] - phase.totals()[0]
+        near(told["change"], change, f"size of {row['cause']} {row['op']}")
+        kind, share = told.clause("share")
+        if kind == "of_change":
+            near(share["share"], change / total, "share", 1e-4)
+        elif kind == "of_direction":
+            equal(share["how"], "slower" if change > 0 else "faster", "direction")
+            self.share_of_direction(phase, change, share["share"])
         else:
             equal(row["cause"], "transition", "a reason without a share")
-        first, *tails = parts_of(text)
-        self.fact(phase, row, times, first)
-        for tail in tails:
-            self.evidence(phase, row, tail)
-        self.count()
+        require(told.get("against") is None or change * total < 0, "against what")
+        cause, fact = told.clause("reason")
+        equal(cause, f"reason.{row['cause']}", "cause")
+        self.fact(fact, phase, row, times)
+        self.evidence(fact, phase, row)
 
     @staticmethod
-    def share_of_direction(phase, change, share):
+    def share_of_direction(phase, change, said):
         """Of all that changed in that direction: by class, and of each the head and the tail apart where that is more."""
         ops = {e.op for raw in phase.raws for e in raw.kernels if not communicates(e.op)}
         pairs = [[account.of(lambda e, op=op: e.op == op)[0] for account in phase.accounts] for op in ops]
         changes = [b - a for a, b in pairs]
         changes += [getattr(phase.accounts[1], key) - getattr(phase.accounts[0], key) for key in ("idle", "comm", "copy")]
         all_ = sum(other for other in changes if (other > 0) == (change > 0))
-        said = int(share.split(" ")[0])
-        require(abs(said - 100 * change / all_) <= 2, f"{share}: by class {100 * change / all_:.1f} %")
+        near(said, change / all_, "share of its direction", 0.025)
 
-    def fact(self, phase, row, times, text):
-        """What a reason says first."""
-        times_text = f"{brief(times[0])} -> {brief(times[1])}"
-        place = {"[head]": " in the head of the step", "[tail]": " in the tail of the step"}.get(row["place"], "")
+    def fact(self, told, phase, row, times):
+        """What a reason is about, and by how much."""
         if row["cause"] == "concurrency":
-            a, b = self.sides()
-            return equal(text, f"kernels that run at once: they save {brief(-times[0])} in {a}, {brief(-times[1])} in {b}",
-                         "fact")
+            near(told["saved_a"], -times[0], "saved")
+            near(told["saved_b"], -times[1], "saved")
+            return equal([told["baseline"], told["candidate"]], self.names, "who saves")
+        for key, time in zip(("times.baseline", "times.candidate"), times):
+            near(told[key], time, key)
+        equal(told.get("at.place"), PLACES.get(row["place"]), "place")
         if row["cause"] == "fusion":
             side, n, other = self.fusion_counts(phase, row, int(row["candidate_n"] < row["baseline_n"]))
-            return equal(text, f"fusion: {self.sides()[side]} does {self.what(row)} in {n} instead of {other} kernels: "
-                         f"{times_text}", "fact")
+            return equal([told[name] for name in ("who", "what", "fused", "parts")],
+                         [self.names[side], self.what(row), n, other], "a fusion")
         if row["cause"] == "transition":
             to = row["place"][len("[before "):-1]
             n, m = (len(account.gaps[phase.kind_of(side, to)]) for side, account in enumerate(phase.accounts))
-            return equal(text, f"before the next {to} step, beside the step itself: {times_text} (mean of {n} and {m} gap"
-                         f"{'s' if m != 1 else ''})", "fact")
-        waits = {"between_steps": "between steps", "idle": "idle within the step"}
-        if row["cause"] in waits:
-            return equal(text, f"{waits[row['cause']]}: {times_text}", "fact")
-        how = ""
+            return equal([told[name] for name in ("next", "baseline_n", "candidate_n")], [f"{to} step", n, m], "gaps")
         if row["cause"] == "operation":
-            how = " slower" if times[1] > times[0] else " faster"
+            equal((told["what"], told["how"]), (self.what(row), "slower" if times[1] > times[0] else "faster"), "what and how")
             if row["layers"]:
-                how += f" in {self.moved(phase, row, times)} layers"
-        head = {"communication": "exposed communication", "copies": "exposed copies"}.get(row["cause"]) or self.what(row)
-        counts = groups(re.escape(f"{head}{place}{how}: {times_text}") + r" \((.*)\)", text, "a reason")[0]
-        self.numbers(phase, row, times, counts)
+                told.get("layers")
+                equal((told["layers.moved"], told["layers.compared"]), self.moved(phase, row, times), "layers")
+        if row["cause"] not in ("between_steps", "idle"):
+            self.numbers(told, phase, row, times)
 
     def moved(self, phase, row, times):
         """Layers in which the class changed as the reason does, of those that have it."""
         layers = {e.place for raw in phase.raws for e in raw.kernels if isinstance(e.place, int)}
-        own = [[account.of(lambda e: phase.is_of(e.op, row["op"]) and e.place == layer)[0] for account in phase.accounts]
-               for layer in layers] if len(phase.fusions) == 0 else None
-        if own is None:  # which of a layer's kernels a fusion takes away is not known here
+        if phase.fusions:  # which of a layer's kernels a fusion takes away is not known here
             equal(row["layers"], len(layers), "layers")
-            return f"{row['layers_moved']} of {len(layers)}"
+            return row["layers_moved"], len(layers)
+        own = [[account.of(lambda e: phase.is_of(e.op, row["op"]) and e.place == layer)[0] for account in phase.accounts]
+               for layer in layers]
         own = [pair for pair in own if any(pair)]
-        return f"{sum((b > a) == (times[1] > times[0]) and a != b for a, b in own)} of {len(own)}"
+        return sum((b > a) == (times[1] > times[0]) and a != b for a, b in own), len(own)
 
-    def numbers(self, phase, row, times, text):
-        a, b, _, by_count = groups(r"([\d.,]+)(?: -> ([\d.,]+))? (kernels?|collectives?|copies|copy)"
-                                   r"(?:, (by count alone|[+-][\d.]+ \w+ of it by count))?", text, "a number of kernels")
-        equal((a, b or a), (count(row["baseline_n"]), count(row["candidate_n"])), "numbers of kernels")
-        for side, key in ((0, "baseline_n"), (1, "candidate_n")):
-            near(row[key], self.number_of(phase, side, row), f"{row['cause']} {row['op']}: {key}")
+    def numbers(self, told, phase, row, times):
+        kind, kernels = told.clause("kernels")
+        said = [kernels["candidate"]] * 2 if kind == "count" else [kernels["baseline"], kernels["candidate"]]
+        for side, n in enumerate(said):
+            near(n, self.number_of(phase, side, row), f"{row['cause']} {row['op']}: kernels", 1e-6 if kind != "count" else 0.05)
+        by_count = kernels.get("by_count")
         if by_count:
-            self.by_count(phase, row, times[1] - times[0], by_count)
+            self.by_count(phase, row, times[1] - times[0], kernels.get("by_count.effect"))
 
     @staticmethod
     def number_of(phase, side, row):
@@ -172,8 +158,8 @@ class Reasons:
         _, all_ = account.of(lambda e: phase.is_of(e.op, row["op"]) and wanted(e.place))
         return all_ - phase.fused_of(side, row["op"])[1]
 
-    def by_count(self, phase, row, change, text):
-        """The part that kernels without a partner make."""
+    def by_count(self, phase, row, change, effect):
+        """The part that kernels without a partner make; all of it where no effect is said."""
         alone = [other for other in phase.rows["alignment"] if phase.is_of(other["op"] or other["candidate_op"], row["op"])
                  and not (other["baseline_kernel"] and other["candidate_kernel"])
                  or other["baseline_kernel"] and other["candidate_kernel"] and phase.is_of(other["op"], row["op"]) !=
@@ -181,49 +167,28 @@ class Reasons:
         list(self.aligned(phase))
         part = sum((other["candidate"] if phase.is_of(other["candidate_op"] or "", row["op"]) else 0) -
                    (other["baseline"] if phase.is_of(other["op"] or "", row["op"]) else 0) for other in alone)
-        if text == "by count alone":
-            require(abs(part / change - 1) <= 0.05, f"by count {part} of {change}")
-        else:
-            require(abs(part - row["count_effect"]) <= 0.1 * abs(change), f"by count {part}, said {row['count_effect']}")
-            equal(text, f"{signed(row['count_effect'])} of it by count", "by count")
+        near(change if effect is None else effect, part, "by count", (0.05 if effect is None else 0.1) * abs(change))
 
-    def evidence(self, phase, row, text):
-        role = r"[a-z_]+ [+-][\d.]+ [mun]?s"
-        sentences = ((r"95 %: T \.\. T", self.says_interval),
-                     (r"host of (\S+) in `(.*)` for (\d+) % of it", self.says_host),
-                     (r"(\S+) waits for its host in (\d+) gaps?: ([\d,]+) recorded calls? adds? to that", self.says_waits),
-                     (rf"({role}(?:, {role})*)", self.says_roles), (r"same kernel: (.*)", self.says_same),
-                     (r"(\S.*) -> (\S.*)", self.says_pair))
-        for pattern, check in sentences:
-            try:
-                found = groups(pattern, text, "")
-            except AssertionError:
-                continue
-            return check(phase, row, *found)
-        raise AssertionError(f"evidence that this test does not know: {text}")
+    def evidence(self, told, phase, row):
+        checks = {"interval": self.says_interval, "host": self.says_host, "baseline_waits": self.says_waits,
+                  "candidate_waits": self.says_waits, "roles": self.says_roles, "pair": self.says_pair}
+        for name, check in checks.items():
+            if told.has(name):
+                check(phase, row, told.clause(name)[1])
 
-    def says_interval(self, phase, row, low, high):
-        equal((low, high), (signed(row["low"]), signed(row["high"])), "interval")
+    def says_interval(self, phase, row, told):
+        ends = told["low"], told["high"]
         if row["cause"] == "between_steps":
             samples = [[gap[1] - gap[0] for gap in account.gaps[phase.name]] for account in phase.accounts]
         else:
             samples = [[sum(e.end - e.begin for e in step.events if e.kind == "kernel" and phase.is_of(e.op, row["op"]))
                         for step in account.steps] for account in phase.accounts]
-        self.interval(samples, (row["low"], row["high"]), 1)
-        self.count()
+        check_interval(samples, ends, 1)
 
-    @staticmethod
-    def interval(samples, ends, rounding):
-        for end, (least, most) in zip(ends, interval(samples)):
-            require(least - rounding <= end <= most + rounding, f"an interval's end {end} is not in {least} .. {most}")
-
-    def says_host(self, phase, row, name, frame, share):
-        side = self.side_of(name)
-        require((row["change"] > 0) == side, f"{name} does not wait longer")
-        said = int(share) / 100
-        actual = self.host(phase, row, frame, side)
-        require(abs(actual - said) < 0.0051, f"{frame} is open in {actual} of the time, said {said}")
-        self.count()
+    def says_host(self, phase, row, told):
+        side = self.names.index(told["who"])
+        require((row["change"] > 0) == side, f"{told['who']} does not wait longer")
+        near(told["share"], self.host(phase, row, told["frame"], side), f"host in {told['frame']}", 0.0051)
 
     def host(self, phase, row, frame, side):
         account = phase.accounts[side]
@@ -232,23 +197,21 @@ class Reasons:
         else:
             to = row["place"][len("[before "):-1] if row["cause"] == "transition" else phase.name
             gaps = [gap[:2] for gap in account.gaps[phase.kind_of(side, to)]]
-        share = account.host_share(frame, gaps)
+        share = account.host_share(frame.strip("`"), gaps)
         require(share > 0.5, f"{frame}: only {share} of the time")
         return share
 
-    def says_waits(self, phase, _row, name, gaps, calls):
-        found, _, number = phase.accounts[self.side_of(name)].host_waits()
-        equal((int(gaps), calls), (found, count(number)), "gaps and calls")
-        self.count()
+    def says_waits(self, phase, _row, told):
+        found, _, number = phase.accounts[self.names.index(told["who"])].host_waits()
+        equal((told["gaps"], told.get("calls.calls", 0)), (found, number), "gaps and calls")
 
-    def says_roles(self, phase, row, text):
-        for part in text.split(", "):
-            role, time = part.split(" ", 1)
-            sums = [account.of(lambda e: phase.is_of(e.op, row["op"]) and e.role == role)[0] for account in phase.accounts]
-            equal(time, signed(sums[1] - sums[0]), f"change of {role}")
-            self.count()
+    def says_roles(self, phase, row, told):
+        for _, part in told.clauses("of"):
+            sums = [account.of(lambda e: phase.is_of(e.op, row["op"]) and e.role == part["role"])[0]
+                    for account in phase.accounts]
+            near(part["change"], sums[1] - sums[0], f"change of {part['role']}")
 
-    def says_pair(self, phase, row, first, second):
+    def says_pair(self, phase, row, told):
         """The aligned pair of kernels that changed most as the reason did."""
         sums = {}
         for other in self.aligned(phase):
@@ -257,13 +220,10 @@ class Reasons:
                 sums[key] = sums.get(key, 0) + (other["candidate"] - other["baseline"]) * (1 if row["change"] > 0 else -1)
         most = max(sums, key=sums.get)
         equal((row["baseline_kernel"], row["candidate_kernel"]), most, "the pair that changed most")
-        for short, name in zip((first, second), most):
+        said = [told["name"]] * 2 if told.has("name") else [told["baseline"], told["candidate"]]
+        require(not told.has("name") or most[0] == most[1], "not the same kernel")
+        for short, name in zip(said, most):
             self.named(short, name)
-        self.count()
-
-    def says_same(self, phase, row, name):
-        equal(row["baseline_kernel"], row["candidate_kernel"], "kernels")
-        self.says_pair(phase, row, name, name)
 
     @staticmethod
     def named(short, name):
@@ -281,4 +241,4 @@ class Reasons:
         own = [entry for entry in phase.fusions if phase.is_of(entry[0], row["op"])]
         numbers = [sum(row["fused_n" if fuses == which else "parts_n"] for _, fuses, row in own)
                    for which in (side, 1 - side)]
-        return own[0][1], *map(count, numbers)
+        return own[0][1], *numbers

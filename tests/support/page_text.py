@@ -1,7 +1,7 @@
-"""The page of compare taken apart into sentences, and numbers as it writes them."""
+"""What a page says: its text taken apart, and its sentences as JSON has them, with figures by name."""
 import re
 
-TIME = r"[+-]?[\d.]+ (?:ns|us|ms|s)\b"
+from trace_cases import require
 
 
 def brief(ns):
@@ -14,62 +14,73 @@ def brief(ns):
     return f"{round(ns)} ns"
 
 
-def signed(ns):
-    return ("+" if ns > 0 else "") + brief(ns)
-
-
 def count(n):
     return f"{round(n):,}" if abs(n - round(n)) < 0.05 or n >= 100 else f"{n:.1f}"
 
 
-class Item:
-    def __init__(self, mark, text):
-        self.mark, self.text, self.command = mark, text, None
+def near(actual, expected, what, rounding=1):
+    require(abs(actual - expected) <= rounding + 1e-9 * abs(expected), f"{what}: {actual}, of the raw trace {expected}")
 
 
-class Section:
-    def __init__(self, heading):
-        self.heading, self.items, self.commands = heading, [], []
+class Told:
+    """A sentence or a clause of it; figures that nobody asks for stay in `unread`."""
+
+    def __init__(self, sentence, prefix="", unread=None):
+        self.sentence, self.prefix = sentence, prefix
+        self.unread = set(sentence["figures"]) if unread is None else unread
+
+    def get(self, name, otherwise=None):
+        self.unread.discard(self.prefix + name)
+        return self.sentence["figures"].get(self.prefix + name, otherwise)
+
+    def __getitem__(self, name):
+        require(self.prefix + name in self.sentence["figures"], f"no figure {self.prefix}{name}: {self.sentence}")
+        return self.get(name)
+
+    def has(self, name):
+        return any(other == self.prefix + name or other.startswith(f"{self.prefix}{name}.")
+                   for other in self.sentence["figures"])
+
+    def clause(self, name):
+        """(id, its figures); (None, None) where there is none."""
+        return (self.get(name), Told(self.sentence, f"{self.prefix}{name}.", self.unread)) if self.has(name) else (None, None)
+
+    def clauses(self, name):
+        """Those in a row."""
+        of, number = self.clause(name)[1], 0
+        while of is not None and of.has(str(number)):
+            yield of.clause(str(number))
+            number += 1
 
 
-def sections_of(page):
-    """The first is the headline, with its text as heading."""
-    sections = []
+def check_text(sentence):
+    """Every number of a text is one of its figures, and every text among the figures is in it but for what marks say."""
+    said, figures = sentence["text"], sentence["figures"]
+    forms = set()
+    for value in figures.values():
+        if isinstance(value, str):
+            said = said.replace(value, " ")
+            continue
+        for part in (abs(value), abs(100 * value)):
+            forms |= {brief(part).split(" ")[0], count(part), *(f"{part:.{n}f}" for n in range(4)), f"{part:.3g}"}
+    said = re.sub(r"95 %:|`[^`]*`|--section [\w-]+", " ", said)
+    for number in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)", said):
+        require(number in forms, f"{number} is none of the figures of: {sentence}")
+
+
+def texts_of(page):
+    """The sentences of a page, without their marks, and the commands."""
+    texts, commands = [], []
     for block in re.sub(r"\\\n *", "", page).rstrip("\n").split("\n\n"):  # a backslash joins lines
         lines = block.split("\n")
         heading = [line for line in lines if not line.startswith(" ")]
-        section = Section(" ".join(heading))
+        texts.append(" ".join(heading))
         for line in lines[len(heading):]:
             text, indent = line.lstrip(), len(line) - len(line.lstrip())
             if re.match(r"(trace-query|[AB]=)", text) and indent in (2, 5):
-                if indent == 5:
-                    section.items[-1].command = text
-                else:
-                    section.commands.append(text)
+                commands.append(text)
             elif indent == 2:
-                mark, _, rest = text.partition(" ")
-                section.items.append(Item(mark.rstrip(":"), rest))
+                texts.append(text)
             else:
-                section.items[-1].text += " " + text
-        sections.append(section)
-    return sections
-
-
-def parts_of(text, separator="; "):
-    """What a separator divides outside of parentheses and quotes."""
-    out, depth, quoted, start = [], 0, False, 0
-    for place, char in enumerate(text):
-        quoted ^= char == "`"
-        depth += 0 if quoted else (char == "(") - (char == ")")
-        if depth == 0 and not quoted and text.startswith(separator, place):
-            out.append(text[start:place])
-            start = place + len(separator)
-    return [*out, text[start:]]
-
-
-def groups(pattern, text, what):
-    """The groups of a pattern with T for a time, that must match all of the text."""
-    found = re.fullmatch(re.sub(r"\bT\b", lambda _: f"({TIME})", pattern), text)
-    if not found:
-        raise AssertionError(f"{what} is no sentence that this test knows: {text}")
-    return found.groups()
+                texts[-1] += " " + text
+    return texts, commands

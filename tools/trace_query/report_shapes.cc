@@ -13,6 +13,7 @@
 #include "present/sections.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
+#include "report/sentence_table.h"
 #include "report/sql_report.h"
 #include "sql/scripts.h"
 #include "trace_query/commands/aie/aie_tables.h"
@@ -71,6 +72,7 @@ bool is_optional(const ReportShape& shape, const Column& column) {
 
 // What JSON has in a column.
 std::string_view json_type(const Column& column) {
+  if (column.key == kJsonKey) return "\"object\"";
   if (column.unit == Unit::kText) return R"(["string", "null"])";
   if (column.unit == Unit::kAny) return R"(["number", "string", "null"])";
   return R"(["number", "null"])";
@@ -185,10 +187,12 @@ std::vector<ReportShape> shapes_of_command(std::string_view command) {
   }
   if (command == "ls") shapes.push_back({"ls", "ls", "", false, catalogue_columns()});
   if (command == "trend") {
+    shapes.push_back({"trend", "trend", "sentences", true, sentence_columns(), "", true});
     shapes.push_back({"trend", "trend", "series", true, trend_series({}, "").columns});
     shapes.push_back({"trend", "trend", "points", true, trend_points({}).columns});
   }
   if (command == "ranks") {
+    shapes.push_back({"ranks", "ranks", "sentences", true, sentence_columns(), "", true});
     shapes.push_back({"ranks", "ranks", "compare", true, ranks_compare_columns()});
     shapes.push_back({"ranks", "ranks", "jobs", true, ranks_jobs({}).columns});
     shapes.push_back({"ranks", "ranks", "ranks", true, ranks_ranks({}).columns});

@@ -37,6 +37,7 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
   std::vector<const Section*> sections;
   for (const Section& section : all) {
+    if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
     const bool wanted = everything || (names.empty() && section.of_page);
     if (wanted && (section.name != "gate" || line.has("gate"))) sections.push_back(&section);
   }

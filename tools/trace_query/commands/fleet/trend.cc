@@ -8,6 +8,7 @@
 #include "base/text/counted.h"
 #include "base/text/decimal.h"
 #include "report/escape.h"
+#include "report/sentence_table.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 #include "trace_query/commands/fleet/trend_tables.h"
@@ -132,30 +133,32 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, co
 }
 
 // Of series of one run each, one sentence for all of them.
-void print_headlines(Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
+Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& series) {
   const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
   const auto single = std::count_if(series.begin(), series.end(), is_single);
-  std::vector<std::string> sentences;
+  Report out{sentence_columns(), {}, {}, true};
   for (const TrendSeries& one : series) {
     if (single > 1 && is_single(one)) continue;
-    sentences.push_back(fmt::format("{}: {}", one.label, trend_headline(one, request.metric.name)));
+    Sentence told = trend_headline(one, request.metric.name);
+    told.text.insert(0, one.label + ": ");
+    add_sentence(out, one.label, told);
   }
   if (single > 1) {
-    sentences.push_back(
-        fmt::format("{} series have one run each, and one shows no trend of {}", single, request.metric.name));
+    add_sentence(out, "",
+                 say("trend.single", "{series} series have one run each, and one shows no trend of {metric}",
+                     {{"series", single}, {"metric", request.metric.name}}));
   }
-  for (const std::string& sentence : sentences) {
-    for (const std::string& text : wrap_text(escape_text(sentence), output.page_width())) {
-      output.stream() << text << '\n';
-    }
-  }
+  return out;
 }
 
 void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human) {
-    print_headlines(output, request, series);
+    for (const std::string& sentence : sentence_texts(headlines(request, series))) {
+      for (const std::string& text : wrap_text(escape_text(sentence), output.page_width()))
+        output.stream() << text << '\n';
+    }
     if (!series.empty()) output.separate("");
   }
   const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
@@ -167,6 +170,9 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
     output.separate(section);
     output.print(std::move(report), head, {});
   };
+  if (line.renderer().name == "json") {
+    output.print_section(headlines(request, series), {"trend", line.positional(), "sentences", 1, true}, *document);
+  }
   if (!human) add("series", trend_series(series, request.metric.name));
   if (!human || !series.empty()) add("points", trend_points(series));
   if (document) document->end(notes);

@@ -92,22 +92,33 @@ std::optional<double> last_change_pct(const TrendSeries& series) {
   return percent(series.changes.back().before, series.changes.back().after);
 }
 
-std::string trend_headline(const TrendSeries& series, const std::string& metric) {
+Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
   const std::vector<double> values = series.values();
-  const std::string what = series.phase.empty() ? metric : series.phase + " " + metric;
-  if (values.empty()) return what + ": not known of any run";
-  if (values.size() == 1) return fmt::format("{}: {} in its only run", what, short_duration_text(values.front()));
+  const Figure what{"what", series.phase.empty() ? metric : series.phase + " " + metric};
+  if (values.empty()) return say("trend.unknown", "{what}: not known of any run", {what});
+  if (values.size() == 1) {
+    return say("trend.one", "{what}: {value:duration} in its only run", {what, {"value", values.front()}});
+  }
   if (series.changes.empty()) {
-    return fmt::format("{}: no change in {} (median {})", what, counted(values.size(), "run"),
-                       short_duration_text(median_of(values)));
+    return say("trend.even", "{what}: no change in {runs:# run} (median {value:duration})",
+               {what, {"runs", values.size()}, {"value", median_of(values)}});
   }
   const ChangePoint& last = series.changes.back();
   const auto change = last_change_pct(series);
-  const std::string by = change ? fmt::format("{} {:.1f} %", *change < 0 ? "fell" : "rose", std::abs(*change)) : "rose";
-  const std::string more =
-      series.changes.size() > 1 ? fmt::format("; the last of {} changes", series.changes.size()) : "";
-  return fmt::format("{} {} at {} (run {} of {}): {}{}", what, by, date_of(point_at(series, last.at)), last.at + 1,
-                     values.size(), times_text(last.before, last.after), more);
+  const Sentence by = change ? say("", "{how} {change:.1f%}",
+                                   {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
+                             : say("", "{how}", {{"how", "rose"}});
+  return say(
+      "trend.change", "{what} {by} at {date} (run {run} of {runs}): {level}{more}",
+      {what,
+       {"by", by},
+       {"date", date_of(point_at(series, last.at))},
+       {"run", last.at + 1},
+       {"runs", values.size()},
+       {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
+       {"more", series.changes.size() > 1
+                    ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
+                    : Sentence{}}});
 }
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric) {
@@ -116,7 +127,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
     const std::vector<double> values = one.values();
     const bool changed = !one.changes.empty();
     const auto change = last_change_pct(one);
-    out.rows.push_back({one.label, metric, trend_headline(one, metric), static_cast<std::int64_t>(values.size()),
+    out.rows.push_back({one.label, metric, trend_headline(one, metric).text, static_cast<std::int64_t>(values.size()),
                         static_cast<std::int64_t>(one.points.size() - values.size()),
                         static_cast<std::int64_t>(one.changes.size()), date_of(one.points.front()),
                         date_of(one.points.back()),

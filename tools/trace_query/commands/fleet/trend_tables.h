@@ -4,13 +4,14 @@
 #include <span>
 #include <string>
 
+#include "base/text/sentence.h"
 #include "fleet/trend.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
 
 // "decode period rose 6.2 % at 2026-11-03 04:05 (run 14 of 30): 18.9 -> 20.1 ms": the last change, if there is one.
-std::string trend_headline(const TrendSeries& series, const std::string& metric);
+Sentence trend_headline(const TrendSeries& series, const std::string& metric);
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric);  // a row for each
 Report trend_points(std::span<const TrendSeries> series);                             // a row for each trace

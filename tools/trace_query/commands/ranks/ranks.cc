@@ -11,6 +11,7 @@
 #include "base/text/counted.h"
 #include "ranks/host_cause.h"
 #include "report/escape.h"
+#include "report/sentence_table.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_compare.h"
 #include "trace_query/commands/ranks/ranks_page.h"
@@ -132,29 +133,46 @@ void print_section(const CommandLine& line, Output& output, const ReportHead& he
   output.print(std::move(report), head, {});
 }
 
-void print_headlines(Output& output, const Answer& answer) {
-  const auto say = [&](const std::string& sentence) {
-    for (const std::string& text : wrap_text(escape_text(sentence), output.page_width()))
-      output.stream() << text << '\n';
-  };
-  if (answer.baseline) say(compare_headline(*answer.baseline, answer.jobs.front()));
+// One about each job, and about the two of --baseline.
+Report headlines(const Answer& answer) {
+  Report out{sentence_columns(), {}, {}, true};
+  if (answer.baseline) {
+    add_sentence(out, answer.jobs.front().name, compare_headline(*answer.baseline, answer.jobs.front()));
+  }
   // In a folder of all sorts of traces most are alone.
   const auto is_alone = [](const JobAnalysis& job) { return job.ranks.size() == 1; };
   const auto alone = static_cast<std::size_t>(std::count_if(answer.jobs.begin(), answer.jobs.end(), is_alone));
   const bool together = alone > kMostAlone;
   for (const JobAnalysis& job : answer.jobs) {
-    if (!together || !is_alone(job)) say(fmt::format("{}: {}", job.name, job_headline(job)));
+    if (together && is_alone(job)) continue;
+    Sentence told = job_headline(job);
+    told.text.insert(0, job.name + ": ");
+    add_sentence(out, job.name, told);
   }
-  if (together) say(fmt::format("{} jobs have one trace: who waits for whom takes two ranks and more", alone));
-  if (!answer.jobs.empty()) output.separate("");
+  if (together) {
+    add_sentence(out, "",
+                 say("ranks.all_alone", "{jobs} jobs have one trace: who waits for whom takes two ranks and more",
+                     {{"jobs", alone}}));
+  }
+  return out;
 }
 
 void print(const CommandLine& line, Output& output, const Answer& answer) {
   const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
   const bool human = line.renderer().audience == Audience::kHuman;
-  if (human) print_headlines(output, answer);
+  Report told = headlines(answer);
+  if (human) {
+    for (const std::string& sentence : sentence_texts(told)) {
+      for (const std::string& text : wrap_text(escape_text(sentence), output.page_width()))
+        output.stream() << text << '\n';
+    }
+    if (!answer.jobs.empty()) output.separate("");
+  }
   const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
   const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
+  if (line.renderer().name == "json") {
+    output.print_section(std::move(told), {"ranks", inputs, "sentences", 1, true}, *document);
+  }
   for (const RanksSection* section : requested_ranks_sections(line)) {
     const bool compares = section->make == nullptr;
     Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);

@@ -87,19 +87,19 @@ Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after)
   return out;
 }
 
-std::string reasons_text(const RankStep& before, const RankStep& after) {
+Sentence reasons_text(const RankStep& before, const RankStep& after) {
   std::vector<std::pair<double, std::size_t>> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], i);
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
-  std::string out;
+  std::vector<Sentence> out;
   for (std::size_t i = 0; i < kMostReasons; ++i) {
     const auto [change, part] = parts[i];
     if (std::abs(change) < kLeastReason * std::abs(after.time - before.time)) continue;
-    out += fmt::format("{}{}{} {}", out.empty() ? "" : ", ", change > 0 ? "+" : "", short_duration_text(change),
-                       kParts[part]);
+    out.push_back(say("part", change > 0 ? "+{change:duration} {part}" : "{change:duration} {part}",
+                      {{"change", change}, {"part", kParts[part]}}));
   }
-  return out;
+  return joined(out, ", ");
 }
 
 }  // namespace
@@ -147,19 +147,25 @@ Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) 
   return out;
 }
 
-std::string compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate) {
+Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate) {
   const std::uint32_t a = deciding(baseline), b = deciding(candidate);
   const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
-  const double percent = before.time > 0 ? 100 * (after.time - before.time) / before.time : 0;
+  const double change = before.time > 0 ? (after.time - before.time) / before.time : 0;
   const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
-  const std::string who =
-      fmt::format("{} {}{}", rank_text(candidate, b), candidate.waits.straggler == b ? "sets the pace" : "waits least",
-                  same_rank ? "" : fmt::format(" (before: {})", rank_text(baseline, a)));
+  const Figure who{
+      "who",
+      say("", "{rank} {how}{before}",
+          {{"rank", rank_text(candidate, b)},
+           {"how", candidate.waits.straggler == b ? "sets the pace" : "waits least"},
+           {"before", same_rank ? Sentence{} : say("", " (before: {rank})", {{"rank", rank_text(baseline, a)}})}})};
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
-  const std::string times = fmt::format("{} takes {}, {} before ({:+.1f} %)", steps ? "a step" : "the recording",
-                                        short_duration_text(after.time), short_duration_text(before.time), percent);
-  if (std::abs(percent) < kSame) return fmt::format("{}, about the same; {}", times, who);
-  return fmt::format("{}; {}: {}", times, who, reasons_text(before, after));
+  const Figure times{"times", say("", "{what} takes {after:duration}, {before:duration} before ({change:+.1f%})",
+                                  {{"what", steps ? "a step" : "the recording"},
+                                   {"after", after.time},
+                                   {"before", before.time},
+                                   {"change", change}})};
+  if (100 * std::abs(change) < kSame) return say("ranks.same", "{times}, about the same; {who}", {times, who});
+  return say("ranks.compare", "{times}; {who}: {parts}", {times, who, {"parts", reasons_text(before, after)}});
 }
 
 std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAnalysis& candidate) {

@@ -14,7 +14,7 @@ Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate);
 std::vector<Column> ranks_compare_columns();
 
 // What the job's step took and takes, by the rank in either that waits least, and in what these two differ.
-std::string compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate);
+Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate);
 std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAnalysis& candidate);
 
 }  // namespace tracedb

@@ -79,7 +79,7 @@ ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, con
   page.command = "ranks";
   page.title = job.name;
   page.sides = {{"a", job.name, fmt::format("{} ranks", job.ranks.size()), ""}};
-  page.text.push_back({BlockKind::kHeadline, "", job_headline(job)});
+  page.text.push_back({BlockKind::kHeadline, "", job_headline(job).text});
   for (const std::string& note : notes) {
     if (page.text.size() == 1) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
     page.text.push_back({BlockKind::kItem, "", note});

@@ -353,7 +353,7 @@ Report ranks_jobs(std::span<const JobAnalysis> jobs) {
     const auto by_sequence = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.by_sequence; });
     const auto sends = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.is_send; });
     out.rows.push_back(
-        {job.name, job_headline(job), count(job.ranks.size()), job.world_size ? Cell(*job.world_size) : Cell(),
+        {job.name, job_headline(job).text, count(job.ranks.size()), job.world_size ? Cell(*job.world_size) : Cell(),
          count(job.steps()), count(waits.collectives.size()), static_cast<std::int64_t>(by_sequence),
          static_cast<std::int64_t>(sends), count(job.matching.single), count(waits.apart),
          count(without_other_end(job.matching)), count(job.matching.unknown_peer), count(late), waits.exposed,

@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kMostListed = 8;
 
 // Of the whole recording: "12.3 ms a step", or without steps "0.2 s in all".
-std::string per_step(const JobAnalysis& job, double ns) {
+Sentence per_step(const JobAnalysis& job, double ns) {
   const std::size_t steps = job.steps();
-  return steps == 0 ? short_duration_text(ns) + " in all"
-                    : short_duration_text(ns / static_cast<double>(steps)) + " a step";
+  return steps == 0 ? say("in_all", "{time:duration} in all", {{"time", ns}})
+                    : say("a_step", "{time:duration} a step", {{"time", ns / static_cast<double>(steps)}});
 }
 
 std::string size_text(const JobAnalysis& job) {
@@ -26,97 +26,111 @@ std::string size_text(const JobAnalysis& job) {
 }
 
 // Of the classes of kernels that hold it up the first; `times`: that they do.
-std::string compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes,
-                          std::size_t times) {
+Sentence compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes, std::size_t times) {
   const auto most = std::max_element(classes.begin(), classes.end(),
                                      [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
-  if (most == classes.end() || most->second.time <= 0) return "it computes longer";
-  const std::string& name = job.texts.classes.text(most->first);
-  const std::string time = per_step(job, static_cast<double>(most->second.time));
+  if (most == classes.end() || most->second.time <= 0) return say("late.compute", "it computes longer");
+  const Figure op{"op", job.texts.classes.text(most->first)};
+  const Figure time{"excess", per_step(job, static_cast<double>(most->second.time))};
   const double per_collective = most->second.kernels / static_cast<double>(std::max<std::size_t>(times, 1));
-  return std::abs(per_collective) < 0.5
-             ? fmt::format("its {} kernels take {} longer", name, time)
-             : fmt::format("it runs {:.1f} {} {} kernels each time, which take {} longer", std::abs(per_collective),
-                           per_collective > 0 ? "more" : "fewer", name, time);
+  if (std::abs(per_collective) < 0.5) return say("late.slower", "its {op} kernels take {excess} longer", {op, time});
+  return say("late.kernels", "it runs {n:.1f} {how} {op} kernels each time, which take {excess} longer",
+             {{"n", std::abs(per_collective)}, {"how", per_collective > 0 ? "more" : "fewer"}, op, time});
 }
 
-std::string cause_words(const JobAnalysis& job, std::uint32_t place) {
+Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const std::optional<Pace>& pace = job.waits.pace;
   const LateCause cause = job.waits.cause_of(place);
   const LateParts& parts = pace ? pace->excess : rank.parts;
-  const std::string time = per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]));
+  const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]))};
   switch (cause) {
     case LateCause::kCompute:
       return pace ? compute_words(job, pace->classes, job.steps()) : compute_words(job, rank.classes, rank.last);
     case LateCause::kCopy:
-      return fmt::format("its copies take {} longer", time);
+      return say("late.copies", "its copies take {excess} longer", {time});
     case LateCause::kComm:
-      return fmt::format("it is in other communication {} longer", time);
+      return say("late.communication", "it is in other communication {excess} longer", {time});
     case LateCause::kHost:
-      return fmt::format(
-          "its device has nothing to do for {} longer, as the host launches later{}", time,
-          rank.host ? fmt::format(": host at {} ({:.0f} %)", rank.host->place, 100 * rank.host->share) : std::string());
+      return say("late.host", "its device has nothing to do for {excess} longer, as the host launches later{host}",
+                 {time,
+                  {"host", rank.host ? say("host", ": host at {frame} ({share:.0f%})",
+                                           {{"frame", rank.host->place}, {"share", rank.host->share}})
+                                     : Sentence{}}});
     case LateCause::kEarlier:
       break;
   }
-  return fmt::format("collectives before end {} later on it", time);
+  return say("late.earlier", "collectives before end {excess} later on it", {time});
 }
 
 // "12 collectives and 40 sends"
-std::string matched_words(const JobAnalysis& job) {
+Sentence matched_words(const JobAnalysis& job) {
   const auto& all = job.waits.collectives;
   const auto sends = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [&](const CollectiveWait& one) { return job.matching.matched[one.collective].is_send; }));
-  if (sends == 0) return counted(all.size(), "collective");
-  const std::string text = counted(sends, "send");
-  return sends == all.size() ? text : counted(all.size() - sends, "collective") + " and " + text;
+  const Figure others{"collectives", all.size() - sends}, of_sends{"sends", sends};
+  if (sends == 0) return say("", "{collectives:# collective}", {others});
+  if (sends == all.size()) return say("", "{sends:# send}", {of_sends});
+  return say("", "{collectives:# collective} and {sends:# send}", {others, of_sends});
 }
 
-std::string loss_words(const JobAnalysis& job, std::uint32_t rank) {
+Sentence loss_words(const JobAnalysis& job, std::uint32_t rank) {
   const Loss loss = loss_by(job.ranks, job.waits, rank);
-  return fmt::format("{} ({:.1f} %)", per_step(job, loss.ns), 100 * loss.share);
+  return say("", "{by_step} ({share:.1f%})", {{"by_step", per_step(job, loss.ns)}, {"share", loss.share}});
 }
 
 // "of 8", "of the 4 recorded (of 8)"
-std::string of_ranks(const JobAnalysis& job) {
-  return job.missing.empty() ? "of " + size_text(job)
-                             : fmt::format("of the {} recorded (of {})", job.ranks.size(), size_text(job));
+Sentence of_ranks(const JobAnalysis& job) {
+  const Figure size{"size", size_text(job)};
+  return job.missing.empty()
+             ? say("", "of {size}", {size})
+             : say("", "of the {recorded} recorded (of {size})", {{"recorded", job.ranks.size()}, size});
 }
 
-std::string straggler_headline(const JobAnalysis& job, std::uint32_t place) {
+Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
+  const Figure who{"who", rank_text(job, place)}, of{"of", of_ranks(job)}, loss{"loss", loss_words(job, place)},
+      cause{"cause", cause_words(job, place)};
   if (job.waits.pace) {
-    return fmt::format("{} {} sets the pace: it takes {} longer than the others, which wait in {}; {}",
-                       rank_text(job, place), of_ranks(job), loss_words(job, place), matched_words(job),
-                       cause_words(job, place));
+    return say("ranks.pace",
+               "{who} {of} sets the pace: it takes {loss} longer than the others, which wait in {in}; {cause}",
+               {who, of, loss, {"in", matched_words(job)}, cause});
   }
-  return fmt::format("{} {} is late in {} of {}; the others wait {} for it: {}", rank_text(job, place), of_ranks(job),
-                     rank.last, counted(rank.sums.collectives, "collective"), loss_words(job, place),
-                     cause_words(job, place));
+  return say("ranks.late",
+             "{who} {of} is late in {last} of {collectives:# collective}; the others wait {loss} for it: {cause}",
+             {who, of, {"last", rank.last}, {"collectives", rank.sums.collectives}, loss, cause});
 }
 
-std::string even_headline(const JobAnalysis& job) {
+// Where or for whom the most of it is.
+Sentence most_of_waiting(const JobAnalysis& job) {
+  if (job.waits.first > job.waits.exposed / 2) {
+    return say("first", "; {share:.0f%} of that in the first of each group, as they began at different times",
+               {{"share", static_cast<double>(job.waits.first) / static_cast<double>(job.waits.exposed)}});
+  }
+  const auto most = std::max_element(job.waits.ranks.begin(), job.waits.ranks.end(),
+                                     [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
+  if (job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return {};
+  return say(
+      "most", "; most of that for {who}, which is last in {last} of them",
+      {{"who", rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin()))}, {"last", most->last}});
+}
+
+Sentence even_headline(const JobAnalysis& job) {
   double span = 0;
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
   const auto ranks = static_cast<double>(job.ranks.size());
   const auto waiting = static_cast<double>(job.waits.exposed);
-  const std::string_view rank = job.by_device ? "device" : "rank";
-  const std::string of = job.missing.empty() ? "" : ' ' + of_ranks(job);
-  const std::string who = job.waits.is_too_short
-                              ? fmt::format("too few steps to tell which {}{} holds the others up", rank, of)
-                              : fmt::format("no {}{} holds the others up", rank, of);
-  std::string out = fmt::format("{}: each waits {} ({:.1f} %) on average in {}", who, per_step(job, waiting / ranks),
-                                span > 0 ? 100 * waiting / span : 0.0, matched_words(job));
-  if (job.waits.first > job.waits.exposed / 2) {
-    return out + fmt::format("; {:.0f} % of that in the first of each group, as they began at different times",
-                             100 * static_cast<double>(job.waits.first) / waiting);
-  }
-  const auto most = std::max_element(job.waits.ranks.begin(), job.waits.ranks.end(),
-                                     [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
-  if (job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return out;
-  return out + fmt::format("; most of that for {}, which is last in {} of them",
-                           rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin())), most->last);
+  const Figure rank{"rank", job.by_device ? "device" : "rank"},
+      of{"of", job.missing.empty() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
+  const Sentence who = job.waits.is_too_short
+                           ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
+                           : say("even", "no {rank}{of} holds the others up", {rank, of});
+  return say("ranks.even", "{who}: each waits {wait} ({share:.1f%}) on average in {in}{most}",
+             {{"who", who},
+              {"wait", per_step(job, waiting / ranks)},
+              {"share", span > 0 ? waiting / span : 0.0},
+              {"in", matched_words(job)},
+              {"most", most_of_waiting(job)}});
 }
 
 std::string listed(const std::vector<std::int64_t>& ranks) {
@@ -169,17 +183,18 @@ std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
   return fmt::format("{} {}", job.by_device ? "device" : "rank", job.ranks[place].rank);
 }
 
-std::string job_headline(const JobAnalysis& job) {
+Sentence job_headline(const JobAnalysis& job) {
   if (job.ranks.size() == 1) {
-    if (job.world_size == 1) return "a job of one rank, which waits for nobody";
-    const std::string of = job.world_size ? " of " + size_text(job) : "";
-    return fmt::format("{}{} alone: who waits for whom takes two ranks and more", rank_text(job, 0), of);
+    if (job.world_size == 1) return say("ranks.one", "a job of one rank, which waits for nobody");
+    return say("ranks.alone", "{who}{of} alone: who waits for whom takes two ranks and more",
+               {{"who", rank_text(job, 0)},
+                {"of", job.world_size ? say("", " of {size}", {{"size", size_text(job)}}) : Sentence{}}});
   }
   if (job.waits.collectives.empty()) {
     const bool selected = !job.matching.matched.empty() && job.waits.apart < job.matching.matched.size();
-    return selected
-               ? "no collective matches the selection"
-               : fmt::format("{}, but no collective is on two of them at one time", counted(job.ranks.size(), "rank"));
+    return selected ? say("ranks.no_match", "no collective matches the selection")
+                    : say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time",
+                          {{"ranks", job.ranks.size()}});
   }
   return job.waits.straggler ? straggler_headline(job, *job.waits.straggler) : even_headline(job);
 }

@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/text/sentence.h"
 #include "ranks/job_analysis.h"
 
 namespace tracedb {
 
 // One line: who is late, how often, what the others lose by it, and why.
-std::string job_headline(const JobAnalysis& job);
+Sentence job_headline(const JobAnalysis& job);
 
 // What makes the answer less certain: ranks that are missing or cut short, collectives without partners.
 std::vector<std::string> job_notes(const JobAnalysis& job);
