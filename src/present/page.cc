@@ -17,11 +17,6 @@ constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostL
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr double kTimes = 1.2;    // from here on, a ratio says more than a percentage
 
-std::string with_capital(std::string text) {
-  if (text.starts_with("the ")) text.front() = 'T';
-  return text;
-}
-
 class Writer : PageWriter {
  public:
   // `most`: reasons of the first group.
@@ -182,14 +177,16 @@ class Writer : PageWriter {
     const std::string& name = of_candidate ? names_.candidate : names_.baseline;
     const Sentence then = second == nullptr ? Sentence{} : other_clause(group, *second, of_candidate);
     Sentence first = reason_clause(words_, group, *most, of_candidate);
-    const auto told = [&](std::string_view begin, std::string_view text, const std::string& who) {
+    const auto told = [&](std::string_view begin, std::string_view text) {
       first.text.erase(0, begin.size());
-      return say("", text, {{"who", who}, {"most", first}, {"then", then}});
+      Sentence out = say("", text, {{"who", name}, {"most", first}, {"then", then}});
+      if (out.text.starts_with(" the ")) out.text[1] = 'T';
+      return out;
     };
     constexpr std::string_view kIts = "its ", kAll = "all its kernels take";
-    if (first.text.starts_with(kIts)) return told(kIts, " {who}'s {most}{then}.", with_capital(name));
-    if (first.text.starts_with(kAll)) return told(kAll, " All kernels of {who} take{most}{then}.", name);
-    return told("", " {who} {most}{then}.", with_capital(name));
+    if (first.text.starts_with(kIts)) return told(kIts, " {who}'s {most}{then}.");
+    if (first.text.starts_with(kAll)) return told(kAll, " All kernels of {who} take{most}{then}.");
+    return told("", " {who} {most}{then}.");
   }
 
   Sentence other_clause(const GroupReasons& group, const Reason& reason, bool of_candidate) const {

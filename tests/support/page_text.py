@@ -59,7 +59,7 @@ def check_text(sentence):
     forms = set()
     for value in figures.values():
         if isinstance(value, str):
-            said = said.replace(value, " ")
+            said = re.sub(rf"(?<!\w){re.escape(value.strip())}(?!\w)", " ", said)
             continue
         for part in (abs(value), abs(100 * value)):
             forms |= {brief(part).split(" ")[0], count(part), *(f"{part:.{n}f}" for n in range(4)), f"{part:.3g}"}

@@ -1,0 +1,260 @@
+"""Every sentence of compare, ranks and trend over the folder of real traces, by the names of its figures: amounts, signs
+and shares are those of the tables beside them (which other tests compute from the raw JSON), the verdict has the steps it
+needs, and no trace differs from itself. A sentence without a check fails, so does a figure that no check looks at, and
+what is printed is these sentences. page_test.py sums up those of some pairs from the raw JSON. Needs TRACEDB_TRACES."""
+import json
+import statistics
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from page_sentences import Page  # noqa: E402
+from page_text import Told, check_text, near  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, require, run, scratch_folder, skip_without_traces)  # noqa: E402
+
+FOLDER = TRACES / "kineto"
+LEAST_STEPS = 5  # for a verdict
+SECTIONS = "verdict,reasons,sentences,fusion,warnings"
+WORDS = {"the throughput": -1, "less": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
+
+
+def sections_of(document):
+    return {**document, **{section["section"]: section["rows"] for section in document["sections"]}}
+
+
+def check_all(sentences, checks, printed):
+    for sentence in sentences:
+        check_text(sentence)
+        told = Told(sentence)
+        name = sentence["id"].partition(".")
+        check = checks.get(sentence["id"]) or checks.get(name[0] + ".*")
+        require(check, f"a sentence that this test does not know: {sentence}")
+        check(told)
+        require(not told.unread, f"figures that this test does not look at: {told.unread} of {sentence}")
+        require(" ".join(sentence["text"].split()) in " ".join(printed.split()), f"not printed: {sentence['text']}")
+
+
+class Compared:
+    """The sentences of a pair against its tables."""
+
+    def __init__(self, data):
+        self.data, self.said = data, {}
+        self.checks = {f"compare.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
+        self.checks["warning.*"] = self.warning
+
+    def rows(self, section, told):
+        return [row for row in self.data[section] if row["phase"] == told["phase"]]
+
+    def say_nothing(self, told):
+        equal(self.data["reasons"], [], "reasons")
+
+    def say_unchanged(self, told):
+        told.get("kind"), told.get("unit")
+        row = self.rows("verdict", told)[0]
+        near(told["baseline_time"], row["baseline"], "time")
+        near(100 * told["change"], row["change_pct"], "change", 1e-6)
+        require(abs(told["change"]) < 0.05 and not any(r["cause"] != "recording" for r in self.rows("reasons", told)), told.sentence)
+
+    def say_times(self, told):
+        told.get("kind"), told.get("unit"), told.get("phase")
+        require(min(told["baseline_time"], told["candidate_time"]) <= 0, "a ratio would say more")
+
+    def say_step_and_whole(self, told):
+        told.get("kind"), told.get("stepping"), told.get("whole")
+        row = self.rows("verdict", told)[0]
+        equal(sorted([told["step_time"], told["whole_time"]]), sorted([row["baseline"], row["candidate"]]), "times")
+
+    def say_headline(self, told):
+        row = self.rows("verdict", told)[0]
+        a, b = told["baseline_time"], told["candidate_time"]
+        equal((a, b), (row["baseline"], row["candidate"]), "times")
+        kind, difference = told.clause("difference")
+        near(difference[kind], max(a, b) / min(a, b) if kind == "ratio" else abs(b / a - 1), "difference", 1e-6)
+        equal(WORDS[difference["how"]], 1 if b > a else -1, "its sign")
+        equal(kind == "ratio", max(a, b) / min(a, b) >= 1.2, "how it is said")
+        told.get("kind"), told.get("unit")
+        self.names = [told["baseline"], told["candidate"]]
+        few, steps = told.clause("few_steps")
+        n = [row["baseline_steps"], row["candidate_steps"]]
+        if few == "steps":
+            equal([steps["baseline"], steps["candidate"]], n, "steps")
+        equal(few == "one_step", n == [1, 1] and told.sentence["figures"].get("unit") == " a step" and few is not None, "one step")
+        for part in ("why.most", "why.then"):
+            if told.has(part):
+                self.clause(*told.clause(part), self.names.index(told["why.who"]), self.rows("reasons", told))
+
+    @staticmethod
+    def clause(kind, told, longer, reasons):
+        size, sign = told["time" if told.has("time") else "change"], 1 if longer else -1
+        require(any(row["cause"] == kind.partition(".")[2] and
+                    abs(size - (row[("baseline", "candidate")[longer]] if told.has("time") else abs(row["change"]))) <= 1 and
+                    (told.has("time") or kind == "clause.concurrency" or WORDS[told["how"]] == (1 if row["change"] * sign > 0 else -1))
+                    for row in reasons), f"no reason says: {told.sentence}")
+        for name in [name for name in told.unread if name.startswith(told.prefix)]:
+            told.unread.discard(name)  # words of the reason, which says them again
+
+    def say_verdict(self, told):
+        rows = {row["metric"]: row for row in self.rows("verdict", told)}
+        for kind, part in told.clauses("of"):
+            if kind == "tally":
+                require(0 < part["n"] <= part["parts"] and part["what"] and part["how"] in ("slower", "faster", "the same"),
+                        told.sentence)
+                part.get("median")
+                continue
+            row = rows["period" if part["measure"] == "time" and "span" not in rows else {"time": "span"}.get(
+                part["measure"], part["measure"])]
+            if kind == "unknown":
+                continue
+            near(100 * part["change"], row["change_pct"], "change", 1e-6)
+            equal(part["verdict"], row["verdict"], "verdict")
+            kind, why = part.clause("why")
+            if kind != "interval":
+                require(why["reason"] and part["verdict"] == "inconclusive", "a verdict without an interval")
+                continue
+            low, high = why["low"], why["high"]
+            near(low * row["baseline"], row["low"], "low")
+            near(high * row["baseline"], row["high"], "high")
+            n = [why["baseline_steps"], why["candidate_steps"]]
+            equal(n, [row["baseline_steps"], row["candidate_steps"]], "steps")
+            require(min(n) >= LEAST_STEPS, "a verdict of too few steps")
+            require(part["verdict"] == "same" or low * high > 0, "a verdict whose interval includes 0")
+
+    def say_why(self, told):
+        self.total = told["candidate"] - told["baseline"]
+        near(told["change"], abs(self.total), "change", 2)
+        equal(WORDS[told["how"]], 1 if self.total > 0 else -1, "its sign")
+        for name in ("step", "measure", "mean_of"):
+            require(told[name], name)
+        told.get("phase")
+
+    def say_beside(self, told):
+        told.get("phase"), told.get("step")
+        self.total = 0
+
+    def say_reason(self, told):
+        row = self.rows("reasons", told)[told["number"] - 1]
+        self.said[told["phase"]] = told["number"]
+        equal(told["change"], row["change"], "change")
+        kind, share = told.clause("share")
+        if kind == "of_change":
+            near(share["share"], row["change"] / self.total, "share", 1e-3)
+        elif kind:
+            equal(WORDS[share["how"]], 1 if row["change"] > 0 else -1, "direction")
+            require(0 < share["share"] <= 1 + 1e-9, "a share of its direction")
+        told.get("against")
+        cause, fact = told.clause("reason")
+        equal(cause, f"reason.{row['cause']}", "cause")
+        if fact.has("times"):
+            near(fact["times.candidate"] - fact["times.baseline"], row["change"], "times", 2)
+            equal((fact["times.baseline"], fact["times.candidate"]), (row["baseline"], row["candidate"]), "times")
+        if fact.get("how") in WORDS:
+            equal(WORDS[fact["how"]], 1 if row["change"] > 0 else -1, "its sign")
+        for name, value in ((n, v) for n, v in told.sentence["figures"].items() if n in told.unread):
+            told.unread.discard(name)
+            require(value is not None and (isinstance(value, str) or value == value), f"{name} is not known")
+            if name.endswith((".low", ".high")) and cause != "reason.clocks":
+                near(value, row[name.rpartition(".")[2]], name)
+
+    def say_rest(self, told):
+        rows = self.rows("reasons", told)
+        parts = sum(row["change"] for row in rows if row["cause"] not in ("transition", "recording"))
+        near(told["rest"], self.total - parts, "rest", 2)
+        more = told.clause("more")[1]
+        equal(more["n"] if more else 0, len(rows) - self.said.get(told["phase"], 0), "more reasons")
+        for name in list(told.unread):
+            told.unread.discard(name)
+
+    def say_fusion(self, told):
+        require(any(abs(row["fused_time"] - told["time"]) <= 1 and abs(row["parts_time"] - told["parts_time"]) <= 1 and
+                    abs(row["confidence_pct"] / 100 - told["confidence"]) < 1e-6 for row in self.rows("fusion", told)),
+                f"no fusion says: {told.sentence}")
+        require(told["who"] and told["fused"] and " + " in told["parts"], told.sentence)
+
+    def say_more_fusions(self, told):
+        require(0 < told["n"] < len(self.data["fusion"]), told.sentence)
+
+    def say_more_warnings(self, told):
+        require(0 < told["n"] < len(self.data["warnings"]), told.sentence)
+
+    def say_more_kinds(self, told):
+        require(told["n"] > 0, told.sentence)
+
+    def say_sides(self, told):
+        require(told["baseline"] and told["candidate"], told.sentence)
+
+    def warning(self, told):
+        told.get("side")
+        code = told.sentence["id"].partition(".")[2]
+        require({"code": code, "severity": told["severity"], "text": told["text"]} in
+                [{key: row[key] for key in ("code", "severity", "text")} for row in self.data["warnings"]], told.sentence)
+
+
+def check_pair(a, b):
+    data = sections_of(json.loads(run("trace-query", "compare", "-q", "--json", "--section", SECTIONS, a, b).stdout))
+    text = run("trace-query", "compare", "-q", a, b).stdout
+    Page.check_printed(text, data["sentences"])
+    check_all(data["sentences"], Compared(data).checks, text)
+    if a == b:
+        equal(data["reasons"], [], "reasons of no change")
+        require(not any(row["verdict"] in ("better", "worse") for row in data["verdict"]), "a trace differs from itself")
+        require(not any(sentence["id"] in ("compare.why", "compare.headline") for sentence in data["sentences"]), "a change")
+    return len(data["sentences"])
+
+
+def check_ranks(folder):
+    document = json.loads(run("trace-query", "ranks", "-q", "--json", folder).stdout)
+    text = run("trace-query", "ranks", "-q", folder).stdout
+    job, sections = sections_of(document)["jobs"][0], sections_of(document)
+
+    def even(told):
+        equal((told["who"], told["who.rank"], told["who.of.ranks.recorded"], told["who.of.ranks.size"]),
+              ("even", "rank", job["ranks"], str(job["world_size"])), "who")
+        equal(told["wait"], "a_step", "of what")
+        near(told["wait.time"], job["exposed_waiting"] / job["ranks"] / job["steps"], "waiting of a rank")
+        spans = sum(row["span"] for row in sections["ranks"] if row["rank"] != "[all]")
+        near(told["share"], job["exposed_waiting"] / spans, "its share of the time", 1e-6)
+        equal(told["in.collectives"], job["collectives"], "collectives")
+        require(told["most"] == "first" and 0.5 < told["most.share"] <= 1, "where most of it is")
+
+    check_all(document["sentences"], {"ranks.even": even}, text)
+
+
+def check_trend(folder):
+    document = json.loads(run("trace-query", "trend", "-q", "--json", folder).stdout)
+    sections, text = sections_of(document), run("trace-query", "trend", "-q", folder).stdout
+
+    def values(told):
+        label = told.sentence["about"]
+        return [row["value"] for row in sections["points"] if row["series"] == label and row["value"] is not None]
+
+    def of(check):
+        return lambda told: require(told["what"] and check(told, values(told)), told.sentence)
+
+    check_all(document["sentences"], {
+        "trend.unknown": of(lambda told, known: known == []),
+        "trend.one": of(lambda told, known: [told["value"]] == known),
+        "trend.even": of(lambda told, known: (told["runs"], told["value"]) == (len(known), statistics.median(known))),
+        "trend.single": lambda told: require(told["metric"] == "period" and told["series"] == sum(
+            sum(row["series"] == one["series"] for row in sections["points"]) == 1 for one in sections["series"]), told.sentence),
+    }, text)
+
+
+def main():
+    cases = Cases()
+    if not skip_without_traces(cases, FOLDER):
+        with scratch_folder() as folder:
+            indexes = []
+            for trace in sorted([*FOLDER.glob("*.json*"), *(FOLDER / "dlrm_8rank").glob("*.json")]):
+                index = folder / (trace.name + ".tracedb")
+                made = run("trace-ingest", "-q", "-o", index, trace, check=False)
+                indexes += [index] if made.returncode == 0 else []
+            for a, b in zip(indexes, [*indexes[1:], indexes[0]]):
+                for pair in ((a, a), (a, b), (b, a)):
+                    cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
+        cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
+        cases.run("trend", check_trend, FOLDER / "dlrm_8rank")
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
