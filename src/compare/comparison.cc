@@ -62,7 +62,7 @@ class Comparer {
       : a_(baseline), b_(candidate), kernel_names_(kernel_names), options_(options) {}
 
   Comparison run() {
-    StepMatch match = match_steps(a_, b_);
+    StepMatch match = match_steps(a_, b_, options_.normalise == Normalise::kNone);
     out_.recording_difference = recording_difference(a_.recorded.recording, b_.recorded.recording);
     out_.normalise = options_.normalise;
     name_kinds(match.groups);
@@ -111,6 +111,8 @@ class Comparer {
   [[nodiscard]] GroupEvidence evidence_of(const StepGroup& group) const {
     GroupEvidence out;
     out.load_differs = !group.comparable();
+    const std::string_view first = bar_of(group.baseline);
+    out.no_usual_step = first.empty() ? bar_of(group.candidate) : first;
     out.names_out_of_step =
         a_.description.names_out_of_step.kernels > 0 || b_.description.names_out_of_step.kernels > 0;
     return out;
@@ -149,18 +151,28 @@ class Comparer {
 
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.permission.may(Claim::kVerdict), options_.rule);
+                       group.permission.why_not(Claim::kVerdict), options_.rule);
   }
 
   // Of a metric of the steps; a period, which may be that to another kind of steps, is judged by how it was recorded.
   [[nodiscard]] Change sample_change(StepMetric metric, std::span<const std::int64_t> baseline_periods,
                                      std::span<const std::int64_t> candidate_periods,
                                      const GroupComparison& group) const {
-    const std::vector<std::uint32_t>& steps_a = group.group.baseline.device_steps;
-    const std::vector<std::uint32_t>& steps_b = group.group.candidate.device_steps;
+    // Steps before one of another kind have no period of their own kind.
+    const auto steps_of = [&](const GroupSide& side, const ComparedTrace& trace,
+                              std::span<const std::int64_t> periods) {
+      return periods.data() == trace.periods.within_kind.data() ? side.device_steps : side.matched;
+    };
+    const std::vector<std::uint32_t> steps_a = steps_of(group.group.baseline, a_, baseline_periods);
+    const std::vector<std::uint32_t> steps_b = steps_of(group.group.candidate, b_, candidate_periods);
     const auto a = step_sample(a_.work, steps_a, metric, baseline_periods);
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
     Change out = change({a}, {b}, group);
+    const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
+    if (metric == StepMetric::kSpan && overlaps && out.reason.empty()) {
+      out.verdict = Verdict::kInconclusive;
+      out.reason = kOverlap;
+    }
     if (metric == StepMetric::kPeriod) {
       judge_period(out, out_.recording_difference, sum_host_waits(a_.recorded, steps_a, baseline_periods),
                    sum_host_waits(b_.recorded, steps_b, candidate_periods));
@@ -262,13 +274,13 @@ class Comparer {
     Change all;
     all.baseline.draws.assign(kResamples, 0);
     all.candidate.draws.assign(kResamples, 0);
-    bool all_comparable = !out_.groups.empty();
+    std::string barred = out_.groups.empty() ? "nothing in common" : "";
     double coverage = 1;
     for (const GroupComparison& group : out_.groups) {
       for (const Part& part : parts_of(group)) {
         const double weight = part.weight;
-        const auto add = [&](MedianDraws& to, const MedianDraws& from) {
-          to.median += weight * from.median;
+        const auto add = [&](MeanDraws& to, const MeanDraws& from) {
+          to.mean += weight * from.mean;
           for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
         };
         add(all.baseline, part.change->baseline);
@@ -276,12 +288,11 @@ class Comparer {
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
       }
-      all_comparable = all_comparable && group.group.comparable();
+      if (barred.empty()) barred = group.permission.why_not(Claim::kVerdict);
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
     all.interval = difference_interval(all.baseline, all.candidate);
-    judge(all, coverage, all_comparable, options_.rule);
-    if (out_.groups.empty()) all.reason = "nothing in common";
+    judge(all, coverage, barred, options_.rule);
     return all;
   }
 
@@ -300,9 +311,9 @@ Comparison account_for(const ComparedTrace& trace, const KernelNameTable& kernel
   for (StepGroup& group : match_steps(trace, trace).groups) {
     GroupComparison own;
     own.group = {std::move(group.label), {}, std::move(group.candidate), group.whole_trace, ""};
+    own.group.baseline.by_period = own.group.candidate.by_period;  // so that the account closes over the period
     own.candidate = sum_work(trace, own.group.candidate, kernel_names);
     own.candidate_units = units_of(own.group.candidate, out.normalise);
-    own.baseline.periods.followed = own.candidate.periods.followed;  // so that the account closes over the period
     out.groups.push_back(std::move(own));
   }
   return out;

@@ -72,7 +72,7 @@ struct GroupComparison {
   double baseline_coverage = 0, candidate_coverage = 0;
   Change metrics[kStepMetrics];  // by StepMetric
   // Steps follow each other on both sides: the account closes over their period.
-  [[nodiscard]] bool has_period() const { return baseline.periods.known() && candidate.periods.known(); }
+  [[nodiscard]] bool has_period() const { return group.baseline.by_period && group.candidate.by_period; }
   // And both sides record alike, so that their periods can be compared.
   [[nodiscard]] bool by_period() const { return has_period() && metric(StepMetric::kPeriod).recorded_alike; }
   [[nodiscard]] bool by_transition() const;  // the same of any of the transitions

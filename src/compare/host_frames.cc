@@ -45,10 +45,10 @@ void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const
                  std::vector<HostGap>& gaps) {
   const std::vector<std::size_t> next = next_steps(trace.work);
   const std::vector<std::int64_t> periods = question.to ? trace.periods.to(*question.to) : trace.periods.within_kind;
-  for (const std::uint32_t i : question.group->device_steps) {
+  for (const std::uint32_t i : question.steps) {
     const DeviceStep& step = trace.work.steps[i];
     if (periods[i] == kUnknownValue || next[i] == i) continue;
-    const std::int64_t begin = saturating_add(step.first, step.span);
+    const std::int64_t begin = saturating_add(step.first, step.taken);
     const std::int64_t end = trace.work.steps[next[i]].first;
     if (end <= begin) continue;
     const std::vector<EventRef> events = events_of(trace, trace.work.steps[next[i]]);
@@ -58,7 +58,7 @@ void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const
 
 void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
                 std::vector<HostGap>& gaps) {
-  for (const std::uint32_t i : question.group->device_steps) {
+  for (const std::uint32_t i : question.steps) {
     std::int64_t busy_until = trace.work.steps[i].first;
     for (const EventRef& event : events_of(trace, trace.work.steps[i])) {
       const EventColumns& table = event.is_memory_op ? trace.events.memory : trace.events.kernels;

@@ -21,10 +21,10 @@ struct HostFrame {
   std::int64_t calls = 0;  // of python that it makes meanwhile
 };
 
-// In which time the host is looked for: from each step of the group to the next of its kind, or of the kind `to`, on
-// its device, or in the gaps of 2 us and more within the steps.
+// In which time the host is looked for: from each of these device steps to the next of its kind, or of the kind `to`,
+// on its device, or in the gaps of 2 us and more within the steps.
 struct HostQuestion {
-  const GroupSide* group = nullptr;
+  std::span<const std::uint32_t> steps;
   bool between = false;
   std::optional<StepKind> to = std::nullopt;
 };

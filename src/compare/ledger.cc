@@ -261,48 +261,42 @@ LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
   return row;
 }
 
-// The time that the rows of computation count twice, because kernels ran concurrently.
+// The time that the rows of computation count twice, because kernels ran concurrently: what all rows have more than the
+// time that the steps take.
 LedgerAmount concurrent(const GroupWork& work) {
-  LedgerAmount out{work.device_steps, 0};
-  for (const WorkCell& cell : work.cells) {
-    out.time = saturating_add(out.time, cell.sum.own - cell.sum.accounted(cell.work));
-  }
+  LedgerAmount out{work.device_steps, work.taken - work.idle - work.other};
+  for (const WorkCell& cell : work.cells) out.time = saturating_add(out.time, -cell.sum.accounted(cell.work));
   return out;
-}
-
-// The time between steps: one stretch for each device step, like idle time, in one of two rows by its sign.
-LedgerRow between_row(const GroupComparison& group, bool overlap) {
-  const auto part = [&](const PeriodSums& sums) { return (sums.between < 0) == overlap ? sums.between : 0; };
-  return {{group.baseline.device_steps, part(group.baseline.periods)},
-          {group.candidate.device_steps, part(group.candidate.periods)}};
 }
 
 LedgerItem of_whole_step(LedgerKind kind, const char* label, const LedgerChange& change) {
   return {kind, kNoLayer, label, "", "", change, 0, 0, true};
 }
 
-// Adds the rows of the time between steps, and the total of these and the rows of the span.
-void close_over_period(const GroupComparison& group, LedgerAccount& account) {
-  const LedgerRow span = {{group.baseline.device_steps, group.baseline.span},
-                          {group.candidate.device_steps, group.candidate.span}};
-  const Ledger ledger = make_ledger(std::vector{span, between_row(group, false), between_row(group, true)},
-                                    group.baseline_units, group.candidate_units);
-  LedgerItem between = of_whole_step(LedgerKind::kBetween, "[between steps]", ledger.rows[1]);
-  LedgerItem overlap = of_whole_step(LedgerKind::kOverlap, "[overlap]", ledger.rows[2]);
-  const bool overlaps = overlap.change.baseline != 0 || overlap.change.candidate != 0;
-  const bool parts = between.change.baseline != 0 || between.change.candidate != 0 || !overlaps;
-  // The rows of the span add up to its total to the nanosecond, which may be one off this ledger's row of it.
-  const LedgerChange& whole = account.totals.front().change;
-  const std::int64_t rest = ledger.rows[0].change - whole.change;
-  LedgerChange& takes = (parts ? between : overlap).change;
-  takes.change += rest;
-  takes.duration_effect += rest;
-  if (parts) account.items.push_back(between);
-  if (overlaps) account.items.push_back(overlap);
-  LedgerItem total = of_whole_step(LedgerKind::kTotal, "[period]", ledger.total);
-  total.change.count_effect = whole.count_effect + between.change.count_effect + overlap.change.count_effect;
-  total.change.duration_effect = total.change.change - total.change.count_effect;
-  account.totals.push_back(std::move(total));
+// A part of the time of a step: one stretch for each, as far as counting goes, so that all change is of duration.
+LedgerRow part_row(const GroupComparison& group, std::int64_t GroupWork::*part) {
+  return {{group.baseline.device_steps, group.baseline.*part}, {group.candidate.device_steps, group.candidate.*part}};
+}
+
+// Adds rows behind the last total, and the total of that and them. `whole`: the amounts of all rows so far.
+void extend(const GroupComparison& group, std::vector<LedgerItem> parts, const std::vector<LedgerRow>& rows,
+            const char* label, LedgerRow& whole, LedgerAccount& account) {
+  LedgerChange total = account.totals.back().change;
+  const auto is_empty = [](const LedgerRow& row) { return row.baseline.time == 0 && row.candidate.time == 0; };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Ledger own = make_ledger(std::span(&rows[i], 1), group.baseline_units, group.candidate_units);
+    parts[i].change = own.rows.front();
+    total.change += parts[i].change.change;
+    total.count_effect += parts[i].change.count_effect;
+    total.duration_effect += parts[i].change.duration_effect;
+    whole.baseline.time = saturating_add(whole.baseline.time, rows[i].baseline.time);
+    whole.candidate.time = saturating_add(whole.candidate.time, rows[i].candidate.time);
+    if (i == 0 || !is_empty(rows[i])) account.items.push_back(std::move(parts[i]));
+  }
+  const LedgerChange exact = make_ledger(std::span(&whole, 1), group.baseline_units, group.candidate_units).total;
+  total.baseline = exact.baseline;
+  total.candidate = exact.candidate;
+  account.totals.push_back(of_whole_step(LedgerKind::kTotal, label, total));
 }
 
 }  // namespace
@@ -365,16 +359,26 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
     rows.push_back(at_once);
     out.items.push_back(of_whole_step(LedgerKind::kConcurrent, "[concurrent kernels]", {}));
   }
-  // Idle time is one stretch a run, as far as counting goes: all of its change is one of duration.
-  rows.push_back({{group.baseline.device_steps, group.baseline.idle},
-                  {group.candidate.device_steps, group.candidate.idle},
-                  std::nullopt,
-                  false});
+  rows.push_back(part_row(group, &GroupWork::idle));
   out.items.push_back(of_whole_step(LedgerKind::kIdle, "[idle]", {}));
+  if (group.baseline.other != 0 || group.candidate.other != 0) {
+    rows.push_back(part_row(group, &GroupWork::other));
+    out.items.push_back(of_whole_step(LedgerKind::kOther, "[no step]", {}));
+  }
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
   out.totals.push_back(of_whole_step(LedgerKind::kTotal, "[span]", ledger.total));
-  if (group.has_period()) close_over_period(group, out);
+  LedgerRow whole = part_row(group, &GroupWork::taken);
+  if (group.has_period()) {
+    extend(group,
+           {of_whole_step(LedgerKind::kBetween, "[between steps]", {}),
+            of_whole_step(LedgerKind::kBetweenOther, "[no step, between steps]", {})},
+           {part_row(group, &GroupWork::between), part_row(group, &GroupWork::between_other)}, "[period]", whole, out);
+  }
+  if (group.baseline.rare != 0 || group.candidate.rare != 0) {
+    extend(group, {of_whole_step(LedgerKind::kRare, "[rare steps]", {})}, {part_row(group, &GroupWork::rare)},
+           "[all steps]", whole, out);
+  }
   std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
     return std::llabs(x.change.change) > std::llabs(y.change.change);
   });

@@ -55,11 +55,24 @@ struct GroupComparison;
 
 // Rows of a ledger: one for each key of the cells, exposed communication, exposed copies, the time that concurrent
 // kernels count twice ("[concurrent kernels]", negative, only where there are some) and idle time. They add up to the
-// span. Where steps follow each other in both traces, "[between steps]", or "[overlap]" for a trace where it is
-// negative, completes them to the period (step_periods.h).
+// time that the step takes: its span, less what it shares with an earlier step (device_steps.h). Where steps follow
+// each other in both traces, "[between steps]" completes them to the period. "[no step]" is work that no step has. Rare
+// steps (usual_steps.h) are in none of these: "[rare steps]" is by how much they make the mean step longer.
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel, kRole, kLayerRole };
 inline bool is_by_layer(LedgerBy by) { return by != LedgerBy::kOp && by != LedgerBy::kRole; }
-enum class LedgerKind { kOperation, kFusion, kComm, kCopy, kConcurrent, kIdle, kBetween, kOverlap, kTotal };
+enum class LedgerKind {
+  kOperation,
+  kFusion,
+  kComm,
+  kCopy,
+  kConcurrent,
+  kIdle,
+  kOther,
+  kBetween,
+  kBetweenOther,
+  kRare,
+  kTotal
+};
 struct LedgerItem {
   LedgerKind kind = LedgerKind::kOperation;
   std::int32_t layer = 0;
@@ -71,7 +84,9 @@ struct LedgerItem {
 };
 struct LedgerAccount {
   std::vector<LedgerItem> items;   // by size of the change
-  std::vector<LedgerItem> totals;  // "[span]", and behind it "[period]" where steps follow each other
+  std::vector<LedgerItem> totals;  // "[span]"; "[period]" where steps follow each other; "[all steps]" with rare ones
+  // Of the steps that are compared: of the period if `by_period`, else of the span.
+  [[nodiscard]] const LedgerChange& total(bool by_period) const { return totals[by_period ? 1 : 0].change; }
 };
 LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& kernel_names, LedgerBy by);
 

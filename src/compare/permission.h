@@ -34,6 +34,7 @@ class Permission {
 struct GroupEvidence {
   bool other_work = false;         // both traces record the work, and it is not the same
   bool load_differs = false;       // the same work, but for more or fewer tokens or requests, or for other steps
+  std::string no_usual_step = {};  // bar_of(), of either trace
   bool names_out_of_step = false;  // of kernels, in either trace
 };
 Permission permission_of(const GroupEvidence& evidence);

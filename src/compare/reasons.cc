@@ -22,9 +22,9 @@ constexpr double kNearlyAll = 0.95;      // of the change of an operation: least
 constexpr double kSameLoad = 0.1;        // most that the mean batch may differ
 constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
 
-constexpr std::array<std::string_view, 11> kCauses = {"between_steps", "recording", "transition", "idle",
-                                                      "communication", "copies",    "operation",  "fusion",
-                                                      "concurrency",   "clocks",    "load"};
+constexpr std::array<std::string_view, 13> kCauses = {
+    "between_steps", "recording", "transition", "rare_steps",  "idle",   "communication", "copies",
+    "no_step",       "operation", "fusion",     "concurrency", "clocks", "load"};
 
 double size(const Reason& reason) { return std::abs(static_cast<double>(reason.change.change)); }
 
@@ -40,15 +40,18 @@ Cause cause_of(LedgerKind kind, bool recorded_alike) {
       return Cause::kConcurrency;
     case LedgerKind::kIdle:
       return Cause::kIdle;
+    case LedgerKind::kOther:
+    case LedgerKind::kBetweenOther:
+      return Cause::kNoStep;
     case LedgerKind::kBetween:
-    case LedgerKind::kOverlap:
       return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
+    case LedgerKind::kRare:
+      return Cause::kRareSteps;
     default:
       return Cause::kOperation;
   }
 }
 
-// Steps and devices, as DeviceStep has it.
 std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSide& side,
                                       std::int64_t DeviceStep::*figure) {
   std::vector<std::int64_t> values;
@@ -57,19 +60,14 @@ std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSid
   return values;
 }
 
-std::vector<std::int64_t> between_values(const ComparedTrace& trace, const GroupSide& side,
-                                         std::span<const std::int64_t> periods) {
+// Before a step of another kind.
+std::vector<std::int64_t> between_values(const ComparedTrace& trace, const GroupSide& side, StepKind to) {
   std::vector<std::int64_t> values;
-  for (const std::uint32_t i : side.device_steps) {
-    if (periods[i] != kUnknownValue) values.push_back(periods[i] - trace.work.steps[i].span);
+  for (const std::uint32_t i : side.matched) {
+    const Transition& transition = trace.periods.transitions[i];
+    if (transition.period != kUnknownValue && transition.to == to) values.push_back(trace.work.steps[i].between);
   }
   return values;
-}
-
-double mean(const std::vector<std::int64_t>& values) {
-  double sum = 0;
-  for (const std::int64_t value : values) sum += static_cast<double>(value);
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 // The number of requests (decode) or tokens of a step; 0: not known.
@@ -116,13 +114,14 @@ class Finder {
   // The rows of the ledger, divided by place.
   void collect() {
     const LedgerAccount account = ledger_of(group_, kernel_names_, LedgerBy::kOp);
-    out_.total = account.totals[out_.by_period ? 1 : 0].change;
+    out_.total = account.total(out_.by_period);
     for (const LedgerItem& item : account.items) {
       if (is_explained(item)) moved_ += std::abs(static_cast<double>(item.change.change));
     }
     const auto places = parts_by_row();
     for (const LedgerItem& item : account.items) {
-      if (item.change.change == 0) continue;
+      const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween || item.kind == LedgerKind::kRare;
+      if (item.change.change == 0 || !is_told) continue;
       Reason whole;
       whole.cause = cause_of(item.kind, out_.by_period);
       whole.op = item.op_class;
@@ -130,6 +129,10 @@ class Finder {
       whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
       whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
       if (whole.cause == Cause::kOperation) whole.interval = interval_of(whole);
+      if (whole.cause == Cause::kRareSteps) {
+        whole.baseline_n = static_cast<double>(group_.group.baseline.rare.size());
+        whole.candidate_n = static_cast<double>(group_.group.candidate.rare.size());
+      }
       const auto found = places.find({item.kind, item.kind == LedgerKind::kOperation ? item.op : item.op_class});
       if (item.of_step || found == places.end()) {
         all_.push_back(std::move(whole));
@@ -141,7 +144,8 @@ class Finder {
 
   // What lies between steps is no part of a span, and of a period that is not compared.
   [[nodiscard]] bool is_explained(const LedgerItem& item) const {
-    return out_.by_period || (item.kind != LedgerKind::kBetween && item.kind != LedgerKind::kOverlap);
+    const bool between = item.kind == LedgerKind::kBetween || item.kind == LedgerKind::kBetweenOther;
+    return item.kind != LedgerKind::kRare && (out_.by_period || !between);
   }
 
   [[nodiscard]] std::map<std::pair<LedgerKind, std::string>, std::vector<LayerPart>> parts_by_row() const {
@@ -163,10 +167,8 @@ class Finder {
                                       [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
       return found == group_.ops.end() ? std::nullopt : std::optional(found->change.interval);
     }
-    const GroupSide& a = group_.group.baseline;
-    const GroupSide& b = group_.group.candidate;
     const auto of = [&](std::int64_t DeviceStep::*figure) {
-      return interval(step_values(a_, a, figure), step_values(b_, b, figure));
+      return interval(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
     };
     switch (reason.cause) {
       case Cause::kIdle:
@@ -176,7 +178,7 @@ class Finder {
       case Cause::kCopies:
         return of(&DeviceStep::exposed_copy);
       case Cause::kBetweenSteps:
-        return interval(between_values(a_, a, a_.periods.within_kind), between_values(b_, b, b_.periods.within_kind));
+        return of(&DeviceStep::between);
       default:
         return std::nullopt;
     }
@@ -184,7 +186,7 @@ class Finder {
 
   static std::optional<Interval> interval(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
     if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
-    return difference_interval(draw_medians(a), draw_medians(b));
+    return difference_interval(draw_means(a), draw_means(b));
   }
 
   // Moves the part of a reason's change that another one explains, of which effects of counts stay.
@@ -254,6 +256,7 @@ class Finder {
     out_.rest = out_.total.change;
     for (Reason& reason : all_) {
       if (size(reason) < least_change) continue;
+      if (reason.is_part() && !group_.permission.may(Claim::kRatio)) continue;
       finish(reason);
       if (!reason.is_part()) {
         out_.reasons.push_back(std::move(reason));
@@ -273,13 +276,13 @@ class Finder {
   void add_transitions() {
     for (const TransitionChange& transition : group_.transitions) {
       if (!transition.change.recorded_alike) continue;
-      const auto a = between_values(a_, group_.group.baseline, a_.periods.to(transition.baseline_to));
-      const auto b = between_values(b_, group_.group.candidate, b_.periods.to(transition.candidate_to));
+      const auto a = between_values(a_, group_.group.baseline, transition.baseline_to);
+      const auto b = between_values(b_, group_.group.candidate, transition.candidate_to);
       Reason reason;
       reason.cause = Cause::kTransition;
       reason.to = transition.to;
-      reason.change.baseline = mean(a);
-      reason.change.candidate = mean(b);
+      reason.change.baseline = draw_means(a).mean;
+      reason.change.candidate = draw_means(b).mean;
       reason.change.change = std::llround(reason.change.candidate - reason.change.baseline);
       reason.change.duration_effect = reason.change.change;
       reason.baseline_n = static_cast<double>(a.size());
@@ -348,23 +351,33 @@ std::optional<StepKind> kind_after(const GroupReasons& group, const Reason& reas
   return std::nullopt;
 }
 
+const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
+  return cause == Cause::kRareSteps ? side.rare : cause == Cause::kTransition ? side.matched : side.device_steps;
+}
+
 // Where the hosts are while devices wait: of each trace all at once.
 void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool of_candidate) {
   if (hosts == nullptr) return;
   std::vector<HostQuestion> questions;
-  std::vector<Reason*> asking;
+  std::vector<std::optional<HostFrame>*> asking;
   for (GroupReasons& group : groups) {
     for (Reason& reason : group.reasons) {
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if ((!between && reason.cause != Cause::kIdle) || (reason.change.change > 0) != of_candidate) continue;
-      questions.push_back({of_candidate ? &group.group->group.candidate : &group.group->group.baseline, between,
-                           kind_after(group, reason, of_candidate)});
-      asking.push_back(&reason);
+      const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
+      questions.push_back({steps_of(side, reason.cause), between, kind_after(group, reason, of_candidate)});
+      asking.push_back(&reason.host);
+    }
+    const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
+    if (side.slow.empty()) continue;
+    for (const bool between : {false, true}) {
+      questions.push_back({side.slow, between, std::nullopt});
+      asking.push_back(&group.slow_hosts[of_candidate ? 1 : 0]);
     }
   }
   const std::vector<std::optional<HostFrame>> found = hosts->find(questions);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] && found[i]->share >= kMostWaiting) asking[i]->host = found[i];
+    if (found[i] && found[i]->share >= kMostWaiting) *asking[i] = found[i];
   }
 }
 

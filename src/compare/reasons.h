@@ -29,16 +29,18 @@ enum class Cause {
   kBetweenSteps,   // time between steps, or steps that overlap
   kRecording,      // the same where the traces record differently: no change of the program
   kTransition,     // time before a step of another kind; beside the change that the others explain
+  kRareSteps,      // rare long steps; beside it, too
   kIdle,           // the device runs nothing within a step
   kCommunication,  // exposed
   kCopies,         // exposed
+  kNoStep,         // work that no step has, while nothing else runs
   kOperation,      // kernels of a class
   kFusion,
   kConcurrency,  // kernels that run at once
   kClocks,       // kernels of computation, all by one factor
   kLoad,         // kernels under another load
 };
-std::string_view to_string(Cause cause);  // between_steps, recording, transition, idle ...
+std::string_view to_string(Cause cause);  // between_steps, recording, transition, rare_steps, idle ...
 
 enum class PlaceKind { kStep, kLayers, kStepHead, kStepTail };
 
@@ -78,7 +80,9 @@ struct Reason {
   bool whole_row = true;          // all that the ledger has of it in one row
   bool opposing = false;          // against the direction of the whole change
   // Of the change that is explained; else beside it.
-  [[nodiscard]] bool is_part() const { return cause != Cause::kRecording && cause != Cause::kTransition; }
+  [[nodiscard]] bool is_part() const {
+    return cause != Cause::kRecording && cause != Cause::kTransition && cause != Cause::kRareSteps;
+  }
 };
 
 // Of one group of steps.
@@ -90,7 +94,9 @@ struct GroupReasons {
   double slower = 0, faster = 0;  // ns: sums of the parts that got longer, that got shorter (negative)
   std::int64_t rest = 0;          // total - what reasons that are part of it explain
   std::vector<Reason> unsteady;   // large, but not beyond the difference from step to step: no reasons
-  double weight = 0;              // ns that the group and its transitions add to the change of the run, by mean number
+  std::optional<HostFrame>
+      slow_hosts[2];  // of either side with two kinds of steps: while its device waits in slow ones
+  double weight = 0;  // ns that the group and its transitions add to the change of the run, by mean number
 };
 
 // Both traces, and where their hosts were (null: not looked at).

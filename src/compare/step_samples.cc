@@ -23,7 +23,7 @@ void add_load(const StepInfo& info, KindSamples& kind) {
 }
 
 void add_transitions(const ComparedTrace& trace, const GroupSide& group, KindSamples& kind) {
-  for (const std::uint32_t step : group.device_steps) {
+  for (const std::uint32_t step : group.matched) {
     const Transition& transition = trace.periods.transitions[step];
     if (transition.period == kUnknownValue) continue;
     kind.samples[period_measure(to_string(transition.to))].push_back(transition.period);
@@ -64,8 +64,9 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
     // Not every kind of steps follows on both sides, and files of earlier versions do not say.
     const bool both = a.samples.contains(measure) && b.samples.contains(measure);
     if (is_transition(measure) && !both) continue;
-    SampleChange change{a.kind, measure,
-                        make_change(values_of(a, measure), values_of(b, measure), 1, comparable, rule)};
+    SampleChange change{
+        a.kind, measure,
+        make_change(values_of(a, measure), values_of(b, measure), 1, comparable ? "" : "the load differs", rule)};
     if (measure == to_string(StepMetric::kPeriod)) {
       judge_period(change.change, recording, a.waits, b.waits);
       if (!change.change.caveat.empty())
@@ -80,7 +81,7 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   std::stable_sort(metrics.begin(), metrics.end(),
                    [&](const SampleChange& x, const SampleChange& y) { return rank(x) < rank(y); });
   std::stable_sort(ops.begin(), ops.end(), [](const SampleChange& x, const SampleChange& y) {
-    return x.change.baseline.median + x.change.candidate.median > y.change.baseline.median + y.change.candidate.median;
+    return x.change.baseline.mean + x.change.candidate.mean > y.change.baseline.mean + y.change.candidate.mean;
   });
   out.changes.insert(out.changes.end(), metrics.begin(), metrics.end());
   out.changes.insert(out.changes.end(), ops.begin(), ops.end());
@@ -90,14 +91,21 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
 
 StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kernel_names) {
   StepSamples out{trace.description.label, trace.description.devices, trace.recorded.recording, {}};
-  std::map<std::string, GroupSide> groups;
+  std::map<std::string, std::vector<std::uint32_t>> groups;
   for (std::uint32_t i = 0; i < trace.work.steps.size(); ++i) {
     const std::uint32_t step = trace.work.steps[i].step;
     const std::string kind = step == 0 ? "trace" : std::string(to_string(trace.steps.steps[step - 1].info.kind));
-    groups[kind].device_steps.push_back(i);
+    groups[kind].push_back(i);
   }
   const ClassLevels levels = ClassLevels::coarsest(kernel_names);
-  for (const auto& [name, group] : groups) {
+  for (const auto& [name, steps] : groups) {
+    const bool whole = trace.work.steps[steps.front()].step == 0;
+    GroupSide group;
+    if (whole) {
+      group.device_steps = group.matched = steps;
+    } else {
+      group = group_side(trace, StepKind::kUnknown, steps);
+    }
     const GroupWork work = sum_work(trace, group, kernel_names, levels);
     KindSamples kind{name, work.device_steps, 0, 0, work.waits, {}};
     for (const std::uint32_t i : group.device_steps) {

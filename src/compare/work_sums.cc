@@ -1,6 +1,7 @@
 #include "compare/work_sums.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/dense_index.h"
 #include "base/saturating.h"
@@ -56,7 +57,7 @@ class Summer {
       const NameId name = trace_.name(names_[row]);
       const std::int32_t layer = trace_.layers.of_kernel[row];
       const std::int64_t time = duration_or_zero(dur_[row]);
-      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[i]}, trace_.roles.of(row).role);
+      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[row]}, trace_.roles.of(row).role);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(layer), time);
     }
@@ -65,15 +66,19 @@ class Summer {
       const Work work = work_of_memory(memory_kind_[row]);
       const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
       const std::int64_t time = duration_or_zero(memory_dur_[row]);
-      count(kNoLayer, name, work, {1, time, trace_.work.memory_own[i]}, Role::kNone);
+      count(kNoLayer, name, work, {1, time, trace_.work.memory_own[row]}, Role::kNone);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(kNoLayer), time);
     }
     ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
     layers_.close(out_.layer_times, layer_of);
     ++out_.device_steps;
-    out_.span = saturating_add(out_.span, step.span);
-    out_.idle = saturating_add(out_.idle, step.idle);
+    const auto sum = [](std::int64_t& to, std::int64_t time) { to = saturating_add(to, time); };
+    sum(out_.taken, step.taken);
+    sum(out_.idle, step.idle);
+    sum(out_.other, step.other);
+    sum(out_.between, step.between);
+    sum(out_.between_other, step.between_other);
   }
   GroupWork take() { return std::move(out_); }
 
@@ -99,6 +104,19 @@ class Summer {
   GroupWork out_;
 };
 
+// See GroupWork::rare.
+std::int64_t rare_time(const ComparedTrace& trace, const GroupSide& group) {
+  if (group.rare.empty()) return 0;
+  const auto sum = [&](const std::vector<std::uint32_t>& steps) {
+    double time = 0;
+    for (const std::uint32_t i : steps) time += static_cast<double>(time_of(trace, group, i));
+    return time;
+  };
+  const auto usual = static_cast<double>(group.device_steps.size()), rare = static_cast<double>(group.rare.size());
+  const double all = sum(group.device_steps) + sum(group.rare);
+  return std::llround(all * usual / (usual + rare) - sum(group.device_steps));
+}
+
 }  // namespace
 
 void WorkSum::add(const WorkSum& other) {
@@ -112,8 +130,9 @@ GroupWork sum_work(const ComparedTrace& trace, const GroupSide& group, const Ker
   Summer summer(trace, kernel_names, levels);
   for (const std::uint32_t step : group.device_steps) summer.add(trace.work.steps[step]);
   GroupWork out = summer.take();
+  out.rare = rare_time(trace, group);
   out.periods = sum_periods(trace.steps, trace.work.steps, group.device_steps, trace.periods.within_kind);
-  out.waits = sum_host_waits(trace.recorded, group.device_steps, trace.periods.within_kind);
+  if (group.by_period) out.waits = sum_host_waits(trace.recorded, group.device_steps, trace.periods.within_kind);
   return out;
 }
 

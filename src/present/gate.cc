@@ -23,7 +23,7 @@ struct KindChanges {
 };
 
 bool is_known(const Change* change) {
-  return change != nullptr && change->baseline.median > 0 && change->candidate_steps > 0;
+  return change != nullptr && change->baseline.mean > 0 && change->candidate_steps > 0;
 }
 
 // Judges the measures of one kind of steps.
@@ -43,7 +43,7 @@ class Judge {
 
  private:
   void judge(std::string_view measure, const Change& change) {
-    const double percent = 100 * change.difference() / change.baseline.median;
+    const double percent = 100 * change.difference() / change.baseline.mean;
     GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
     const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
     if (change.verdict == Verdict::kInconclusive) {
@@ -96,20 +96,23 @@ class Judge {
     const Change* span = changes_.by_metric(StepMetric::kSpan);
     const std::string_view measure = to_string(StepMetric::kPeriod);
     if (is_known(period) && !period->recorded_alike) {
-      not_judged(period->reason);
+      not_judged(measure, period->reason + ": judged by span");
     } else if (is_known(period)) {
       judge(measure, *period);
       tell_caveat(measure, *period);
     }
     const bool one_side = period != nullptr && (period->baseline_steps > 0) != (period->candidate_steps > 0);
-    if (one_side) not_judged("known for one trace only");
+    if (one_side) not_judged(measure, "known for one trace only: judged by span");
     if (!is_known(span)) return unknown(StepMetric::kSpan);
+    if (is_known(period) && period->recorded_alike && span->reason == kOverlap) {
+      return not_judged(to_string(StepMetric::kSpan), std::string(kOverlap) + ": judged by period");
+    }
     judge(to_string(StepMetric::kSpan), *span);
   }
 
-  void not_judged(const std::string& reason) {
-    add(to_string(StepMetric::kPeriod), std::nullopt, GateOutcome::kNotJudged, reason + ": judged by span");
-    note_(fmt::format("gate: {}, period: {}: judged by span", changes_.kind, reason));
+  void not_judged(std::string_view measure, const std::string& reason) {
+    add(measure, std::nullopt, GateOutcome::kNotJudged, reason);
+    note_(fmt::format("gate: {}, {}: {}", changes_.kind, measure, reason));
   }
 
   const Gate& gate_;

@@ -38,6 +38,9 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
                                                                                           : "kernels");
     case Cause::kFusion:
       return pair("fusion");
+    case Cause::kRareSteps:
+    case Cause::kNoStep:
+      return one("steps");
     case Cause::kConcurrency:
       return one("timeline");
     case Cause::kClocks:

@@ -9,6 +9,7 @@
 #include "present/cells.h"
 #include "present/reason_words.h"
 #include "present/side_names.h"
+#include "present/step_words.h"
 
 namespace tracedb {
 namespace {
@@ -93,9 +94,12 @@ class Writer : PageWriter {
 
   Sentence headline(const GroupReasons& group) const {
     const Change& change = judged(group);
-    const double a = change.baseline.median, b = change.candidate.median;
+    const double a = change.baseline.mean, b = change.candidate.mean;
     const std::string& label = group.group->group.label;
     const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", this->unit(group, true)};
+    if (Sentence bar = no_usual_step(group); !bar.text.empty()) {
+      return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
+    }
     if (a <= 0 || b <= 0) {
       return say("compare.times", "{kind}{baseline_time:time} and {candidate_time:time}{unit}.",
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
@@ -127,6 +131,22 @@ class Writer : PageWriter {
                 {"difference", difference(a, b)},
                 {"few_steps", few_steps(group, change)},
                 {"why", why_sentence(group)}});
+  }
+
+  // Why there is no time of a step to compare.
+  Sentence no_usual_step(const GroupReasons& group) const {
+    std::vector<Sentence> sides;
+    const auto add = [&](const std::string& name, const ComparedTrace& trace, const GroupSide& side,
+                         const std::optional<HostFrame>& host) {
+      if (bar_of(side).empty()) return;
+      sides.push_back(say("", "{side}: {why}",
+                          {{"side", name},
+                           {"why", side.slow.empty() ? Sentence{std::string(bar_of(side)), "overlap"}
+                                                     : kinds_words(trace, side, host)}}));
+    };
+    add(names_.baseline, input_.in.baseline, group.group->group.baseline, group.slow_hosts[0]);
+    add(names_.candidate, input_.in.candidate, group.group->group.candidate, group.slow_hosts[1]);
+    return joined(sides, "; ");
   }
 
   // One step says how long that one took.
@@ -217,6 +237,12 @@ class Writer : PageWriter {
     for (const TransitionChange& transition : own.transitions) {
       parts.push_back(change_text(transition.change, period_measure(transition.to)));
     }
+    const auto left_out = [&](const std::string& name, Sentence steps) {
+      if (steps.text.empty()) return;
+      parts.push_back(say("left_out", "{side} without {steps}", {{"side", name}, {"steps", std::move(steps)}}));
+    };
+    left_out(names_.baseline, left_out_words(input_.in.baseline, own.group.baseline));
+    left_out(names_.candidate, left_out_words(input_.in.candidate, own.group.candidate));
     for (const Tally& tally : own.tallies) {
       if (tally.what != "operations") parts.push_back(tally_sentence(tally));
     }
@@ -224,7 +250,7 @@ class Writer : PageWriter {
   }
 
   static Sentence change_text(const Change& change, const std::string& measure) {
-    const double a = change.baseline.median;
+    const double a = change.baseline.mean;
     if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});
     const Sentence why =
         !change.reason.empty()
@@ -243,6 +269,8 @@ class Writer : PageWriter {
 
   void why(const GroupReasons& group, bool first) {
     const double change = static_cast<double>(group.total.change);
+    const bool told = group.group->permission.may(Claim::kRatio);
+    if (!told && group.reasons.empty()) return;
     if (group.reasons.empty()) {
       if (first || group.unsteady.empty()) return rest(group, 0);
     }
@@ -268,7 +296,7 @@ class Writer : PageWriter {
       if (++number > most) break;
       reason_item(group, reason, number);
     }
-    rest(group, group.reasons.size() - std::min(group.reasons.size(), most));
+    if (told) rest(group, group.reasons.size() - std::min(group.reasons.size(), most));
   }
 
   void reason_item(const GroupReasons& group, const Reason& reason, std::size_t number) {

@@ -72,6 +72,18 @@ class ReasonWords {
              {"candidate_n", std::llround(reason_.candidate_n)},
              {"interval", interval_text(reason_)},
              {"host", hosts()}});
+      case Cause::kRareSteps:
+        return told(
+            "rare long steps, beside the regular ones: {baseline_n:count} of {baseline_steps:count} -> "
+            "{candidate_n:count} of {candidate_steps:count}, which add {times} a step{host}",
+            {{"baseline_n", reason_.baseline_n},
+             {"baseline_steps", group_.group.baseline.device_steps.size() + group_.group.baseline.rare.size()},
+             {"candidate_n", reason_.candidate_n},
+             {"candidate_steps", group_.group.candidate.device_steps.size() + group_.group.candidate.rare.size()},
+             {"times", from_to()},
+             {"host", hosts()}});
+      case Cause::kNoStep:
+        return told("work of no step, while no step's runs: {times}", {{"times", from_to()}});
       case Cause::kIdle:
         return told("idle within the step: {times}{interval}{host}",
                     {{"times", from_to()}, {"interval", interval_text(reason_)}, {"host", hosts()}});
@@ -328,6 +340,10 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
     case Cause::kTransition:
       return told("idles {change:time} {how} before the next {next}{host}",
                   {size, waits, {"next", next_step(reason)}, host});
+    case Cause::kRareSteps:
+      return told("has rare long steps that add {change:time} {how} a step", {size, more});
+    case Cause::kNoStep:
+      return told("spends {change:time} {how} in work of no step", {size, more});
     case Cause::kIdle:
       return told("idles {change:time} {how} within the step{host}", {size, waits, host});
     case Cause::kCommunication:

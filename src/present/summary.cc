@@ -8,6 +8,7 @@
 #include "base/text/counted.h"
 #include "present/cells.h"
 #include "present/sections.h"
+#include "present/step_words.h"
 #include "report/cell_text.h"
 
 namespace tracedb {
@@ -15,8 +16,8 @@ namespace {
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string time_text(const MedianDraws& of, std::size_t steps) {
-  return steps > 0 ? fact_text(of.median, Unit::kTime, TimeUnit::kAuto) : "unknown";
+std::string time_text(const MeanDraws& of, std::size_t steps) {
+  return steps > 0 ? fact_text(of.mean, Unit::kTime, TimeUnit::kAuto) : "unknown";
 }
 
 struct SummaryLine {
@@ -112,11 +113,11 @@ class Summary {
                             time_text(change.candidate, change.candidate_steps));
     line.verdict = verdict_text(change, in_.human_readable);
     if (change.baseline_steps == 0 || change.candidate_steps == 0) return;
-    line.change = share_cell(change.difference(), change.baseline.median);
+    line.change = share_cell(change.difference(), change.baseline.mean);
     const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
     if (few && in_.human_readable) return;  // no interval to go by
-    line.low = share_cell(change.interval.low, change.baseline.median);
-    line.high = share_cell(change.interval.high, change.baseline.median);
+    line.low = share_cell(change.interval.low, change.baseline.mean);
+    line.high = share_cell(change.interval.high, change.baseline.mean);
   }
 
   void headline(const GroupComparison& group) {
@@ -125,7 +126,12 @@ class Summary {
       add(label + ": steps", std::to_string(group.group.baseline.device_steps.size()),
           std::to_string(group.group.candidate.device_steps.size()));
     }
-    if (group.baseline.periods.known() || group.candidate.periods.known()) {
+    const std::string left_a = left_out_words(in_.baseline, group.group.baseline).text;
+    const std::string left_b = left_out_words(in_.candidate, group.group.candidate).text;
+    if (!left_a.empty() || !left_b.empty()) {
+      add(label + ": left out", left_a.empty() ? "nothing" : left_a, left_b.empty() ? "nothing" : left_b);
+    }
+    if (group.group.baseline.by_period || group.group.candidate.by_period) {
       add_change(label + ": period", group.metric(StepMetric::kPeriod));
     }
     for (const TransitionChange& transition : group.transitions) {

@@ -19,6 +19,7 @@
 #include "compare/trace/recording.h"
 #include "passes/steps/step_stats.h"
 #include "present/reason_words.h"
+#include "present/step_words.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 
@@ -42,8 +43,9 @@ struct GroupTime {
   const GroupComparison& group;
   LedgerAccount account;
 
-  [[nodiscard]] double total() const { return account.totals.back().change.candidate; }  // mean, ns
-  [[nodiscard]] bool by_period() const { return account.totals.size() > 1; }
+  [[nodiscard]] double total() const { return account.total(by_period()).candidate; }  // mean, ns
+  [[nodiscard]] bool by_period() const { return group.has_period(); }
+  [[nodiscard]] const GroupSide& side() const { return group.group.candidate; }
   [[nodiscard]] double of(std::initializer_list<LedgerKind> kinds) const {
     double sum = 0;
     for (const LedgerItem& item : account.items) {
@@ -51,7 +53,7 @@ struct GroupTime {
     }
     return sum;
   }
-  [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween, LedgerKind::kOverlap}); }
+  [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween}); }
 };
 
 class TraceWords : PageWriter {
@@ -89,23 +91,24 @@ class TraceWords : PageWriter {
     return group.group.whole_trace ? "" : fmt::format(" --phase {}", to_string(group.group.candidate.kind));
   }
 
-  // Of the steps that have one, else of the spans; ns.
-  [[nodiscard]] double median_time(const GroupTime& of) const {
-    const auto sample =
-        step_sample(in_.trace.work, of.group.group.candidate.device_steps,
-                    of.by_period() ? StepMetric::kPeriod : StepMetric::kSpan, in_.trace.periods.within_kind);
-    return median_of(sample).value_or(0);
-  }
-
   [[nodiscard]] std::string headline() const {
     const GroupTime& main = groups_.front();
-    const std::size_t n = main.group.group.candidate.device_steps.size();
+    const std::size_t n = main.side().device_steps.size();
     std::string text = in_.trace.description.devices + ": ";
+    if (!main.side().slow.empty()) {
+      return text + fmt::format("{}s are of two kinds: {}.", step_words(main.group).substr(2),
+                                kinds_words(in_.trace, main.side(), host_).text);
+    }
     if (main.group.group.whole_trace) {
       text += fmt::format("the trace takes {} and shows no steps. ", brief_time(main.total()));
     } else {
-      text += fmt::format("{} {} {} ({}{}). ", step_words(main.group), main.by_period() ? "takes" : "spans",
-                          brief_time(median_time(main)), n > 1 ? "median of " : "", counted(n, "step"));
+      const std::string left_out = left_out_words(in_.trace, main.side()).text;
+      text += fmt::format("{} {} {} ({}{}{}{}). ", step_words(main.group),
+                          main.by_period()          ? "takes"
+                          : main.side().overlapping ? "overlaps with others and takes"
+                                                    : "spans",
+                          brief_time(main.total()), n > 1 ? "mean of " : "", counted(n, "step"),
+                          left_out.empty() ? "" : "; left out: ", left_out);
     }
     return text + verdict(main) + before_first_work(main);
   }
@@ -213,9 +216,10 @@ class TraceWords : PageWriter {
   // Looked for where the device runs nothing for much of a step: it takes time to read all that the host did.
   void find_host() {
     const GroupTime& main = groups_.front();
-    if (main.idle() < kMuchIdle * main.total()) return;
-    host_between_ = main.of({LedgerKind::kBetween}) > main.of({LedgerKind::kIdle});
-    const HostQuestion question{&main.group.group.candidate, host_between_, std::nullopt};
+    const bool has_kinds = !main.side().slow.empty();
+    if (main.idle() < kMuchIdle * main.total() && !has_kinds) return;
+    const HostQuestion question = question_of(in_.trace, has_kinds ? main.side().slow : main.side().device_steps);
+    host_between_ = question.between;
     host_ = HostFrames(in_.index, in_.trace).find(std::span(&question, 1)).front();
     if (host_ && host_->share < kMostly) host_.reset();
     const RecordedGaps gaps =
@@ -234,10 +238,13 @@ class TraceWords : PageWriter {
       const double comm = of.of({LedgerKind::kComm});
       std::string text =
           fmt::format("{}{}{} {}, of which the device is busy {}",
-                      group.group.whole_trace ? "no steps; " : counted(n, "device step") + ": ", n > 1 ? "median " : "",
-                      measure(of), brief_time(median_time(of)), percent(total - of.idle(), total));
+                      group.group.whole_trace ? "no steps; " : counted(n, "device step") + ": ", n > 1 ? "mean " : "",
+                      measure(of), brief_time(total), percent(total - of.idle(), total));
       if (comm > 0 && comm >= kWorthNaming * total)
         text += fmt::format(" ({} only with communication)", percent(comm, total));
+      if (const std::string left_out = left_out_words(in_.trace, of.side()).text; !left_out.empty())
+        text += "; left out: " + left_out;
+      if (!of.side().slow.empty()) text += "; two kinds: " + kinds_words(in_.trace, of.side(), std::nullopt).text;
       if (const auto rate = group.candidate.periods.tokens_per_s()) text += fmt::format("; {:.4g} tokens/s", *rate);
       add(BlockKind::kItem, text, (group.group.whole_trace ? std::string("trace") : group.group.label) + ":");
     }
@@ -252,6 +259,7 @@ class TraceWords : PageWriter {
     std::size_t number = 0;
     const std::size_t most = first ? kMostItems : kMostItems / 2;
     for (const LedgerItem& item : of.account.items) {
+      if (item.kind == LedgerKind::kRare) continue;  // beside the mean
       const double time = item.change.candidate;
       if (time < kWorthSaying * of.total() || number == most) continue;
       add(BlockKind::kItem,
@@ -286,6 +294,9 @@ class TraceWords : PageWriter {
                                        : "idle: the device runs nothing within the step";
       case LedgerKind::kBetween:
         return "between steps: the device runs nothing until the next begins";
+      case LedgerKind::kOther:
+      case LedgerKind::kBetweenOther:
+        return "work that is in no step, while none runs on the device";
       case LedgerKind::kComm:
         return fmt::format("exposed communication: {} collective{}, while nothing computes", count, n == 1 ? "" : "s");
       case LedgerKind::kCopy:
@@ -318,6 +329,9 @@ class TraceWords : PageWriter {
       case LedgerKind::kIdle:
       case LedgerKind::kBetween:
         return "trace-query gaps $T" + phase;
+      case LedgerKind::kOther:
+      case LedgerKind::kBetweenOther:
+        return "trace-query steps $T";
       case LedgerKind::kComm:
         return "trace-query comms $T" + phase;
       case LedgerKind::kCopy:

@@ -66,8 +66,8 @@ def check_distribution(picture, verdicts):
         equal(side["values"], sorted(side["values"]), "values in order")
         require(len(side["values"]) == min(side["count"], 2000), "as many values")
         if side["count"]:
-            close(side["median"], row[name], 0.5, f"median of the {name}")
-            require(side["low"] is None or side["low"] <= side["median"] <= side["high"], "the median is in its interval")
+            close(side["mean"], row[name], 0.5, f"mean of the {name}")
+            require(side["low"] is None or side["low"] <= side["mean"] <= side["high"], "the mean is in its interval")
 
 
 def check_layers(picture, sums):

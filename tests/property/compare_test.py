@@ -16,30 +16,15 @@ from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
 LEAST = 0.97  # of precision and recall
 
 
-def between_steps(side, phase):
-    """ns between steps of the phase that follow each other, scaled to all of them and rounded half away from zero, as a
-    sum, and the number of steps; None where none follow each other."""
-    steps = side.truth["steps"]
-    gaps = [after["gpu_begin"] - step["gpu_end"] for step, after in zip(steps, steps[1:])
-            if step["kind"] == after["kind"] == phase]
-    if not gaps:
-        return None
-    runs = sum(step["kind"] == phase for step in steps)
-    size, rest = divmod(abs(sum(gaps)) * runs, len(gaps))
-    size += 2 * rest >= len(gaps)
-    return (size if sum(gaps) >= 0 else -size), runs
-
-
 def check_period(sides, phase, rows):
-    """The account closes over the period where steps of the phase follow each other on both sides."""
-    found = [between_steps(side, phase) for side in sides]
-    period = ledger_total(rows, "[period]")
-    equal(period is not None, None not in found, f"{phase}: a period")
-    for side, key, between in zip(sides, ("baseline", "candidate"), found if period else ()):
-        total, steps = between
-        span, _ = side.mean_of_steps(phase, lambda step: step["gpu_end"] - step["gpu_begin"])
-        equal(sum(row[key] for row in rows if row["item"] in BETWEEN), total / steps, f"{phase}: between steps, {key}")
-        equal(period[key], (span + total) / steps, f"{phase}: period of the {key}")
+    """The account closes over the period where most steps of the phase follow each other on both sides."""
+    found = [side.counted(phase) for side in sides]
+    total = ledger_total(rows, "[period]")
+    equal(total is not None, all(periods for _, periods in found), f"{phase}: a period")
+    for key, (steps, periods) in zip(("baseline", "candidate"), found if total else ()):
+        between = sum(periods) - sum(step["gpu_end"] - step["gpu_begin"] for step in steps)
+        equal(sum(row[key] for row in rows if row["item"] in BETWEEN), between / len(steps), f"{phase}: between steps, {key}")
+        equal(total[key], sum(periods) / len(steps), f"{phase}: period of the {key}")
 
 
 def check_ledger(sides, ledger):
@@ -95,7 +80,7 @@ def check_apart(sides, ledger, warnings):
     said."""
     gaps = [side.truth["options"]["step_gap_ns"] for side in sides]
     rows = [row for row in ledger if row["item"] in BETWEEN]
-    require(rows or all(between_steps(side, kind) is None for side in sides for kind in side.kinds), "no row between steps")
+    require(rows or not all(side.counted(kind)[1] for side in sides for kind in set(side.kinds)), "no row between steps")
     for row in rows:
         planted = gaps[1] - gaps[0]
         require(abs(row["change"] - planted) < 0.05 * abs(planted) + 1e6, f"planted {planted} ns between steps: {row}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from page_commands import check_commands  # noqa: E402
+from planted_pairs import counted_steps  # noqa: E402
 from time_oracle import length, union, without  # noqa: E402
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
@@ -32,7 +33,7 @@ class Side:
         self.index = ingest(path, folder / f"{name}.tracedb")
         truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
         self.steps = truth["steps"]
-        self.decode = [step for step in self.steps if step["kind"] == "decode"]
+        self.decode, _ = counted_steps(self.steps, "decode")
         self.fusions = truth["fusions"]
         decode = {step["index"] for step in self.decode}
         self.times = collections.Counter()  # ns of (layer, role, class), in all decode steps
@@ -51,9 +52,8 @@ class Side:
         return sum(time for key, time in self.times.items() if wanted(*key)) / len(self.decode)
 
     def between(self):
-        gaps = [after["gpu_begin"] - step["gpu_end"] for step, after in zip(self.decode, self.decode[1:])
-                if after["index"] == step["index"] + 1]
-        return sum(gaps) / len(gaps)
+        after = {step["index"]: after for step, after in zip(self.steps, self.steps[1:])}
+        return sum(after[step["index"]]["gpu_begin"] - step["gpu_end"] for step in self.decode) / len(self.decode)
 
     def before_prefill(self):
         gaps = [after["gpu_begin"] - step["gpu_end"] for step, after in zip(self.steps, self.steps[1:])

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from compare_cases import BETWEEN, RARE, TOTALS  # noqa: E402
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
 # The label of a kernel -> its role; both norms of a layer have one label, and are told apart by their order.
@@ -87,9 +88,9 @@ def ledger(baseline, candidate, by):
     totals, sums = {}, {}
     for row in section["rows"]:
         figures = (row["baseline"], row["candidate"], row["change"])
-        if row["item"] in ("[span]", "[period]"):
+        if row["item"] in TOTALS:
             totals[row["phase"], row["item"]] = figures
-        elif row["item"] not in ("[between steps]", "[overlap]"):
+        elif row["item"] not in (*BETWEEN, RARE):
             sums[row["phase"]] = tuple(map(sum, zip(sums.get(row["phase"], (0, 0, 0)), figures)))
     require(sums, "an empty ledger")
     return {"totals": totals, "sums": sums}

@@ -6,6 +6,7 @@ import json
 import re
 
 from trace_cases import equal, ingest, make_trace, open_index, require
+from usual_steps import counted
 
 TAIL = "-2"
 # A comparison names kernels in readable form and without Inductor's numbers; these the generator has otherwise.
@@ -54,8 +55,20 @@ class Side:
 
     def mean_of_steps(self, kind, figure):
         """ns a step, as sum and number of steps."""
-        values = [figure(step) for step in self.truth["steps"] if step["kind"] == kind]
+        values = [figure(step) for step in self.counted(kind)[0]]
         return sum(values), len(values)
+
+    def counted(self, kind):
+        """The steps that figures are of, and their periods if they are compared by these, else None."""
+        return counted_steps(self.truth["steps"], kind)
+
+
+def counted_steps(steps, kind):
+    periods = [after["gpu_begin"] - step["gpu_begin"] if after and after["kind"] == kind else None
+               for step, after in zip(steps, [*steps[1:], None]) if step["kind"] == kind]
+    own = [step for step in steps if step["kind"] == kind]
+    places, by_period = counted([step["gpu_end"] - step["gpu_begin"] for step in own], periods)
+    return [own[i] for i in places], [periods[i] for i in places] if by_period else None
 
 
 def make_side(folder, name, options):

@@ -155,7 +155,7 @@ class Cutter {
       const Work work = work_of_kernel(kinds_[row]);
       const std::int64_t time = duration_or_zero(dur_[row]);
       sequence.add(
-          {trace_.name(names_[row]), 0, work, row, 1, time, accounted_time(work, time, trace_.work.kernel_own[i])},
+          {trace_.name(names_[row]), 0, work, row, 1, time, accounted_time(work, time, trace_.work.kernel_own[row])},
           streams_[row]);
     }
     for (const std::int32_t layer : opened_) {

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.h"
-
 namespace tracedb {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x7472616365646221;
-constexpr std::size_t kDirectly = 50;  // values; beyond, ranks are drawn
+constexpr std::size_t kDirectly = 50;  // values; beyond, means are drawn
 
 __extension__ using WideProduct = unsigned __int128;
 
@@ -26,7 +24,7 @@ class Random {
     return z ^ (z >> 31);
   }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<WideProduct>(next()) * n) >> 64); }
-  // Sum of twelve uniform numbers less six: near enough to normal for a rank.
+  // Sum of twelve uniform numbers less six: near enough to normal for an interval of 95 %.
   double normal() {
     double sum = -6;
     for (int i = 0; i < 12; ++i) sum += static_cast<double>(next() >> 11) * 0x1p-53;
@@ -44,46 +42,49 @@ std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
   return seed;
 }
 
-double resampled_median(std::span<const std::int64_t> sorted, Random& random, std::vector<std::uint32_t>& hits) {
-  const std::size_t n = sorted.size();
-  if (n > kDirectly) {
-    const double rank = (static_cast<double>(n - 1) + random.normal() * std::sqrt(static_cast<double>(n))) / 2;
-    const auto position = static_cast<std::int64_t>(std::llround(rank));
-    return static_cast<double>(
-        sorted[static_cast<std::size_t>(std::clamp<std::int64_t>(position, 0, static_cast<std::int64_t>(n) - 1))]);
-  }
-  // How often each value is drawn, and the middle of those: no sorting.
-  hits.assign(n, 0);
-  for (std::size_t i = 0; i < n; ++i) ++hits[random.below(n)];
-  const auto at = [&](std::size_t rank) {
-    std::size_t position = 0;
-    for (std::size_t seen = hits[0]; seen <= rank; seen += hits[++position]) {
-    }
-    return static_cast<double>(sorted[position]);
-  };
-  return n % 2 == 1 ? at(n / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
+double mean_of(std::span<const std::int64_t> values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return sum / static_cast<double>(values.size());
+}
+
+// Of the mean of a resample.
+double standard_error(std::span<const std::int64_t> values, double mean) {
+  double squares = 0;
+  for (const std::int64_t value : values)
+    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+  return std::sqrt(squares) / static_cast<double>(values.size());
 }
 
 }  // namespace
 
-MedianDraws draw_medians(std::span<const std::int64_t> values, std::size_t zeros) {
+MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
   std::vector<std::int64_t> sorted(values.begin(), values.end());
   sorted.insert(sorted.end(), zeros, 0);
   if (sorted.empty()) return {};
   std::sort(sorted.begin(), sorted.end());
-  MedianDraws out{sorted_median(sorted), {}};
+  MeanDraws out{mean_of(sorted), {}};
   if (sorted.front() == sorted.back()) {
-    out.draws.assign(kResamples, out.median);
+    out.draws.assign(kResamples, out.mean);
     return out;
   }
   Random random(seed_of(sorted));
-  std::vector<std::uint32_t> hits;
+  const std::size_t n = sorted.size();
+  const double error = standard_error(sorted, out.mean);
   out.draws.reserve(kResamples);
-  for (std::size_t i = 0; i < kResamples; ++i) out.draws.push_back(resampled_median(sorted, random, hits));
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    if (n > kDirectly) {
+      out.draws.push_back(out.mean + error * random.normal());
+      continue;
+    }
+    double sum = 0;
+    for (std::size_t drawn = 0; drawn < n; ++drawn) sum += static_cast<double>(sorted[random.below(n)]);
+    out.draws.push_back(sum / static_cast<double>(n));
+  }
   return out;
 }
 
-Interval difference_interval(const MedianDraws& baseline, const MedianDraws& candidate) {
+Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate) {
   std::array<double, kResamples> differences{};
   for (std::size_t i = 0; i < kResamples; ++i) {
     differences[i] =
@@ -101,7 +102,7 @@ std::string_view to_string(Verdict verdict) {
 }
 
 std::string reason_of(const Evidence& evidence, const VerdictRule& rule) {
-  if (!evidence.comparable) return "the load differs";
+  if (!evidence.barred.empty()) return std::string(evidence.barred);
   if (std::min(evidence.baseline_steps, evidence.candidate_steps) < rule.least_steps) {
     return fmt::format("{}/{} steps", evidence.baseline_steps, evidence.candidate_steps);
   }

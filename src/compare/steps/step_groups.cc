@@ -11,6 +11,9 @@
 
 #include "base/saturating.h"
 #include "base/text/counted.h"
+#include "base/unknown.h"
+#include "compare/steps/step_metrics.h"
+#include "compare/steps/usual_steps.h"
 
 namespace tracedb {
 namespace {
@@ -69,21 +72,30 @@ double mix_distance(const Buckets& a, const Buckets& b) {
   return distance / 2;
 }
 
-GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps) {
-  GroupSide group;
-  group.kind = kind;
-  std::sort(steps.begin(), steps.end());
-  group.device_steps = std::move(steps);
-  group.tokens_known = !group.device_steps.empty();
-  for (const std::uint32_t i : group.device_steps) {
-    const StepInfo& info = trace.steps.steps[trace.work.steps[i].step - 1].info;
-    group.requests = saturating_add(group.requests, info.context_requests.value_or(0));
-    group.requests = saturating_add(group.requests, info.generation_requests.value_or(0));
-    const std::optional<std::int64_t> tokens = tokens_of(info);
-    group.tokens = saturating_add(group.tokens, tokens.value_or(0));
-    group.tokens_known = group.tokens_known && tokens && *tokens > 0;
+// Sets which of the matched steps count.
+void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) {
+  const std::vector<DeviceStep>& steps = trace.work.steps;
+  const std::vector<std::int64_t>& periods = trace.periods.within_kind;
+  const auto followed = std::count_if(side.matched.begin(), side.matched.end(),
+                                      [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
+  side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
+  if (every_step) return;
+  std::vector<std::uint32_t> sample;
+  std::vector<std::int64_t> times;
+  for (const std::uint32_t i : side.matched) {
+    if (side.by_period && periods[i] == kUnknownValue) continue;
+    sample.push_back(i);
+    times.push_back(side.by_period ? periods[i] : steps[i].span);
   }
-  return group;
+  const UsualSteps usual = usual_steps(times);
+  side.warm_up = usual.warm_up;
+  for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
+  for (const std::size_t i : usual.rare) side.rare.push_back(sample[i]);
+  side.device_steps.clear();
+  for (const std::size_t i : usual.counted) {
+    side.device_steps.push_back(sample[i]);
+    if (usual.slow_from && times[i] >= *usual.slow_from) side.slow.push_back(sample[i]);
+  }
 }
 
 std::vector<std::uint32_t> all_steps(const Buckets& buckets) {
@@ -94,7 +106,8 @@ std::vector<std::uint32_t> all_steps(const Buckets& buckets) {
 
 class Matcher {
  public:
-  Matcher(const ComparedTrace& baseline, const ComparedTrace& candidate) : baseline_(baseline), candidate_(candidate) {}
+  Matcher(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step)
+      : baseline_(baseline), candidate_(candidate), every_step_(every_step) {}
 
   StepMatch run() {
     if (baseline_.steps.steps.empty() || candidate_.steps.steps.empty()) {
@@ -130,8 +143,9 @@ class Matcher {
   void whole_traces() {
     const auto take = [](const ComparedTrace& trace) {
       GroupSide group;
-      group.device_steps.resize(trace.work.steps.size());
-      std::iota(group.device_steps.begin(), group.device_steps.end(), 0U);
+      group.matched.resize(trace.work.steps.size());
+      std::iota(group.matched.begin(), group.matched.end(), 0U);
+      group.device_steps = group.matched;
       return group;
     };
     const bool neither = baseline_.steps.steps.empty() && candidate_.steps.steps.empty();
@@ -163,7 +177,8 @@ class Matcher {
   void match_batches(StepKind kind, Buckets& a, Buckets& b) {
     const std::string name(to_string(kind));
     if (mix_distance(a, b) <= kSameMix) {
-      add(name, group_side(baseline_, kind, all_steps(a)), group_side(candidate_, kind, all_steps(b)), "");
+      add(name, group_side(baseline_, kind, all_steps(a), every_step_),
+          group_side(candidate_, kind, all_steps(b), every_step_), "");
       return;
     }
     const std::size_t before = out_.groups.size();
@@ -174,12 +189,12 @@ class Matcher {
         left += steps.size();
         continue;
       }
-      add(fmt::format("{} {}", name, bucket_label(kind, bucket)), group_side(baseline_, kind, steps),
-          group_side(candidate_, kind, other->second), "");
+      add(fmt::format("{} {}", name, bucket_label(kind, bucket)), group_side(baseline_, kind, steps, every_step_),
+          group_side(candidate_, kind, other->second, every_step_), "");
     }
     if (out_.groups.size() == before) {
-      add(name, group_side(baseline_, kind, all_steps(a)), group_side(candidate_, kind, all_steps(b)),
-          name + " steps have no batch size in common");
+      add(name, group_side(baseline_, kind, all_steps(a), every_step_),
+          group_side(candidate_, kind, all_steps(b), every_step_), name + " steps have no batch size in common");
       return;
     }
     std::size_t other_left = 0;
@@ -199,8 +214,8 @@ class Matcher {
     const StepKind second = b.begin()->first;
     if (first != StepKind::kUnknown && second != StepKind::kUnknown) return;
     add(std::string(to_string(first == StepKind::kUnknown ? second : first)),
-        group_side(baseline_, first, all_steps(a.begin()->second)),
-        group_side(candidate_, second, all_steps(b.begin()->second)),
+        group_side(baseline_, first, all_steps(a.begin()->second), every_step_),
+        group_side(candidate_, second, all_steps(b.begin()->second), every_step_),
         fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
                     to_string(first), to_string(second)));
     a.clear();
@@ -216,7 +231,7 @@ class Matcher {
 
   static double time_of(const ComparedTrace& trace, const GroupSide& group) {
     double time = 0;
-    for (const std::uint32_t i : group.device_steps) time += static_cast<double>(trace.work.steps[i].kernel_time);
+    for (const std::uint32_t i : group.matched) time += static_cast<double>(trace.work.steps[i].kernel_time);
     return time;
   }
 
@@ -241,13 +256,45 @@ class Matcher {
 
   const ComparedTrace& baseline_;
   const ComparedTrace& candidate_;
+  bool every_step_;
   StepMatch out_;
 };
 
 }  // namespace
 
-StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate) {
-  return Matcher(baseline, candidate).run();
+GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step) {
+  GroupSide group;
+  group.kind = kind;
+  std::sort(steps.begin(), steps.end());
+  group.device_steps = group.matched = std::move(steps);
+  choose_steps(trace, every_step, group);
+  group.tokens_known = !group.device_steps.empty();
+  double overlap = 0, span = 0;
+  for (const std::uint32_t i : group.device_steps) {
+    overlap += static_cast<double>(trace.work.steps[i].overlap);
+    span += static_cast<double>(trace.work.steps[i].span);
+    const StepInfo& info = trace.steps.steps[trace.work.steps[i].step - 1].info;
+    group.requests = saturating_add(group.requests, info.context_requests.value_or(0));
+    group.requests = saturating_add(group.requests, info.generation_requests.value_or(0));
+    const std::optional<std::int64_t> tokens = tokens_of(info);
+    group.tokens = saturating_add(group.tokens, tokens.value_or(0));
+    group.tokens_known = group.tokens_known && tokens && *tokens > 0;
+  }
+  group.overlapping = overlap > kLeastChange * span;
+  return group;
+}
+
+std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step) {
+  return side.by_period ? trace.periods.within_kind[device_step] : trace.work.steps[device_step].span;
+}
+
+std::string_view bar_of(const GroupSide& side) {
+  if (!side.slow.empty()) return "two kinds of steps";
+  return side.overlapping && !side.by_period ? kOverlap : "";
+}
+
+StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step) {
+  return Matcher(baseline, candidate, every_step).run();
 }
 
 }  // namespace tracedb

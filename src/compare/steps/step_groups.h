@@ -15,9 +15,17 @@
 namespace tracedb {
 
 struct GroupSide {
-  std::vector<std::uint32_t> device_steps;  // indices into StepWork::steps, ascending
+  // Indices into StepWork::steps, ascending: the steps that all figures are of (usual_steps.h), and all of the group.
+  std::vector<std::uint32_t> device_steps, matched;
+  std::vector<std::uint32_t> rare;  // of those: too long to be regular
+  std::vector<std::uint32_t> slow;  // two kinds of steps: of `device_steps` the slow ones; else empty
+  std::size_t warm_up = 0;          // of `matched`: left out at the start
+  std::int64_t warm_up_time = 0;    // ns, the longest of them
+  // The time of a step is its period, which most of the group have; the others are in none of the lists. Else its span.
+  bool by_period = false;
+  bool overlapping = false;  // on the device
   StepKind kind = StepKind::kUnknown;
-  std::int64_t requests = 0, tokens = 0;  // sums over those whose annotation says
+  std::int64_t requests = 0, tokens = 0;  // sums over `device_steps`, as far as annotations say
   bool tokens_known = false;              // of every one
 };
 
@@ -35,6 +43,17 @@ struct StepMatch {
   double baseline_share = 0, candidate_share = 0;  // of the kernel time that is in a group
 };
 
-StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate);
+// `every_step`: all steps of a group count, whatever their time.
+StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step = false);
+
+// The side of a group of these steps of a kind.
+GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps,
+                     bool every_step = false);
+
+// What the steps of a side are compared by: period or span, ns.
+std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step);
+
+// "two kinds of steps": why the times of its steps are no evidence of how long a step takes; "" where they are.
+std::string_view bar_of(const GroupSide& side);
 
 }  // namespace tracedb

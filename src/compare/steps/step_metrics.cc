@@ -31,7 +31,7 @@ std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std:
   for (const std::uint32_t i : group) {
     const DeviceStep& step = work.steps[i];
     const std::int64_t value = metric == StepMetric::kSpan     ? step.span
-                               : metric == StepMetric::kBusy   ? step.busy()
+                               : metric == StepMetric::kBusy   ? step.busy
                                : metric == StepMetric::kPeriod ? periods[i]
                                                                : step.kernel_time;
     if (value != kUnknownValue) values.push_back(value);
@@ -39,26 +39,26 @@ std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std:
   return values;
 }
 
-Change make_change(StepValues baseline, StepValues candidate, double coverage, bool comparable,
+Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
                    const VerdictRule& rule) {
   Change out;
-  out.baseline = draw_medians(baseline.values, baseline.zeros);
-  out.candidate = draw_medians(candidate.values, candidate.zeros);
+  out.baseline = draw_means(baseline.values, baseline.zeros);
+  out.candidate = draw_means(candidate.values, candidate.zeros);
   out.baseline_steps = baseline.values.size() + baseline.zeros;
   out.candidate_steps = candidate.values.size() + candidate.zeros;
   out.interval = difference_interval(out.baseline, out.candidate);
-  judge(out, coverage, comparable, rule);
+  judge(out, coverage, barred, rule);
   return out;
 }
 
-void judge(Change& change, double coverage, bool comparable, const VerdictRule& rule) {
-  const Evidence evidence{change.baseline.median,
-                          change.candidate.median,
+void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
+  const Evidence evidence{change.baseline.mean,
+                          change.candidate.mean,
                           change.interval,
                           change.baseline_steps,
                           change.candidate_steps,
                           coverage,
-                          comparable};
+                          barred};
   change.verdict = verdict_of(evidence, rule);
   change.reason = reason_of(evidence, rule);
 }

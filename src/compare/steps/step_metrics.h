@@ -19,6 +19,9 @@ inline constexpr std::size_t kStepMetrics = 4;
 std::optional<StepMetric> step_metric_from(std::string_view text);
 std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_time
 
+// Why there is no verdict on the spans of steps that overlap on the device: the period is the time of such a step.
+inline constexpr std::string_view kOverlap = "steps overlap on the device";
+
 // Of transitions (step_periods.h): "period to decode".
 std::string period_measure(std::string_view to);
 bool is_transition(std::string_view measure);
@@ -29,15 +32,15 @@ std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std:
 
 // A sample of steps of each trace, in ns per step.
 struct Change {
-  MedianDraws baseline, candidate;
+  MeanDraws baseline, candidate;
   std::size_t baseline_steps = 0, candidate_steps = 0;
-  Interval interval;  // of the difference of medians, 95 %
+  Interval interval;  // of the difference of means, 95 %
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // why inconclusive; else ""
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;
-  [[nodiscard]] double difference() const { return candidate.median - baseline.median; }
+  [[nodiscard]] double difference() const { return candidate.mean - baseline.mean; }
 };
 
 // Values per step, and how many further steps have none of it, that is 0.
@@ -45,12 +48,12 @@ struct StepValues {
   std::span<const std::int64_t> values;
   std::size_t zeros = 0;
 };
-// `coverage`: the lesser share of the work that has a counterpart; `comparable`: under the same load.
-Change make_change(StepValues baseline, StepValues candidate, double coverage, bool comparable,
+// `coverage`: the lesser share of the work that has a counterpart; `barred`: why there can be no verdict, else "".
+Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
                    const VerdictRule& rule);
 
 // Sets verdict and reason from the rest of a change.
-void judge(Change& change, double coverage, bool comparable, const VerdictRule& rule);
+void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule);
 
 // Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it
 // a caveat where the host bounds it while recording.

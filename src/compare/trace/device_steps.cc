@@ -20,7 +20,11 @@ struct Rows {
   std::span<const std::uint32_t> rows, step_of, stream, kind;
   std::span<const std::int64_t> ts, dur;
   Work (*work_of)(std::uint32_t kind);
-  std::vector<std::int64_t>* own;  // where exclusive times go, by index into `rows`
+  std::vector<std::int64_t>* own;  // where exclusive times go, by row
+  [[nodiscard]] WorkInterval interval(std::uint32_t row) const {
+    const std::int64_t begin = std::max<std::int64_t>(ts[row], 0);
+    return {begin, saturating_add(begin, duration_or_zero(dur[row])), work_of(kind[row])};
+  }
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> place_of(std::size_t i, const DenseDevices& devices) const {
     return {step_of[rows[i]], static_cast<std::uint32_t>(devices.of(stream[rows[i]]))};
   }
@@ -38,15 +42,88 @@ void for_each_stretch(const Rows& of, const DenseDevices& devices, Visit visit) 
   }
 }
 
+// The time that intervals in order of begin cover, by the segments between given moments.
+class CoveredTime {
+ public:
+  explicit CoveredTime(const std::vector<std::int64_t>& cuts) : cuts_(cuts), sums_(cuts.size()) {}
+
+  void add(std::int64_t begin, std::int64_t end) {
+    begin = std::max(begin, until_);
+    if (begin >= end) return;
+    until_ = end;
+    while (next_ < cuts_.size() && cuts_[next_] <= begin) ++next_;
+    for (std::size_t i = next_; begin < end; ++i) {
+      const std::int64_t stop = i < cuts_.size() ? std::min(cuts_[i], end) : end;
+      if (i > 0) sums_[i - 1] += stop - begin;
+      begin = stop;
+    }
+  }
+  // From a moment to the next.
+  [[nodiscard]] std::int64_t of(std::size_t segment) const { return sums_[segment]; }
+
+ private:
+  const std::vector<std::int64_t>& cuts_;
+  std::vector<std::int64_t> sums_;
+  std::int64_t until_ = 0;
+  std::size_t next_ = 0;  // first moment after `until_`
+};
+
+// All that one device runs, in order of start, and its steps.
+struct DeviceTimes {
+  std::vector<WorkInterval> intervals;
+  std::vector<std::int64_t*> own;  // where the exclusive time of each goes
+  std::vector<bool> in_step;
+  std::vector<DeviceStep*> steps;
+};
+
+// Divides the device's time among its steps. The earliest step still running has an instant, so that one interval after
+// another is cut at the starts of steps, and where none runs any more.
+void divide_time(DeviceTimes& device) {
+  std::vector<DeviceStep*>& steps = device.steps;
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const DeviceStep* a, const DeviceStep* b) { return a->first < b->first; });
+  std::vector<std::int64_t> cuts;
+  std::int64_t running = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    DeviceStep& step = *steps[i];
+    step.overlap = std::clamp<std::int64_t>(running - step.first, 0, step.span);
+    running = std::max(running, saturating_add(step.first, step.span));
+    cuts.push_back(step.first);
+    cuts.push_back(i + 1 < steps.size() ? std::min(running, steps[i + 1]->first) : running);
+  }
+  CoveredTime all(cuts), of_steps(cuts);
+  for (std::size_t i = 0; i < device.intervals.size(); ++i) {
+    const WorkInterval& interval = device.intervals[i];
+    all.add(interval.begin, interval.end);
+    if (device.in_step[i]) of_steps.add(interval.begin, interval.end);
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    DeviceStep& step = *steps[i];
+    step.taken = cuts[2 * i + 1] - cuts[2 * i];
+    step.idle = step.taken - all.of(2 * i);
+    step.other = all.of(2 * i) - of_steps.of(2 * i);
+    if (i + 1 == steps.size()) continue;
+    step.between_other = all.of(2 * i + 1);
+    step.between = cuts[2 * i + 2] - cuts[2 * i + 1] - step.between_other;
+  }
+}
+
 class StepMeter {
  public:
   StepMeter(const Rows& kernels, const Rows& memory) : kernels_(kernels), memory_(memory) {}
 
-  void measure(DeviceStep& step) {
-    intervals_.clear();
-    slots_.clear();
-    step.kernel_time = 0;
-    // Kernels and memory operations are each in order of time.
+  // Start, end and busy time of a step, from its events in order of time.
+  void measure(DeviceStep& step) const {
+    std::int64_t covered = 0;
+    bool is_first = true;
+    const auto add = [&](const Rows& of, std::size_t i) {
+      const WorkInterval event = of.interval(of.rows[i]);
+      if (is_first) step.first = covered = event.begin;
+      is_first = false;
+      step.busy += std::max<std::int64_t>(event.end - std::max(event.begin, covered), 0);
+      covered = std::max(covered, event.end);
+      return event.end - event.begin;
+    };
     for (std::size_t i = step.begin, m = step.memory_begin; i < step.end || m < step.memory_end;) {
       const bool memory =
           i == step.end || (m < step.memory_end && memory_.ts[memory_.rows[m]] < kernels_.ts[kernels_.rows[i]]);
@@ -56,38 +133,46 @@ class StepMeter {
         step.kernel_time = saturating_add(step.kernel_time, add(kernels_, i++));
       }
     }
-    exclusive_times(intervals_, times_);
-    std::int64_t last = 0;
-    std::int64_t by_work[3] = {};
-    for (std::size_t i = 0; i < intervals_.size(); ++i) {
-      last = std::max(last, intervals_[i].end);
-      by_work[static_cast<std::size_t>(intervals_[i].work)] += times_[i];
-      *slots_[i] = times_[i];
+    step.span = covered - step.first;
+  }
+
+  // Where nothing of the device hides them.
+  void expose(DeviceStep& step) const {
+    const auto add = [&](const Rows& of, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t row = of.rows[i];
+        const Work work = of.work_of(of.kind[row]);
+        if (work == Work::kComm) step.exposed_comm += (*of.own)[row];
+        if (work == Work::kCopy) step.exposed_copy += (*of.own)[row];
+      }
+    };
+    add(kernels_, step.begin, step.end);
+    add(memory_, step.memory_begin, step.memory_end);
+  }
+
+  // The events of each device; kernels that are not selected are left out.
+  [[nodiscard]] std::vector<DeviceTimes> by_device(const DenseDevices& devices, bool whole) const {
+    std::vector<bool> selected(kernels_.ts.size(), kernels_.rows.size() == kernels_.ts.size());
+    for (const std::uint32_t row : kernels_.rows) selected[row] = true;
+    std::vector<DeviceTimes> out(devices.count);
+    const auto add = [&](const Rows& of, std::uint32_t row) {
+      DeviceTimes& device = out[devices.of(of.stream[row])];
+      device.intervals.push_back(of.interval(row));
+      device.own.push_back(&(*of.own)[row]);
+      device.in_step.push_back(whole || of.step_of[row] != 0);
+    };
+    std::uint32_t m = 0;
+    for (std::uint32_t row = 0; row < kernels_.ts.size(); ++row) {
+      for (; m < memory_.ts.size() && memory_.ts[m] < kernels_.ts[row]; ++m) add(memory_, m);
+      if (selected[row]) add(kernels_, row);
     }
-    step.first = intervals_.empty() ? 0 : intervals_.front().begin;
-    step.span = intervals_.empty() ? 0 : last - step.first;
-    step.computation = by_work[static_cast<std::size_t>(Work::kCompute)];
-    step.exposed_comm = by_work[static_cast<std::size_t>(Work::kComm)];
-    step.exposed_copy = by_work[static_cast<std::size_t>(Work::kCopy)];
-    step.idle = step.span - step.computation - step.exposed_comm - step.exposed_copy;
+    for (; m < memory_.ts.size(); ++m) add(memory_, m);
+    return out;
   }
 
  private:
-  // Returns its duration.
-  std::int64_t add(const Rows& of, std::size_t i) {
-    const std::uint32_t row = of.rows[i];
-    const std::int64_t begin = std::max<std::int64_t>(of.ts[row], 0);
-    const std::int64_t time = duration_or_zero(of.dur[row]);
-    intervals_.push_back({begin, saturating_add(begin, time), of.work_of(of.kind[row])});
-    slots_.push_back(&(*of.own)[i]);
-    return time;
-  }
-
   const Rows& kernels_;
   const Rows& memory_;
-  std::vector<WorkInterval> intervals_;
-  std::vector<std::int64_t*> slots_;  // where the time of each interval goes
-  std::vector<std::int64_t> times_;
 };
 
 std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepSet& steps,
@@ -110,8 +195,8 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   StepWork out;
   out.kernel_rows = std::move(kernel_rows);
   out.memory_rows = memory_by_step(events, steps, devices);
-  out.kernel_own.assign(out.kernel_rows.size(), 0);
-  out.memory_own.assign(out.memory_rows.size(), 0);
+  out.kernel_own.assign(events.kernels.size(), 0);
+  out.memory_own.assign(events.memory.size(), 0);
   const EventColumns& kernel = events.kernels;
   const EventColumns& memory = events.memory;
   const Rows kernels = {out.kernel_rows,     steps.of_kernel,      kernel.ids("stream_id"), kernel.ids("kind"),
@@ -141,11 +226,21 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_begin = begin;
     step->second.memory_end = end;
   });
-  StepMeter meter(kernels, operations);
+  const StepMeter meter(kernels, operations);
+  std::vector<DeviceTimes> by_device = meter.by_device(devices, whole);
+  out.steps.reserve(found.size());
   for (auto& [place, step] : found) {
     meter.measure(step);
     out.steps.push_back(step);
+    by_device[place.second].steps.push_back(&out.steps.back());
   }
+  std::vector<std::int64_t> times;
+  for (DeviceTimes& device : by_device) {
+    exclusive_times(device.intervals, times);
+    for (std::size_t i = 0; i < times.size(); ++i) *device.own[i] = times[i];
+    divide_time(device);
+  }
+  for (DeviceStep& step : out.steps) meter.expose(step);
   return out;
 }
 

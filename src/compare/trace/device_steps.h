@@ -11,22 +11,29 @@
 
 namespace tracedb {
 
-// Times in ns. Exactly: computation + exposed_comm + exposed_copy + idle = span.
+// Times in ns. The device's time from the start of a step to that of the next on it (to the end of the last) is
+// divided, so that no instant counts for two steps: taken + between + between_other is the period of a step that has
+// one.
 struct DeviceStep {
   std::uint32_t step = 0;                        // index into StepSet::steps + 1; 0: the whole trace
   std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
   std::size_t begin = 0, end = 0;                // of StepWork::kernel_rows
   std::size_t memory_begin = 0, memory_end = 0;  // of StepWork::memory_rows
-  std::int64_t first = 0, span = 0;
-  std::int64_t computation = 0, exposed_comm = 0, exposed_copy = 0, idle = 0;
-  std::int64_t kernel_time = 0;  // sum of durations
-  [[nodiscard]] std::int64_t busy() const { return span - idle; }
+  std::int64_t first = 0, span = 0;              // from its first start to its last end
+  std::int64_t busy = 0;                         // of that: some of its events runs
+  std::int64_t overlap = 0;                      // of that: an earlier step still runs
+  // While it or an earlier step runs: all, nothing runs on the device, only events of no step do.
+  std::int64_t taken = 0, idle = 0, other = 0;
+  // After these, until the next begins: nothing runs, events of no step do.
+  std::int64_t between = 0, between_other = 0;
+  std::int64_t exposed_comm = 0, exposed_copy = 0;  // of its events, whatever else the device runs
+  std::int64_t kernel_time = 0;                     // sum of durations
 };
 
 struct StepWork {
   LargeVector<std::uint32_t> kernel_rows;  // those of each device step together, in time order
   std::vector<std::uint32_t> memory_rows;
-  std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time (exclusive_time.h), by index into those
+  std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_time.h), by row
   std::vector<DeviceStep> steps;
   std::int64_t kernel_time = 0;   // of all kernels, in device steps or not
   std::int64_t outside_time = 0;  // of kernels in no step
@@ -35,8 +42,6 @@ struct StepWork {
 
 // `kernel_rows`: in order of step, device and time (LayerSet::by_step).
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows);
-
-// A duration as it counts in sums: nothing where it is not known, or impossible.
 
 // The kind of work of a row of table kernel, or of table memory_op.
 inline Work work_of_kernel(std::uint32_t kind) {

@@ -87,8 +87,8 @@ class GapFinder {
       if (is_first) continue;
       const std::size_t previous = std::exchange(before->second, i);
       const std::int64_t period = periods_.to_next(previous);
-      if (period == kUnknownValue || period <= steps[previous].span || !is_hosts(previous, steps[i])) continue;
-      out.waiting[previous] = period - steps[previous].span;
+      if (period == kUnknownValue || steps[previous].between <= 0 || !is_hosts(previous, steps[i])) continue;
+      out.waiting[previous] = steps[previous].between;
     }
     count_calls(out);
     return out;
@@ -96,7 +96,7 @@ class GapFinder {
 
  private:
   [[nodiscard]] std::int64_t begin_of_gap(std::size_t step) const {
-    return saturating_add(work_.steps[step].first, work_.steps[step].span);
+    return saturating_add(work_.steps[step].first, work_.steps[step].taken);
   }
   std::int64_t calls_in_gap(std::size_t step) {
     const std::int64_t begin = begin_of_gap(step);

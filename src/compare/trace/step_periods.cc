@@ -10,16 +10,6 @@
 namespace tracedb {
 namespace {
 
-__extension__ using WideSum = __int128;
-
-// Half away from zero; beyond 2^62, as of damaged indexes, cut there.
-std::int64_t scaled(WideSum sum, std::int64_t steps, std::int64_t followed) {
-  constexpr WideSum kMost = WideSum{1} << 62;
-  const WideSum bounded = std::clamp(sum, -kMost, kMost) * steps;
-  const WideSum half = bounded < 0 ? -followed : followed;
-  return static_cast<std::int64_t>(std::clamp((2 * bounded + half) / (2 * WideSum{followed}), -kMost, kMost));
-}
-
 // By step: the index + 1 of the step before it on its track; 0: it is the first.
 std::vector<std::uint32_t> earlier_on_track(const StepSet& set) {
   std::vector<std::uint32_t> out;
@@ -81,21 +71,17 @@ std::optional<double> PeriodSums::tokens_per_s() const {
 PeriodSums sum_periods(const StepSet& set, std::span<const DeviceStep> steps, std::span<const std::uint32_t> group,
                        std::span<const std::int64_t> periods) {
   PeriodSums out;
-  WideSum between = 0;
   std::int64_t tokens = 0;
   bool tokens_known = true;
   for (const std::uint32_t i : group) {
     if (periods[i] == kUnknownValue) continue;
     ++out.followed;
     out.periods = saturating_add(out.periods, periods[i]);
-    between += WideSum{periods[i]} - steps[i].span;
     const std::int64_t own = tokens_of(set.steps[steps[i].step - 1].info).value_or(0);
     tokens_known = tokens_known && own > 0;
     tokens = saturating_add(tokens, own);
   }
-  if (!out.known()) return out;
-  if (tokens_known) out.tokens = tokens;
-  out.between = scaled(between, static_cast<std::int64_t>(group.size()), out.followed);
+  if (out.followed > 0 && tokens_known) out.tokens = tokens;
   return out;
 }
 

@@ -5,13 +5,6 @@
 // between. The period is from the start of its work to the start of the next one's; if it is not positive, it is
 // unknown. The last step of its kind in a row has none. If the next step of its track is of another kind, the device
 // step has a transition instead: the same time, to that kind.
-//
-// To combine the spans of all device steps and the periods of some in one account, for a group of R device steps, P of
-// which have a period:
-//   between = R / P * sum over those P of (period - span), to the nearest ns,
-//   period  = sum over all R of span, + between.
-// Per device step, this is the mean span of all, and the mean of what lies between those that follow each other. What
-// lies between is negative where steps overlap on the device.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +44,7 @@ std::optional<std::int64_t> tokens_of(const StepInfo& info);
 struct PeriodSums {
   std::int64_t followed = 0;           // device steps that have a period
   std::int64_t periods = 0;            // sum over those
-  std::int64_t between = 0;            // scaled to all device steps
   std::optional<std::int64_t> tokens;  // of the steps that have a period, where the annotations of all say
-  [[nodiscard]] bool known() const { return followed > 0; }
   [[nodiscard]] std::optional<double> tokens_per_s() const;  // schema/METRICS.md 7: tokens over periods
 };
 // `group`: indices of device steps.

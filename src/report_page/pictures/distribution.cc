@@ -1,4 +1,4 @@
-// How long the steps of a kind take: every step, the median, and its 95 % interval.
+// How long the steps of a kind take: every step, the mean, and its 95 % interval.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ void add_values(DataWriter& data, const std::vector<std::int64_t>& sorted) {
   data.close(']');
 }
 
-// Of the median, from the resamples that intervals of changes are made of (statistics.h).
+// Of the mean, from the resamples that intervals of changes are made of (statistics.h).
 void add_interval(DataWriter& data, std::vector<double> draws, std::size_t steps) {
   constexpr double kOutside = 0.025;
   if (steps < VerdictRule{}.least_steps || draws.empty()) {
@@ -46,15 +46,15 @@ std::optional<Picture> distribution(const PictureInput& in, const GroupCompariso
   for (const PictureGroupSide& side : sides) {
     auto values = step_sample(side.trace.work, side.steps.device_steps, metric, side.trace.periods.within_kind);
     std::sort(values.begin(), values.end());
-    const MedianDraws draws = draw_medians(values);
+    const MeanDraws draws = draw_means(values);
     most = std::max(most, values.size());
     data.open('{');
     add_values(data, values);
-    data.key("median");
+    data.key("mean");
     if (values.empty()) {
       data.null();
     } else {
-      data.number(std::llround(draws.median));
+      data.number(std::llround(draws.mean));
     }
     add_interval(data, draws.draws, values.size());
     data.member("count", static_cast<std::int64_t>(values.size())).close('}');

@@ -32,13 +32,7 @@ struct TimelineEvent {
 const DeviceStep* usual_step(const PictureGroupSide& side) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> times;
   for (const std::uint32_t number : side.steps.device_steps) {
-    const std::int64_t period = side.trace.periods.within_kind[number];
-    if (period != kUnknownValue) times.emplace_back(period, number);
-  }
-  if (times.empty()) {
-    for (const std::uint32_t number : side.steps.device_steps) {
-      times.emplace_back(side.trace.work.steps[number].span, number);
-    }
+    times.emplace_back(time_of(side.trace, side.steps, number), number);
   }
   if (times.empty()) return nullptr;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
@@ -67,37 +61,13 @@ std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceSte
   return out;
 }
 
-// Of the events of one table in a window, those of all devices: a small part of the trace.
-struct TableWindow {
-  std::size_t begin = 0, size = 0;
-};
-DeviceEvents cut_out(const DeviceEvents& all, TableWindow window) {
-  const auto part = [&](const auto& column) {
-    return column.empty() ? column : column.subspan(window.begin, window.size);
-  };
-  return {part(all.ts), part(all.dur), part(all.stream), part(all.launch), part(all.kind), all.work_of_kind, {}};
-}
-
-// Rows that a range of the step's rows is among, by time.
-TableWindow window_of(std::span<const std::uint32_t> rows) {
-  if (rows.empty()) return {};
-  const auto [first, last] = std::minmax_element(rows.begin(), rows.end());
-  return {*first, *last - *first + std::size_t{1}};
-}
-
 // Idle times of the step's device.
 std::vector<Gap> gaps_of(const ComparedTrace& trace, const LaunchColumns& launches, const DeviceStep& step,
                          std::uint32_t stream) {
   const DeviceColumns columns(trace.events, LaneBy::kDevice);
-  DeviceWork work = columns.work();
-  const auto rows = [](const auto& all, std::size_t begin, std::size_t end) {
-    return std::span<const std::uint32_t>(all).subspan(begin, end - begin);
-  };
-  work.kernels = cut_out(work.kernels, window_of(rows(trace.work.kernel_rows, step.begin, step.end)));
-  work.memory_ops =
-      cut_out(work.memory_ops, window_of(rows(trace.work.memory_rows, step.memory_begin, step.memory_end)));
+  const DeviceWork work = columns.work();
   TimelineOptions options;
-  options.window = {step.first, saturating_add(step.first, step.span)};
+  options.window = {step.first, saturating_add(step.first, step.taken)};
   std::vector<Gap> out = gaps_in_order(work, launches.calls(), options).listed;
   const std::uint32_t lane = stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0;
   std::erase_if(out, [lane](const Gap& gap) { return gap.lane != lane; });

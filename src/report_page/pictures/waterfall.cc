@@ -25,7 +25,6 @@ std::string_view class_of(LedgerKind kind) {
       return "comm";
     case LedgerKind::kIdle:
     case LedgerKind::kBetween:
-    case LedgerKind::kOverlap:
       return "idle";
     default:
       return "other";
@@ -50,7 +49,7 @@ void add_row(DataWriter& data, std::string_view label, std::int64_t value, std::
 
 Picture waterfall(const PictureInput& in, const GroupComparison& group) {
   const LedgerAccount account = ledger_of(group, in.kernel_names, LedgerBy::kOp);
-  const LedgerItem& total = account.totals.back();
+  const LedgerItem& total = account.totals[group.has_period() ? 1 : 0];
   const std::int64_t start = std::llround(total.change.baseline);
   const std::string& measure = total.op;  // "[span]", "[period]"
   DataWriter data;
@@ -60,7 +59,7 @@ Picture waterfall(const PictureInput& in, const GroupComparison& group) {
   std::int64_t rest = total.change.change;
   std::size_t rows = 0;
   for (const LedgerItem& item : account.items) {
-    if (item.change.change == 0 || rows == kMostRows) continue;
+    if (item.change.change == 0 || rows == kMostRows || item.kind == LedgerKind::kRare) continue;
     add_row(data, item.op, item.change.change, class_of(item.kind), detail_of(in, group, item));
     rest -= item.change.change;
     ++rows;

@@ -1,4 +1,4 @@
-// How long steps take on each side: bars of steps that take about the same time, the median, and its interval.
+// How long steps take on each side: bars of steps that take about the same time, the mean, and its interval.
 var tracedb = tracedb || {pictures: {}};
 
 (function () {
@@ -9,7 +9,7 @@ var tracedb = tracedb || {pictures: {}};
   function scaleOf(picture, context) {
     var all = [];
     picture.sides.forEach(function (side) {
-      all = all.concat(side.values, known(side.median) ? [side.median] : []);
+      all = all.concat(side.values, known(side.mean) ? [side.mean] : []);
     });
     all.sort(function (p, q) {
       return p - q;
@@ -81,7 +81,7 @@ var tracedb = tracedb || {pictures: {}};
   function drawWords(group, side, index, top, context) {
     var narrow = context.width < 560;
     var name = context.sides.length > 1 ? draw.sideName(context, index) + ': ' : '';
-    var words = name + 'median ' + draw.time(side.median) + ' of ' + draw.count(side.count, 'step');
+    var words = name + 'mean ' + draw.time(side.mean) + ' of ' + draw.count(side.count, 'step');
     var interval = known(side.low)
       ? '95 % interval ' + draw.time(side.low) + ' to ' + draw.time(side.high)
       : 'too few steps for an interval';
@@ -108,8 +108,8 @@ var tracedb = tracedb || {pictures: {}};
         .attr('fill', ink('text'))
         .attr('fill-opacity', 0.35);
     }
-    if (known(side.median)) {
-      draw.line(group, x(side.median), base - 48, x(side.median), base + 12, ink('text')).attr('stroke-width', 2);
+    if (known(side.mean)) {
+      draw.line(group, x(side.mean), base - 48, x(side.mean), base + 12, ink('text')).attr('stroke-width', 2);
     }
   }
 

@@ -1,6 +1,7 @@
 // The account of a comparison, closed over the period where steps follow each other.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <random>
 #include <string>
 
@@ -13,27 +14,26 @@ struct Sides {
   KernelNameTable kernel_names;
   GroupComparison group;
 
-  // Sums over the runs: one row of a kernel, idle time, and what lies between; `followed` 0: no period.
-  Sides& baseline(std::int64_t runs, std::int64_t own, std::int64_t idle, std::int64_t between, std::int64_t followed) {
-    fill(group.baseline, group.baseline.periods, runs, own, idle, between, followed);
+  // Sums over the runs: one row of a kernel, idle time, and what lies between; without: no period.
+  Sides& baseline(std::int64_t runs, std::int64_t own, std::int64_t idle, std::optional<std::int64_t> between) {
+    fill(group.baseline, group.group.baseline, runs, own, idle, between);
     group.baseline_units = runs;
     return *this;
   }
-  Sides& candidate(std::int64_t runs, std::int64_t own, std::int64_t idle, std::int64_t between,
-                   std::int64_t followed) {
-    fill(group.candidate, group.candidate.periods, runs, own, idle, between, followed);
+  Sides& candidate(std::int64_t runs, std::int64_t own, std::int64_t idle, std::optional<std::int64_t> between) {
+    fill(group.candidate, group.group.candidate, runs, own, idle, between);
     group.candidate_units = runs;
     return *this;
   }
-  void fill(GroupWork& work, PeriodSums& periods, std::int64_t runs, std::int64_t own, std::int64_t idle,
-            std::int64_t between, std::int64_t followed) {
+  void fill(GroupWork& work, GroupSide& side, std::int64_t runs, std::int64_t own, std::int64_t idle,
+            std::optional<std::int64_t> between) {
     const NameId name = kernel_names.intern("gemm", "gemm", "dense_gemm");
     work.cells = {{0, name, Work::kCompute, {runs, own, own}}};
     work.device_steps = runs;
-    work.span = own + idle;
+    work.taken = own + idle;
     work.idle = idle;
-    periods.followed = followed;
-    periods.between = between;
+    side.by_period = between.has_value();
+    work.between = between.value_or(0);
   }
   [[nodiscard]] LedgerAccount account() const { return ledger_of(group, kernel_names, LedgerBy::kOp); }
 };
@@ -49,7 +49,7 @@ void check_closed(const LedgerAccount& account) {
   LedgerChange inside, all;
   for (const LedgerItem& item : account.items) {
     CHECK(item.change.count_effect + item.change.duration_effect == item.change.change);
-    const bool between = item.op == "[between steps]" || item.op == "[overlap]";
+    const bool between = item.op == "[between steps]";
     for (LedgerChange* to : between ? std::vector{&all} : std::vector{&inside, &all}) {
       to->change += item.change.change;
       to->count_effect += item.change.count_effect;
@@ -68,7 +68,7 @@ void check_closed(const LedgerAccount& account) {
 }  // namespace
 
 TEST_CASE("ledger: what lies between steps is a row, and the total is the period") {
-  const LedgerAccount account = Sides().baseline(10, 900, 100, 50, 9).candidate(5, 450, 50, 2525, 4).account();
+  const LedgerAccount account = Sides().baseline(10, 900, 100, 50).candidate(5, 450, 50, 2525).account();
   const LedgerItem* between = find(account.items, "[between steps]");
   REQUIRE(between != nullptr);
   CHECK(between->change.baseline == 5);
@@ -85,23 +85,34 @@ TEST_CASE("ledger: what lies between steps is a row, and the total is the period
   check_closed(account);
 }
 
-TEST_CASE("ledger: overlap is a row of its own, on the side that has it") {
-  const LedgerAccount both = Sides().baseline(10, 900, 100, -50, 9).candidate(10, 900, 100, -70, 9).account();
-  CHECK(find(both.items, "[between steps]") == nullptr);
-  REQUIRE(find(both.items, "[overlap]") != nullptr);
-  CHECK(find(both.items, "[overlap]")->change.change == -2);
-  check_closed(both);
-  const LedgerAccount one = Sides().baseline(10, 900, 100, -50, 9).candidate(10, 900, 100, 70, 9).account();
-  REQUIRE(find(one.items, "[overlap]") != nullptr);
-  REQUIRE(find(one.items, "[between steps]") != nullptr);
-  CHECK(find(one.items, "[overlap]")->change.change == 5);
-  CHECK(find(one.items, "[between steps]")->change.change == 7);
-  CHECK(one.totals[1].change.change == 12);
-  check_closed(one);
+TEST_CASE("ledger: work of no step is a row within the step, and one between") {
+  Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
+  sides.group.candidate.other = 40;
+  sides.group.candidate.taken += 40;
+  sides.group.candidate.between_other = 70;
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "[no step]") != nullptr);
+  CHECK(find(account.items, "[no step]")->change.change == 4);
+  REQUIRE(find(account.items, "[no step, between steps]") != nullptr);
+  CHECK(find(account.items, "[no step, between steps]")->change.change == 7);
+  CHECK(account.totals[0].change.change == 4);
+  CHECK(account.totals[1].change.change == 11);
+}
+
+TEST_CASE("ledger: rare steps are a row behind the period, and in the total of all steps") {
+  Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
+  sides.group.candidate.rare = 160;
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "[rare steps]") != nullptr);
+  CHECK(find(account.items, "[rare steps]")->change.change == 16);
+  REQUIRE(account.totals.size() == 3);
+  CHECK(account.total(true).change == 0);
+  CHECK(account.totals[2].op == "[all steps]");
+  CHECK(account.totals[2].change.change == 16);
 }
 
 TEST_CASE("ledger: without a period on both sides the total is the span") {
-  const LedgerAccount account = Sides().baseline(10, 900, 100, 50, 9).candidate(1, 95, 5, 0, 0).account();
+  const LedgerAccount account = Sides().baseline(10, 900, 100, 50).candidate(1, 95, 5, std::nullopt).account();
   CHECK(account.totals.size() == 1);
   CHECK(find(account.items, "[between steps]") == nullptr);
   check_closed(account);
@@ -109,7 +120,7 @@ TEST_CASE("ledger: without a period on both sides the total is the span") {
 
 TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a row of its own") {
   // The same two kernels at once; which of them started first, and so has the time that they share, is chance.
-  Sides sides = Sides().baseline(10, 1000, 0, 0, 0).candidate(10, 1300, 0, 0, 0);
+  Sides sides = Sides().baseline(10, 1000, 0, std::nullopt).candidate(10, 1300, 0, std::nullopt);
   const NameId branch = sides.kernel_names.intern("copy", "copy", "elementwise");
   sides.group.baseline.cells[0].sum = {10, 1000, 1000};
   sides.group.baseline.cells.push_back({0, branch, Work::kCompute, {10, 400, 0}});
@@ -126,8 +137,8 @@ TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a r
   CHECK(at_once->change.change == 0);
   CHECK(account.totals[0].change.change == 30);
   check_closed(account);
-  CHECK(find(Sides().baseline(10, 900, 0, 0, 0).candidate(5, 450, 0, 0, 0).account().items, "[concurrent kernels]") ==
-        nullptr);
+  CHECK(find(Sides().baseline(10, 900, 0, std::nullopt).candidate(5, 450, 0, std::nullopt).account().items,
+             "[concurrent kernels]") == nullptr);
 }
 
 TEST_CASE("ledger: closes over span and period whatever the numbers, and a swap of the sides negates it") {
@@ -141,12 +152,12 @@ TEST_CASE("ledger: closes over span and period whatever the numbers, and a swap 
       side[0] = 1 + pick(13);
       side[1] = pick(1000);
       side[2] = pick(100);
-      side[3] = pick(200) - 100;
+      side[3] = pick(200);
     }
     const auto made = [&](int a, int b) {
       return Sides()
-          .baseline(of[a][0], of[a][1], of[a][2], of[a][3], of[a][0])
-          .candidate(of[b][0], of[b][1], of[b][2], of[b][3], of[b][0])
+          .baseline(of[a][0], of[a][1], of[a][2], of[a][3])
+          .candidate(of[b][0], of[b][1], of[b][2], of[b][3])
           .account();
     };
     const LedgerAccount there = made(0, 1);

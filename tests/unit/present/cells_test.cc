@@ -7,8 +7,8 @@ namespace {
 
 Change change_of(double baseline, double candidate, Verdict verdict) {
   Change change;
-  change.baseline.median = baseline;
-  change.candidate.median = candidate;
+  change.baseline.mean = baseline;
+  change.candidate.mean = candidate;
   change.baseline_steps = change.candidate_steps = 8;
   change.verdict = verdict;
   return change;

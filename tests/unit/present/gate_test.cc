@@ -9,8 +9,8 @@ namespace {
 
 Change gate_change(double baseline, double candidate, Verdict verdict) {
   Change change;
-  change.baseline.median = baseline;
-  change.candidate.median = candidate;
+  change.baseline.mean = baseline;
+  change.candidate.mean = candidate;
   change.interval = {candidate - baseline - 1, candidate - baseline + 1};
   change.baseline_steps = change.candidate_steps = 8;
   change.verdict = verdict;

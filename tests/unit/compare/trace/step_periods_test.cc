@@ -87,37 +87,6 @@ TEST_CASE("periods: none where the next run does not start later, nor without st
   CHECK(trace.periods() == StepTimes{kUnknownValue});
 }
 
-TEST_CASE("between steps: the mean of what follows each other, scaled to all runs") {
-  MadeSteps made;
-  made.step(kD).run(0, 6).step(kD).run(10, 7).step(kD).run(21, 8);
-  const PeriodSums sums = made.sums({0, 1, 2});
-  CHECK(sums.followed == 2);
-  CHECK(sums.periods == 21);
-  CHECK(sums.between == 12);  // (4 + 4) * 3 / 2
-  CHECK(made.sums({2}).known() == false);
-  CHECK(made.sums({2}).between == 0);
-  CHECK(made.sums({}).known() == false);
-}
-
-TEST_CASE("between steps: rounded half away from zero, negative where steps overlap") {
-  MadeSteps apart;
-  apart.step(kD).run(0, 9).step(kD).run(10, 10).step(kD).run(20, 10);
-  CHECK(apart.sums({0, 1, 2}).between == 2);  // 1 * 3 / 2
-  MadeSteps overlap;
-  overlap.step(kD).run(0, 11).step(kD).run(10, 10).step(kD).run(20, 10);
-  CHECK(overlap.sums({0, 1, 2}).between == -2);
-}
-
-TEST_CASE("between steps: impossible times do not overflow") {
-  constexpr std::int64_t kMost = INT64_MAX;
-  MadeSteps huge;
-  huge.step(kD).run(0, kMost).step(kD).run(1, kMost).step(kD).run(2, kMost).step(kD).run(kMost, 0);
-  const PeriodSums sums = huge.sums({0, 1, 2, 3});
-  CHECK(sums.followed == 3);
-  CHECK(sums.between <= 0);
-  CHECK(sums.between >= -(std::int64_t{1} << 62));
-}
-
 TEST_CASE("tokens a second: of the steps that have a period, where all say") {
   MadeSteps made;
   made.step(kD, 1, 4).run(0, 6).step(kD, 1, 8).run(10, 7).step(kD, 1, 100).run(30, 8);

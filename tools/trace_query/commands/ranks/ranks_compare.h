@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text/sentence.h"
 #include "ranks/job_analysis.h"
 #include "report/sql_report.h"
 

@@ -1,0 +1,88 @@
+#include "present/step_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/counted.h"
+#include "present/reason_words.h"
+
+namespace tracedb {
+namespace {
+
+struct TimeRange {
+  double mean = 0, least = 0, most = 0;
+};
+
+TimeRange range_of(const ComparedTrace& trace, const GroupSide& side, const std::vector<std::uint32_t>& steps) {
+  TimeRange out{0, static_cast<double>(INT64_MAX), 0};
+  for (const std::uint32_t i : steps) {
+    const auto time = static_cast<double>(time_of(trace, side, i));
+    out.mean += time / static_cast<double>(steps.size());
+    out.least = std::min(out.least, time);
+    out.most = std::max(out.most, time);
+  }
+  return out;
+}
+
+// "480 ms to 520 ms"
+Sentence range_words(double least, double most) {
+  const bool same = brief_time(least) == brief_time(most);
+  return say("", "{least:time}{to}",
+             {{"least", least}, {"to", same ? Sentence{} : say("", " to {most:time}", {{"most", most}})}});
+}
+
+double mean_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& steps, std::int64_t DeviceStep::*part) {
+  double sum = 0;
+  for (const std::uint32_t i : steps) sum += static_cast<double>(trace.work.steps[i].*part);
+  return sum / static_cast<double>(std::max<std::size_t>(steps.size(), 1));
+}
+
+double idle_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& steps) {
+  return mean_of(trace, steps, &DeviceStep::idle) + mean_of(trace, steps, &DeviceStep::between);
+}
+
+}  // namespace
+
+Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side) {
+  std::vector<Sentence> parts;
+  if (side.warm_up > 0) {
+    parts.push_back(
+        say("warm_up",
+            side.warm_up > 1 ? "{n:# warm-up step} of up to {longest:time}" : "{n:# warm-up step} of {longest:time}",
+            {{"n", side.warm_up}, {"longest", static_cast<double>(side.warm_up_time)}}));
+  }
+  if (!side.rare.empty()) {
+    const TimeRange rare = range_of(trace, side, side.rare);
+    parts.push_back(say("rare", "{n:# rare step} of {times}",
+                        {{"n", side.rare.size()}, {"times", range_words(rare.least, rare.most)}}));
+  }
+  return joined(parts, ", ");
+}
+
+Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host) {
+  std::vector<std::uint32_t> usual;
+  std::set_difference(side.device_steps.begin(), side.device_steps.end(), side.slow.begin(), side.slow.end(),
+                      std::back_inserter(usual));
+  const TimeRange fast = range_of(trace, side, usual), slow = range_of(trace, side, side.slow);
+  const bool stalls = 2 * (idle_of(trace, side.slow) - idle_of(trace, usual)) >= slow.mean - fast.mean;
+  const double from = stalls ? fast.mean : 0;
+  const Sentence where = stalls && host ? say("host", ": host in {frame} for {share:.0f%} of it",
+                                              {{"frame", host_words(*host)}, {"share", host->share}})
+                                        : Sentence{};
+  return say("kinds", "{fast:count} of {steps:count} steps take {fast_times}, {slow:count} {what} {slow_times}{host}",
+             {{"fast", usual.size()},
+              {"steps", side.device_steps.size()},
+              {"fast_times", range_words(fast.least, fast.most)},
+              {"slow", side.slow.size()},
+              {"what", stalls ? "stall for" : "take"},
+              {"slow_times", range_words(slow.least - from, slow.most - from)},
+              {"host", where}});
+}
+
+HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps) {
+  const bool between = mean_of(trace, long_steps, &DeviceStep::between) > mean_of(trace, long_steps, &DeviceStep::idle);
+  return {long_steps, between, std::nullopt};
+}
+
+}  // namespace tracedb

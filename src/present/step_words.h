@@ -1,0 +1,23 @@
+// Which steps the figures of a group are of, in words. Pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/text/sentence.h"
+#include "compare/host_frames.h"
+#include "compare/trace/compared_trace.h"
+
+namespace tracedb {
+
+// "1 warm-up step of 1.06 s, 2 rare steps of 480 ms to 520 ms": what the mean leaves out; "" where nothing.
+Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side);
+
+// Of two kinds of steps: "15 of 30 steps take 170 ms, 15 stall for 100 ms to 670 ms: host in `llama.py(374): forward`".
+// They stall if most of what they take longer the device runs nothing. `host`: while it does so; may be unknown.
+Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host);
+
+// Where to look for the host of long steps: in the time that the device runs nothing between them, or within.
+HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps);
+
+}  // namespace tracedb
