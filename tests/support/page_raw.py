@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from time_oracle import length, union, without
 from trace_cases import nanoseconds, read_trace, require, run
+from usual_steps import counted
 
 OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/)[\w.-]+/.*\.py\(\d+\)")
 # The sum that ends a split-K product is part of it.
@@ -109,22 +110,28 @@ class Raw:
 
 
 class Account:
-    """Means over the steps of a phase, in ns."""
+    """Means over the steps of a phase that count (usual_steps.py), in ns."""
 
     def __init__(self, raw, phase, communicates):
         self.raw, self.communicates = raw, communicates
         places = [place for place, step in enumerate(raw.steps) if step.phase == phase]
         require(places, f"no {phase} steps")
-        self.steps = [raw.steps[place] for place in places]
+        after = {place: raw.steps[place + 1] for place in places if place + 1 < len(raw.steps)}
+        periods = [after[place].begin - raw.steps[place].begin if place in after and after[place].phase == phase else None
+                   for place in places]
+        chosen, by_period = counted([raw.steps[place].end - raw.steps[place].begin for place in places], periods)
+        self.steps = [raw.steps[places[i]] for i in chosen]
         self.spans = [step.end - step.begin for step in self.steps]
         self.span = mean(self.spans)
-        pairs = [(raw.steps[place], raw.steps[place + 1]) for place in places if place + 1 < len(raw.steps)]
         self.gaps = {}  # by the kind of the next step: from the end of a step to its start
-        for step, after in pairs:
-            self.gaps.setdefault(after.phase, []).append((step.end, after.begin, step.begin, after.events[0].launch))
-        own = self.gaps.get(phase, [])
-        self.periods = [gap[1] - gap[2] for gap in own]
-        self.between = mean([gap[1] - gap[0] for gap in own]) if own else None
+        for place in places if not by_period else [places[i] for i in chosen] + \
+                [place for place in places if place in after and after[place].phase != phase]:
+            if place in after and (by_period or after[place].phase != phase):
+                step, following = raw.steps[place], after[place]
+                self.gaps.setdefault(following.phase, []).append((step.end, following.begin, step.begin,
+                                                                  following.events[0].launch))
+        self.periods = [periods[i] for i in chosen] if by_period else []
+        self.between = mean(self.periods) - self.span if by_period else None
         self.phase = phase
         self.comm_at, self.comm_n = defaultdict(float), defaultdict(float)
         self.copy = self.idle = self.at_once = 0
@@ -147,7 +154,9 @@ class Account:
         copies = without(union([e[:2] for e in step.events if e.kind == "gpu_memcpy"]), others)
         self.copy += length(copies) / n
         self.at_once += (sum(e.end - e.begin for e in working) - length(computes)) / n
-        self.idle += (step.end - step.begin - length(others) - length(copies)) / n
+        running = union([(max(e.begin, step.begin), min(e.end, step.end)) for e in self.raw.events
+                         if e.begin < step.end and e.end > step.begin])  # of the device, whichever step it is of
+        self.idle += (step.end - step.begin - length(running)) / n
 
     def of(self, wanted):
         """(time, number) of the kernels that are wanted."""

@@ -65,7 +65,7 @@ def sample_data(name=lambda number: f"void ns::kernel_{number}<float, {number}>(
          "start": {"label": "MI300X", "value": 12_000_000}, "end": {"label": "H100", "value": 10_500_000},
          "rows": [{"label": label, "value": value, "class": sort, "detail": name(0)} for label, value, sort in changes]},
         {"id": "steps", "kind": "distribution", "title": "Step times", "note": "Period.", "phase": "decode", "measure": "period",
-         "sides": [{"values": side, "median": sorted(side)[len(side) // 2], "low": min(side) + 400_000, "high": max(side) - 400_000, "count": len(side)} for side in values]},
+         "sides": [{"values": side, "mean": sum(side) / len(side), "low": min(side) + 400_000, "high": max(side) - 400_000, "count": len(side)} for side in values]},
         {"id": "operations", "kind": "operations", "title": "Operations", "note": "Mean of a step.", "classes": CLASSES, "names": [name(i) for i in range(40)],
          "rows": [[i % 6, i, numbers.randrange(400_000), numbers.randrange(400_000), 3, 2] for i in range(40)]},
         {"id": "layers", "kind": "layers", "title": "Layers", "note": "Mean of a step.", "phase": "decode", "classes": CLASSES,
