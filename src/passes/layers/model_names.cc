@@ -6,32 +6,38 @@
 namespace tracedb {
 namespace {
 
-// The packages whose Python code, else whose marks of steps, are in the trace.
+// By the files of its own Python code, else its own operators, else its own marks of steps. Servers use code, operators
+// and marks of one another: of those with the same place the one with the most functions counts.
 constexpr std::string_view kFrameworkSql = R"sql(
-WITH known(place, name, files, marks) AS (VALUES
-  (1, 'vLLM', '*vllm/*', 'execute_[0-9c]*'), (2, 'SGLang', '*sglang/*', 'step[[]*'), (3, 'ATOM', '*atom/*', '*code[[]*'),
-  (4, 'TensorRT-LLM', '*tensorrt_llm/*', NULL), (5, 'Megatron', '*megatron/*', NULL),
-  (6, 'DeepSpeed', '*deepspeed/*', NULL), (7, 'TorchTitan', '*torchtitan/*', NULL),
-  (8, 'Lightning', '*lightning/*', NULL), (9, 'Diffusers', '*diffusers/*', NULL),
-  (10, 'Transformers', '*transformers/*', NULL))
-SELECT name FROM known
-WHERE EXISTS (SELECT 1 FROM frame f JOIN string s ON s.id = f.file_id WHERE s.value GLOB known.files)
-   OR EXISTS (SELECT 1 FROM step p JOIN annotation a ON a.id = p.annotation_id JOIN string s ON s.id = a.name_id
-              WHERE s.value GLOB known.marks)
-ORDER BY place LIMIT 1
+WITH known(place, name, files, operators, marks) AS (VALUES
+  (1, 'vLLM', '*/vllm/v1/*', 'vllm::*', NULL), (1, 'vLLM', '*/vllm/model_executor/*', NULL, NULL),
+  (1, 'SGLang', '*/sglang/srt/*', '*sgl*::*', 'step[[]*'), (1, 'SGLang', '*/sglang/multimodal_gen/*', NULL, NULL),
+  (1, 'ATOM', '*/atom/model_*/*', 'atom::*', '*code[[]*'), (1, 'TensorRT-LLM', '*/tensorrt_llm/*', 'trtllm::*', NULL),
+  (5, 'Megatron', '*/megatron/*', NULL, NULL), (6, 'DeepSpeed', '*/deepspeed/*', NULL, NULL),
+  (7, 'TorchTitan', '*/torchtitan/*', NULL, NULL), (8, 'Lightning', '*/*lightning/*', NULL, NULL),
+  (9, 'xDiT', '*/xfuser/*', NULL, NULL), (10, 'Diffusers', '*/diffusers/*', NULL, NULL),
+  (11, 'Transformers', '*/transformers/*', NULL, NULL)),
+found(source, text, n) AS (
+  SELECT 1, '/' || s.value, count(*) FROM frame f JOIN string s ON s.id = f.file_id GROUP BY 2
+  UNION ALL SELECT 2, s.value, 1 FROM (SELECT DISTINCT name_id FROM cpu_op) o JOIN string s ON s.id = o.name_id
+  UNION ALL SELECT 3, s.value, 1 FROM (SELECT DISTINCT a.name_id FROM step p JOIN annotation a ON a.id = p.annotation_id) m
+    JOIN string s ON s.id = m.name_id)
+SELECT k.name FROM found f JOIN known k ON f.text GLOB CASE f.source WHEN 1 THEN k.files WHEN 2 THEN k.operators ELSE k.marks END
+GROUP BY f.source, k.place, k.name
+ORDER BY f.source, k.place, sum(f.n) DESC LIMIT 1
 )sql";
 
 // A pipeline of Diffusers; the module that takes longest of those that no other calls, if it is more than a part of a
 // server; the file that has the model's code.
 constexpr std::string_view kModelSql = R"sql(
-WITH file AS (SELECT DISTINCT s.value AS name FROM frame f JOIN string s ON s.id = f.file_id),
+WITH file AS (SELECT s.value AS name, count(*) AS functions FROM frame f JOIN string s ON s.id = f.file_id GROUP BY 1),
 named(place, name, weight) AS (
-  SELECT 1, substr(name, instr(name, 'diffusers/pipelines/') + 20), count(*) FROM file
+  SELECT 1, substr(name, instr(name, 'diffusers/pipelines/') + 20), sum(functions) FROM file
     WHERE name GLOB '*diffusers/pipelines/*/pipeline_*.py' GROUP BY 2
   UNION ALL SELECT 2, substr(s.value, 12), sum(m.dur) FROM module_call m JOIN string s ON s.id = m.name_id
     WHERE s.value GLOB 'nn.Module: *' AND s.value NOT GLOB 'nn.Module: LogitsProcessor_*'
       AND s.value NOT GLOB 'nn.Module: Sampler_*' GROUP BY m.name_id
-  UNION ALL SELECT 3, substr(name, instr(name, '/models/') + 8), count(*) FROM file
+  UNION ALL SELECT 3, substr(name, instr(name, '/models/') + 8), sum(functions) FROM file
     WHERE (name GLOB '*vllm/model_executor/models/*.py' OR name GLOB '*sglang/srt/models/*.py')
       AND name NOT GLOB '*/utils.py' AND name NOT GLOB '*/interfaces*.py' GROUP BY 2)
 SELECT name FROM named ORDER BY place, weight DESC, name LIMIT 1

@@ -1,0 +1,84 @@
+"""Which software made a trace: told by its own Python code and operators, not by marks, kernel names or operators that
+others use as well; not told where nothing tells it."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import TRACES, Cases, Skip, equal, run, scratch_folder  # noqa: E402
+
+MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
+TEMPLATE = "void act_and_mul<vllm::silu_kernel>(int)"
+# Python functions (file, how many), operators, marks, a kernel; the framework and the model.
+MADE = {
+    "marks of both alone": ([], [], [MARK], TEMPLATE, "PyTorch", None),
+    "SGLang with vLLM's marks": ([("/sgl-workspace/sglang/python/sglang/srt/models/qwen3.py", 3)], [], [MARK], TEMPLATE, "SGLang", "qwen3"),
+    "SGLang with code of vLLM": ([("/usr/lib/python3/dist-packages/vllm/model_executor/layers/linear.py", 2),
+                                  ("sglang/srt/layers/linear.py", 4), ("sglang/srt/models/qwen2.py", 1), ("sglang/srt/models/qwen3.py", 2)],
+                                 ["vllm::all_reduce"], [MARK], TEMPLATE, "SGLang", "qwen3"),
+    "vLLM": ([("vllm/v1/worker/gpu_worker.py", 2), ("vllm/model_executor/models/llama.py", 2)], ["_C::rms_norm"], [MARK], "gemm", "vLLM", "llama"),
+    "operators of vLLM": ([], ["vllm::unified_attention"], [], "gemm", "vLLM", None),
+    "operators of SGLang": ([], ["sgl_kernel::rmsnorm", "aten::mm"], [MARK], TEMPLATE, "SGLang", None),
+    "SGLang's own mark": ([], [], ["step[DECODE bs=16]", MARK], TEMPLATE, "SGLang", None),
+    "xDiT on Diffusers": ([("/app/xDiT/xfuser/runner.py", 1), ("diffusers/models/attention.py", 9)], [], [], "gemm", "xDiT", None),
+    "a folder of that name": ([("/home/vllm/venv/train.py", 3), ("/home/vllm/work/deep/model.py", 3)], ["aten::mm"], [], "gemm", "PyTorch", None),
+}
+REAL = {"qwen3_30b_a3b_sglang_decode_b300.trace": "SGLang", "qwen3_30b_a3b_sglang_decode_mi300x.trace": "SGLang",
+        "qwen3_8b_sglang_prefill_mi300x": "SGLang", "gpt_oss_vllm_prefill_b200": "vLLM", "llama_tp4_vllm_mi300x.pt.trace": "vLLM",
+        "gpt_oss_vllm_decode_graph_mi300x": "vLLM", "flux1_xdit_mi300x": "xDiT", "bert_small_hf_h100": "Transformers",
+        "alexnet_a100": "PyTorch"}
+
+
+def made_by(path, folder):
+    text = run("trace-query", "info", "-q", "--json", path).stdout
+    facts = {(row["section"], row["item"]): row["value"] for row in json.loads(text)["rows"]}
+    listed = json.loads(run("trace-query", "ls", "-q", "--json", folder).stdout)["rows"]
+    framework = facts.get(("model", "framework"))
+    equal([row["framework"] for row in listed], [framework], "framework in ls")
+    return framework, facts.get(("model", "name"))
+
+
+def check_made(files, operators, marks, kernel, framework, model):
+    events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 900, "dur": 5, "args": {"correlation": 1, "stream": 7}},
+              {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 850, "dur": 2, "args": {"correlation": 1}}]
+
+    def add(category, name, **arguments):
+        at = 10 * len(events)
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 5, "args": arguments})
+
+    number = 0
+    for file, count in files:
+        for line in range(count):
+            number += 1
+            add("python_function", f"{file}({line}): f{line}", **{"Python id": number, "Python parent id": None})
+    for name in operators:
+        add("cpu_op", name)
+    for name in marks:
+        add("user_annotation", name)
+    with scratch_folder() as folder:
+        path = folder / "trace.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+        equal(made_by(path, folder), (framework, model), "framework and model")
+
+
+def check_real(name, framework):
+    path = TRACES / "kineto" / f"{name}.json.gz"
+    if not path.is_file():
+        raise Skip(f"{path} does not exist")
+    with scratch_folder() as folder:
+        index = folder / "index.tracedb"
+        run("trace-ingest", "-q", "-o", index, path)
+        equal(made_by(index, folder)[0], framework, name)
+
+
+def main():
+    cases = Cases()
+    for name, made in MADE.items():
+        cases.run(name, check_made, *made)
+    for name, framework in REAL.items():
+        cases.run(name, check_real, name, framework)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
