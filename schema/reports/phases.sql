@@ -1,4 +1,4 @@
--- Steps by kind, and a row for kernels outside of steps. temp.phases: one row for each.
+-- Steps by kind, and rows for kernels outside of steps. temp.phases: one row for each.
 -- column: time_pct       | Time (%)       | percent | sum   | 3 | share of the kernel time
 -- column: total_time     | Total Time     | ns      | sum   | 6 | kernel time of the steps
 -- column: instances      | Kernels        | count   | sum   | 2 | kernels in them
@@ -12,8 +12,8 @@
 -- column: period         | Med Period     | ns      |       | 8 | median time from the start of a step to that of the next of its kind
 -- column: launch_lag     | Med Launch Lag | ns      |       | 2 | median time from the start of the step on the host to its first kernel
 -- column: tokens_per_s   | Tokens/s       |         |       | 5 | tokens per second of period
--- column: phase          | Phase          | text    | label |   | kind of step; [no step]: kernels outside of steps
+-- column: phase          | Phase          | text    | label |   | kind of step; [no step], [launched before the recording]: kernels outside of steps
 SELECT 100.0 * total / nullif(total(total) OVER (), 0), total, kernels, steps, requests, tokens, busy,
        100.0 * busy / nullif(all_busy, 0), gpu_span, host, period, launch_lag, round(tokens_per_s, 1), phase
 FROM temp.phases
-ORDER BY phase = '[no step]', total DESC, phase;
+ORDER BY phase GLOB '[[]*', total DESC, phase;

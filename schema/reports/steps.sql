@@ -1,4 +1,4 @@
--- Steps in time order, and a row for kernels outside of steps. temp.step_figures: one row for each; times in ns.
+-- Steps in time order, and rows for kernels outside of steps. temp.step_figures: one row for each; times in ns.
 -- :steady: 1: only the steady steps.
 -- column: step                | Step        |       |       | 8 | number of the step, from 0 in time order
 -- column: phase               | Phase       | text  |       | 7 | kind of step
@@ -16,10 +16,10 @@
 -- column: tokens_per_s        | Tokens/s    |       |       | 3 | tokens of the step per second of period
 -- column: steady              | Steady      | count | sum   |   | 1 in the longest run of full decode batches
 -- column: ts                  | Start       | ns    | min   | 1 | start, since the begin of the trace
--- column: name                | Name        | text  | label |   | annotation of the step; [no step]: kernels outside of steps
+-- column: name                | Name        | text  | label |   | annotation of the step; [no step], [launched before the recording]: kernels outside of steps
 SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
        gpu_span, gpu_busy, iif(timed_on = 'cpu', dur, NULL), period, launch_lag, round(tokens_per_s, 1), steady,
-       iif(step IS NULL, NULL, coalesce(ts, gpu_start)), iif(step IS NULL, '[no step]', coalesce(name, '[inferred]'))
+       iif(step IS NULL, NULL, coalesce(ts, gpu_start)), coalesce(name, iif(warm_up, '[inferred: warm-up]', '[inferred]'))
 FROM temp.step_figures
 WHERE steady = 1 OR NOT coalesce(:steady, 0)
-ORDER BY step IS NULL, step;
+ORDER BY step IS NULL, step, name DESC;

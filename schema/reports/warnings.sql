@@ -10,6 +10,8 @@ WITH
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
    'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
+  ('before_recording', 'warning', 1.0, 'kernel time launched before the recording began',
+   'it is in no step, and has no operator or stack; wait for the device before the profiler starts (torch.cuda.synchronize())'),
   ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
    'it has no operator, stack or launch delay; start the profiler before the work, and record CPU activities'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',

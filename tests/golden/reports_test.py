@@ -14,7 +14,7 @@ from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
 LEAST = {"unclassified": 3, "no_launch": 1, "clock_order": 1, "graph_collapsed": 1, "no_operator": 5, "no_stack": 5,
-         "no_step": 5, "no_layer": 20, "host_bound": 30}  # percent, from which a warning speaks
+         "no_step": 5, "no_layer": 20, "before_recording": 1, "host_bound": 30}  # percent, from which a warning speaks
 SYNTHETIC = {
     "amd": ("--vendor", "amd", "--tensor-parallel", 4, "--layers", 4, "--steps", 5, "--python-stacks", "on"),
     "nvidia": ("--vendor", "nvidia", "--tensor-parallel", 2, "--moe", "on", "--layers", 3, "--steps", 5, "--streams", 3),
@@ -141,6 +141,17 @@ def check_stacks(index, oracle):
     equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), everything, "sum of the collapsed stacks")
 
 
+def launched_before(index, oracle):
+    """Kernels in no step and without a launch that come before the first one with a launch on their stream."""
+    steps = json.loads(run("trace-query", "sql", "-q", "--json", index, "SELECT step FROM kernels ORDER BY ts, id").stdout)["rows"]
+    kernels, first = oracle.kernels(), {}
+    for place, kernel in enumerate(kernels):
+        if kernel.launch is not None:
+            first.setdefault(kernel.stream, place)
+    return {kernel.id for place, (kernel, row) in enumerate(zip(kernels, steps, strict=True))
+            if kernel.launch is None and row["step"] is None and place < first.get(kernel.stream, 0)}
+
+
 def shares(index, oracle):
     """{code: (percent of the kernel time, kernels)}, from the JSON or from the report it is about."""
     def of_rows(report, holds, count):
@@ -152,14 +163,16 @@ def shares(index, oracle):
     stacks = [row for row in rows("stacks", index, "--view", "flat") if row["frame"] == "[no stack]"]
     without_stack = sum(row["total_time"] for row in stacks), sum(row["instances"] for row in stacks)
     whole = sum(row["total_time"] for row in ops)
+    before = launched_before(index, oracle)
     return {
-        "no_launch": oracle.share(lambda kernel: kernel.launch is None),
+        "before_recording": oracle.share(lambda kernel: kernel.id in before),
+        "no_launch": oracle.share(lambda kernel: kernel.launch is None and kernel.id not in before),
         "graph_collapsed": oracle.share(lambda kernel: kernel.launch and oracle.calls[kernel.launch][2] == "graph_launch"),
         "clock_order": oracle.share(lambda kernel: kernel.launch and oracle.calls[kernel.launch][0] > kernel.ts),
         "no_operator": oracle.share(oracle.no_operator),
         "no_stack": (100 * without_stack[0] / whole if whole else None, without_stack[1]),
         "unclassified": of_rows(ops, lambda row: row["op"] in ("other", "triton_fused"), "instances"),
-        "no_step": of_rows(steps, lambda row: row["step"] is None, "kernels"),
+        "no_step": of_rows(steps, lambda row: row["name"] == "[no step]", "kernels"),
         "no_layer": of_rows(layers, lambda row: not row["layer"].isdigit(), "instances"),
     }
 
@@ -208,7 +221,9 @@ def check_info(index, oracle, expected):
     if not kernels:
         return
     equal(facts["content", "kernel time"], sum(kernel.dur for kernel in kernels), "kernel time")
-    equal(facts["coverage", "kernels without a launch"], expected["no_launch"][1], "kernels without a launch")
+    early, count = expected["before_recording"]
+    equal(facts["coverage", "kernels without a launch"], expected["no_launch"][1] + count, "kernels without a launch")
+    near(facts.get(("coverage", "kernel time launched before the recording"), 0), early, "launched before the recording")
     lanes = oracle.timelines().values()
     near(facts["time", "idle share of the devices"],
          100 * sum(lane["idle"] for lane in lanes) / max(sum(lane["span"] for lane in lanes), 1), "idle share")
@@ -216,9 +231,9 @@ def check_info(index, oracle, expected):
     for item, code in (("a launch", "no_launch"), ("an operator", "no_operator"), ("a python stack", "no_stack"),
                        ("a class", "unclassified"), ("a layer", "no_layer")):
         name = f"kernel time in {item}" if code == "no_layer" else f"kernel time with {item}"
-        near(facts["coverage", name], 100 - expected[code][0], name)
+        near(facts["coverage", name], 100 - expected[code][0] - (early if code == "no_launch" else 0), name)
     in_step = [value for (section, item), value in facts.items() if section == "coverage" and "in a step" in item]
-    near(in_step[-1], 100 - expected["no_step"][0], "kernel time in a step")
+    near(in_step[-1], 100 - expected["no_step"][0] - early, "kernel time in a step")
 
 
 def check_trace(cases, name, trace, folder):

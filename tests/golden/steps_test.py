@@ -23,7 +23,7 @@ EXPECTED = {
     "gpt_oss_vllm_decode_graph_mi300x.json.gz": (24, {"decode": 1}),
     "flux1_xdit_mi300x.json.gz": (12 + 24 + 19 + 38, {"other": 1}),
     "deepseek_v3_train_h800.json": (0, {"train": 1}),
-    "linear_2080ti.json.gz": (0, {"train": 39}),
+    "linear_2080ti.json.gz": (0, {"train": 40}),
     "gpu_user_annotation_gp100.json.gz": (0, {"train": 4}),
     "nccl_args_a100.json.gz": (0, {"train": 3}),
     "trace_diff_control_a100.json.gz": (0, {"train": 6}),
@@ -74,6 +74,23 @@ def check_every_layer_alike(index):
     equal([count for count in counts[1:-1] if count != usual], [], "layers that differ in their number of kernels")
 
 
+# Trace: the kernels that were launched before the recording; those of a first step that warms up.
+BEFORE = {"qwen15_05b_hf_h100.json.gz": 436, "qwen15_05b_hf_mi300x.json.gz": 463, "old_resnet50_workers0_torch18.json.gz": 736,
+          "resnet_checkpoint_ddp_mi300x.json.gz": 757, "trace_diff_test_v100.json.gz": 546, "worker1.pt.trace.json": 64,
+          "bert_small_hf_h100.json.gz": 0, "gpu_only_mi210.json.gz": 0}
+WARM_UP = {"linear_2080ti.json.gz": 136}
+
+
+def check_outside(index, before, warm_up):
+    """What no mark is around: launched before the recording, apart from no step; the first step of training."""
+    steps = {row["name"]: row["kernels"] for row in rows("steps", index)}
+    phases = {row["phase"]: row["instances"] for row in rows("phases", index)}
+    for found in (steps, phases):
+        equal(found.get("[launched before the recording]", 0), before or 0, "kernels launched before the recording")
+        require(not before or "[no step]" not in found, f"no step: {found.get('[no step]')}")
+    equal(steps.get("[inferred: warm-up]"), warm_up, "kernels of a step that warms up")
+
+
 def main():
     cases = Cases()
     if skip_without_traces(cases, TRACES / "kineto"):
@@ -86,6 +103,8 @@ def main():
             cases.run(f"closure {trace.name}", check_closure, index)
             if trace.name in EXPECTED:
                 cases.run(f"expected {trace.name}", check_expected, index, *EXPECTED[trace.name])
+            if trace.name in BEFORE or trace.name in WARM_UP:
+                cases.run(f"outside of marks {trace.name}", check_outside, index, BEFORE.get(trace.name), WARM_UP.get(trace.name))
             if trace.name in STACKS:
                 cases.run(f"stacks {trace.name}", check_stacks, index, STACKS[trace.name])
             if "llama_tp4" in trace.name:

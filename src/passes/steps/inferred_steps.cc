@@ -28,6 +28,7 @@ struct Track {
 // Where steps begin and end, as positions in a track.
 struct TrackRange {
   std::size_t begin = 0, end = 0;
+  bool warm_up = false;
 };
 
 struct TrackRanges {
@@ -202,9 +203,12 @@ class PassFinder {
   std::vector<MixerRun> runs_;
 };
 
-// A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work.
+// A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work. What comes
+// before the first one is a step if it has the work of the others: where it is not as many kernels, it warms up
+// (libraries try their algorithms, gradients are not there yet to be cleared or added to); with less work, it began
+// before the recording.
 TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
-  std::vector<std::size_t> ends;
+  std::vector<std::size_t> ends, work;
   std::size_t other_work = 0;
   bool inside = false;
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
@@ -213,7 +217,7 @@ TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) 
     constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kActivationTrait | kConvolutionTrait;
     if (optimizer) {
       if (inside && other_work == 0) ends.back() = i + 1;
-      if (!inside || other_work > 0) ends.push_back(i + 1);
+      if (!inside || other_work > 0) ends.push_back(i + 1), work.push_back(other_work);
       inside = true;
       other_work = 0;
     } else if ((track.traits[i] & kWork) != 0) {
@@ -225,13 +229,16 @@ TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) 
   for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);
   const std::size_t usual = upper_median(std::span(sizes));
   const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
+  std::vector<std::size_t> later_work(work.begin() + 1, work.end());
+  const bool whole = work[0] * 10 >= upper_median(std::span(later_work)) * 9;
   TrackRanges out{{}, 0, "optimizer steps"};
   std::size_t same = 0;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-    if (i == 0 && !regular(ends[0])) continue;
-    out.steps.push_back({begin, ends[i]});
-    same += regular(ends[i] - begin) ? 1 : 0;
+    const bool warm_up = i == 0 && !regular(ends[0]);
+    if (warm_up && !whole) continue;
+    out.steps.push_back({begin, ends[i], warm_up});
+    same += warm_up || regular(ends[i] - begin) ? 1 : 0;
   }
   out.confidence = static_cast<double>(same) / static_cast<double>(out.steps.size());
   return out;
@@ -337,7 +344,8 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   for (const TrackRange& range : found.steps) {
     const bool last = range.end == track.kernel.size();
     out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, range),
-                         kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]]});
+                         kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]],
+                         range.warm_up});
   }
   if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
   assign(kernels, out);

@@ -1,7 +1,7 @@
 // Infers the steps of a trace without step annotations from the rhythm of its kernels. Pure: spans in, steps out.
 //
 // Tried in this order, on the device with the most kernels:
-// 1. Training: each optimizer step ends a step.
+// 1. Training: each optimizer step ends a step. The first one may warm up.
 // 2. Sequence models. Layers are found by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
 //    between two of them or, if no name reveals those, where kernels come that recur only every L layers. A step must
 //    have the same number of layers as the others; confidence is the share of steps that have it. Between two steps,
@@ -37,6 +37,7 @@ struct KernelSequence {
 struct InferredStep {
   StepKind kind = StepKind::kUnknown;
   std::int64_t begin = 0, end = 0;  // starts of its first kernel and of the first one behind it
+  bool warm_up = false;             // as in StepFacts
 };
 
 // What the steps were inferred from.

@@ -227,6 +227,7 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     facts.info.kind = step.kind;
     facts.on_device = true;
     facts.ts = step.begin;
+    facts.warm_up = step.warm_up;
     set.steps.push_back(std::move(facts));
   }
   const auto ts = events.memory.int64s("ts");
@@ -236,8 +237,9 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     if (step == found.steps.size()) break;
     if (ts[i] >= found.steps[step].begin) set.of_memory[i] = static_cast<std::uint32_t>(step + 1);
   }
-  set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}, confidence {:.2f}",
-                                  counted(found.steps.size(), "step"), found.reason, found.confidence));
+  set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}{}, confidence {:.2f}",
+                                  counted(found.steps.size(), "step"), found.reason,
+                                  found.steps.front().warm_up ? ", the first a warm-up" : "", found.confidence));
   return set;
 }
 
@@ -268,6 +270,21 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
     if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;
   }
   return set;
+}
+
+std::vector<bool> launched_before_recording(const StepSet& set, const EventColumns& kernels) {
+  const auto launch = kernels.ids("launch_id");
+  const auto stream = kernels.ids("stream_id");
+  std::vector<std::size_t> first;  // by stream: its first kernel with a launch; 0: none, or none is before it
+  for (std::size_t i = kernels.size(); i-- > 0;) {
+    if (stream[i] >= first.size()) first.resize(stream[i] + std::size_t{1});
+    if (launch[i] != 0) first[stream[i]] = i;
+  }
+  std::vector<bool> out(kernels.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = launch[i] == 0 && set.of_kernel[i] == 0 && i < first[stream[i]];
+  }
+  return out;
 }
 
 std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first) {

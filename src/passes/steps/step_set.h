@@ -34,6 +34,9 @@ struct StepFacts {
   std::int64_t ts = kUnknownValue, dur = kUnknownValue;
   bool on_device = false;
   std::uint32_t track = 0;  // thread, or stream if on_device: steps of one track follow each other
+  // The first step, with other kernels than those that follow it: libraries try their algorithms, memory is made. A
+  // step as any other, but none that usual times rest on. Only what is inferred knows it.
+  bool warm_up = false;
 };
 
 struct StepSet {
@@ -63,6 +66,10 @@ bool needs_traits(const Index& index, const StepOptions& options);
 // none.
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits);
+
+// By row of `kernels`: whether it is in no step because it was launched before the recording began. Streams work in
+// order: that is so where it has no launch and, on its stream, comes before the first kernel that has one.
+std::vector<bool> launched_before_recording(const StepSet& set, const EventColumns& kernels);
 
 // From the start of a step on the host to `first`, that of its first kernel, copy or fill, in ns; nullopt where either
 // is not known.

@@ -21,11 +21,12 @@ enum Code : std::size_t {
   kStepless,
   kLayerless,
   kUnclassified,
+  kBeforeRecording,
   kCodes
 };
-constexpr std::array<std::string_view, kCodes> kCodeNames = {"no_launch",       "no_operator", "no_stack",
-                                                             "graph_collapsed", "clock_order", "unknown_duration",
-                                                             "no_step",         "no_layer",    "unclassified"};
+constexpr std::array<std::string_view, kCodes> kCodeNames = {
+    "no_launch",        "no_operator", "no_stack", "graph_collapsed", "clock_order",
+    "unknown_duration", "no_step",     "no_layer", "unclassified",    "before_recording"};
 
 // Why kernels have no operator, the first that holds: told apart because the advice differs.
 enum Reason : std::size_t { kInGraph, kLaunchUnknown, kOutsideOperators, kReasons };
@@ -34,7 +35,8 @@ constexpr std::array<std::string_view, kReasons> kReasonNames = {"no_operator_gr
 
 Reason reason_of(std::size_t set) {
   const auto holds = [set](Code code) { return (set >> code & 1) != 0; };
-  return holds(kGraphCollapsed) ? kInGraph : holds(kWithoutLaunch) ? kLaunchUnknown : kOutsideOperators;
+  if (holds(kGraphCollapsed)) return kInGraph;
+  return holds(kWithoutLaunch) || holds(kBeforeRecording) ? kLaunchUnknown : kOutsideOperators;
 }
 
 struct Measure {
@@ -72,6 +74,7 @@ std::vector<Measure> measure_sets(Workload& workload) {
   const auto op = kernels.ids("cpu_op_id");
   const auto stack = kernels.ids("stack_id");
   const auto& steps = workload.steps().of_kernel;
+  const std::vector<bool> before = launched_before_recording(workload.steps(), kernels);
   const auto& layers = workload.layers().of_kernel;
   std::vector<bool> unclassified;  // by name_id
   for (std::uint32_t id = 0; id < workload.classes().end(); ++id) {
@@ -82,12 +85,13 @@ std::vector<Measure> measure_sets(Workload& workload) {
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
-    const std::size_t set = holds(launch[i] == 0, kWithoutLaunch) | holds(op[i] == 0, kWithoutOperator) |
+    const std::size_t set = holds(launch[i] == 0 && !before[i], kWithoutLaunch) | holds(op[i] == 0, kWithoutOperator) |
                             holds(stack[i] == 0, kWithoutStack) | holds(launches.is_graph(launch[i]), kGraphCollapsed) |
                             holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
-                            holds(dur[i] == kUnknownValue, kUnknownDuration) | holds(steps[i] == 0, kStepless) |
-                            holds(layers[i] < 0, kLayerless) |
-                            holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified);
+                            holds(dur[i] == kUnknownValue, kUnknownDuration) |
+                            holds(steps[i] == 0 && !before[i], kStepless) | holds(layers[i] < 0, kLayerless) |
+                            holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified) |
+                            holds(before[i], kBeforeRecording);
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }
   return sets;
@@ -132,7 +136,8 @@ PassTable coverage_table() {
       "what makes answers about the whole trace less certain, and how much of it",
       {{"code", kText, "",
         "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), no_stack, "
-        "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, names_out_of_step; idle, "
+        "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, before_recording (not in "
+        "no_launch and no_step), names_out_of_step; idle, "
         "host_bound"},
        {"share", kReal, "percent",
         "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the spans of the devices"},

@@ -1,5 +1,4 @@
-// Steps and their kinds: schema/METRICS.md 7. Both have a row for kernels outside of steps, so that kernel time adds
-// up.
+// Steps and their kinds: schema/METRICS.md 7. Both have rows for kernels outside of steps, so that kernel time adds up.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -13,8 +12,11 @@
 namespace tracedb {
 namespace {
 
+constexpr std::string_view kNoStep = "[no step]", kBefore = "[launched before the recording]";
+
 struct Measured {
-  std::vector<StepStats> stats;  // [0]: in no step
+  LargeVector<std::uint32_t> of_kernel;  // as in StepSet; behind the last step: launched before the recording
+  std::vector<StepStats> stats;          // by that: [0]: in no step
   std::vector<std::int64_t> start, period;
   StepRange steady;
 };
@@ -25,8 +27,13 @@ SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t>
 
 Measured measure(const StepSet& set, const EventTables& events) {
   Measured out;
-  out.stats = step_stats(stepped(events.kernels, set.of_kernel), stepped(events.memory, set.of_memory),
-                         events.device_of_stream, set.steps.size());
+  out.of_kernel = set.of_kernel;
+  const std::vector<bool> before = launched_before_recording(set, events.kernels);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i]) out.of_kernel[i] = static_cast<std::uint32_t>(set.steps.size() + 1);
+  }
+  out.stats = step_stats(stepped(events.kernels, out.of_kernel), stepped(events.memory, set.of_memory),
+                         events.device_of_stream, set.steps.size() + 1);
   std::vector<std::uint32_t> track;
   std::vector<std::int64_t> decoding;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
@@ -69,12 +76,12 @@ struct StepKernels {
   std::int64_t begin = kUnknownValue, end = kUnknownValue;  // ns
 };
 
-std::vector<StepKernels> kernels_of_steps(const StepSet& set, const EventColumns& kernels) {
-  std::vector<StepKernels> out(set.steps.size() + 1);
+std::vector<StepKernels> kernels_of_steps(const Measured& measured, const EventColumns& kernels) {
+  std::vector<StepKernels> out(measured.stats.size());
   const auto ts = kernels.int64s("ts");
   const auto dur = kernels.int64s("dur");
-  for (std::size_t i = 0; i < set.of_kernel.size(); ++i) {
-    StepKernels& own = out[set.of_kernel[i]];
+  for (std::size_t i = 0; i < measured.of_kernel.size(); ++i) {
+    StepKernels& own = out[measured.of_kernel[i]];
     own.last_id = static_cast<std::int64_t>(i) + 1;
     if (own.first_id == 0) own.first_id = own.last_id, own.begin = ts[i];
     if (dur[i] != kUnknownValue) own.end = std::max(own.end, saturating_add(ts[i], dur[i]));
@@ -92,7 +99,7 @@ void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& ker
 void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
   const StepSet& set = workload.steps();
   const Measured measured = measure(set, workload.events());
-  const std::vector<StepKernels> kernels = kernels_of_steps(set, workload.events().kernels);
+  const std::vector<StepKernels> kernels = kernels_of_steps(measured, workload.events().kernels);
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
     const StepStats& stats = measured.stats[i + 1];
@@ -107,12 +114,16 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(known(stats.first)).add(known(stats.gpu_span)).add(known(stats.gpu_busy)).add(period);
     rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
     rows.add(i >= measured.steady.first && i < measured.steady.last);
+    rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
   }
-  if (measured.stats[0].kernels == 0) return;
-  constexpr int kBefore = 10, kBehind = 7;  // columns that only a step has
-  for (int i = 0; i < kBefore; ++i) rows.add_null();
-  add_kernels(rows, measured.stats[0], kernels[0]);
-  for (int i = 0; i < kBehind; ++i) rows.add_null();
+  for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
+    if (measured.stats[place].kernels == 0) continue;
+    constexpr int kBehindName = 7, kBehindKernels = 8;  // columns that only a step has
+    rows.add_null().add_null().add(name);
+    for (int i = 0; i < kBehindName; ++i) rows.add_null();
+    add_kernels(rows, measured.stats[place], kernels[place]);
+    for (int i = 0; i < kBehindKernels; ++i) rows.add_null();
+  }
 }
 
 // Sums and medians of the steps of a kind.
@@ -172,22 +183,24 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
   const StepChoice choice = options.phase_steps;
   const Measured measured = measure(steps, events);
   const std::array<Phase, kStepKinds> phases = phases_of(steps, measured, choice);
-  std::vector<GroupId> of_step(steps.steps.size() + 1, kNoGroup);
-  if (choice == StepChoice::kAll) of_step[0] = kStepKinds;
+  std::vector<GroupId> of_step(measured.stats.size(), kNoGroup);
+  if (choice == StepChoice::kAll) of_step[0] = kStepKinds, of_step.back() = kStepKinds + 1;
   for (std::size_t i = 0; i < steps.steps.size(); ++i) {
     if (chosen(measured, i, choice)) of_step[i + 1] = static_cast<GroupId>(steps.steps[i].info.kind);
   }
-  LargeVector<GroupId> groups(steps.of_kernel.size());
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[steps.of_kernel[i]];
+  LargeVector<GroupId> groups(measured.of_kernel.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = of_step[measured.of_kernel[i]];
   const GroupedEvents grouped{events.kernels.int64s("ts"), events.kernels.int64s("dur"),
                               events.kernels.ids("stream_id"), events.device_of_stream, groups};
-  const std::vector<GroupStats> stats = group_totals(grouped, kStepKinds + 1);
+  const std::vector<GroupStats> stats = group_totals(grouped, kStepKinds + 2);
   const std::int64_t busy = busy_time(grouped);
   for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     if (phases[kind].steps == 0) continue;
     add_phase(rows, to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind], busy);
   }
-  if (stats[kStepKinds].count > 0) add_phase(rows, "[no step]", {}, stats[kStepKinds], busy);
+  for (const auto& [name, group] : {std::pair(kBefore, kStepKinds + 1), std::pair(kNoStep, kStepKinds)}) {
+    if (stats[group].count > 0) add_phase(rows, name, {}, stats[group], busy);
+  }
 }
 
 }  // namespace
@@ -195,10 +208,10 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
 PassTable step_figures_table() {
   using enum ColumnType;
   return {"step_figures",
-          "one row per step, in time order, and one for kernels in no step",
-          {{"step", kInteger, "", "number, from 0; NULL: the kernels in no step"},
+          "one row per step, in time order, and those of kernels outside of steps",
+          {{"step", kInteger, "", "number, from 0; NULL: kernels outside of steps"},
            {"phase", kText, "", "kind of the step: prefill, decode, mixed, train, other or unknown"},
-           {"name", kText, "", "text of its annotation; NULL: inferred"},
+           {"name", kText, "", "text of its annotation; NULL: inferred; without a step: as in phases.phase"},
            {"ts", kInteger, "ns", "start of its annotation or first kernel, from meta.base_time_ns"},
            {"dur", kInteger, "ns", "length of its annotation; NULL: inferred"},
            {"timed_on", kText, "", "clock of ts and dur: cpu or gpu"},
@@ -219,15 +232,17 @@ PassTable step_figures_table() {
            {"period", kInteger, "ns", "from its start to that of the next step on its thread or stream"},
            {"launch_lag", kInteger, "ns", "from its start on the host to gpu_start"},
            {"tokens_per_s", kReal, "", "tokens by period"},
-           {"steady", kInteger, "", "1: in the longest run of steps whose decode batch is within 5 % of the largest"}},
+           {"steady", kInteger, "", "1: in the longest run of steps whose decode batch is within 5 % of the largest"},
+           {"warm_up", kInteger, "", "1: the first step, with other kernels than the rest; NULL: not inferred"}},
           fill_steps};
 }
 
 PassTable phases_table() {
   using enum ColumnType;
   return {"phases",
-          "steps by kind, and the kernels in no step",
-          {{"phase", kText, "", "prefill, decode, mixed, train, other, unknown or [no step]"},
+          "steps by kind, and the kernels outside of steps",
+          {{"phase", kText, "",
+            "prefill, decode, mixed, train, other, unknown; [no step], [launched before the recording]"},
            {"steps", kInteger, "count", "steps of the kind"},
            {"requests", kReal, "count", "median over the steps"},
            {"tokens", kInteger, "count", "of all steps"},

@@ -99,9 +99,25 @@ TEST_CASE("steps and phases of the small index") {
   const TimeFixture fixture;
   CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, kernel_time, gpu_ts, gpu_ts_end, first_kernel_id, "
                      "last_kernel_id, timed_on FROM step_figures") ==
-        "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - - - - 1 50 600 650 3 3 -");
+        "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - [no step] - - 1 50 600 650 3 3 -");
   CHECK(fixture.rows("SELECT phase, steps, kernels, total, all_busy FROM phases") ==
         "prefill 1 2 400 400; [no step] 0 1 50 400");
+}
+
+TEST_CASE("what was launched before the recording is no work outside of steps") {
+  const std::string stepless = "UPDATE kernel SET step_id = NULL, launch_id = NULL WHERE id = ";
+  const char* const sql = "SELECT phase, kernels, total FROM phases WHERE phase GLOB '[[]*'";
+  // The first kernel of its stream; the last one of its stream; and on a stream on which no launch is known.
+  const TimeFixture first(stepless + "1; UPDATE kernel SET launch_id = 1, stream_id = 1, step_id = 1 WHERE id = 2");
+  CHECK(first.rows(sql) == "[launched before the recording] 1 100; [no step] 1 50");
+  CHECK(first.rows("SELECT name, kernels, warm_up FROM step_figures WHERE step IS NULL") ==
+        "[launched before the recording] 1 -; [no step] 1 -");
+  CHECK(first.rows("SELECT code, count FROM coverage WHERE code IN ('before_recording', 'no_step') ORDER BY code") ==
+        "before_recording 1; no_step 1");
+  const TimeFixture last(stepless + "2; UPDATE kernel SET stream_id = 1 WHERE id = 2");
+  CHECK(last.rows(sql) == "[no step] 2 350");
+  const TimeFixture alone(stepless + "2");
+  CHECK(alone.rows(sql) == "[no step] 2 350");
 }
 
 TEST_CASE("launches of the small index") {

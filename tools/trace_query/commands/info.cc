@@ -51,15 +51,19 @@ void add_steps(const StepSet& set, std::vector<Row>& rows) {
   if (counts.empty()) rows.push_back(fact("steps", "none", std::string("no annotation names a step"), "text"));
 }
 
-double share_in_steps(Workload& workload) {
-  double inside = 0, total = 0;
-  const auto dur = workload.events().kernels.int64s("dur");
+// Of the kernel time: in a step, and launched before the recording.
+std::pair<double, double> shares_by_step(Workload& workload) {
+  double inside = 0, before = 0, total = 0;
+  const EventColumns& kernels = workload.events().kernels;
+  const auto dur = kernels.int64s("dur");
+  const std::vector<bool> is_before = launched_before_recording(workload.steps(), kernels);
   for (std::size_t i = 0; i < dur.size(); ++i) {
     if (dur[i] == kUnknownValue) continue;
     total += static_cast<double>(dur[i]);
     inside += workload.steps().of_kernel[i] != 0 ? static_cast<double>(dur[i]) : 0;
+    before += is_before[i] ? static_cast<double>(dur[i]) : 0;
   }
-  return total > 0 ? inside / total : 0;
+  return total > 0 ? std::pair(inside / total, before / total) : std::pair(0.0, 0.0);
 }
 
 void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
@@ -104,10 +108,13 @@ std::vector<Row> findings(Workload& workload) {
   }
   const StepSet& steps = workload.steps();
   add_steps(steps, rows);
+  const auto [inside, before] = shares_by_step(workload);
   if (steps.source == StepSource::kInferred || steps.source == StepSource::kPattern) {
     const std::string item = fmt::format("kernel time in a step ({})", to_string(steps.source));
-    rows.push_back(fact("coverage", item, 100 * share_in_steps(workload), "percent"));
+    rows.push_back(fact("coverage", item, 100 * inside, "percent"));
   }
+  if (before > 0)
+    rows.push_back(fact("coverage", "kernel time launched before the recording", 100 * before, "percent"));
   add_layers(workload.layers(), rows);
   return rows;
 }

@@ -107,6 +107,27 @@ TEST_CASE("training: to the end of each optimizer step") {
   CHECK(kernels.steps() == "train:GXGGXGOOO train:" + whole + " train:" + whole + " -:c");
 }
 
+TEST_CASE("training: the first step counts if it has the work of the others, as a warm-up where its kernels differ") {
+  const std::string step = "cGXGGXGOOO";
+  const auto first = [&](const std::string& begin) {
+    const KernelLetters kernels(begin + step + step + step);
+    return std::pair(kernels.steps(), kernels.infer());
+  };
+  const std::string rest = " train:" + step + " train:" + step + " train:" + step;
+  const std::string search = "cGGGGXGGGGGGXGGOOO", few = "GXGGXGO", part = "XGOOO";
+  for (const std::string& begin : {search, few}) {
+    CAPTURE(begin);
+    const auto& [steps, found] = first(begin);
+    CHECK(steps == "train:" + begin + rest);
+    CHECK(found.steps[0].warm_up);
+    CHECK_FALSE(found.steps[1].warm_up);
+    CHECK(found.confidence == 1);
+  }
+  CHECK_FALSE(first(step).second.steps[0].warm_up);
+  CHECK(first(part).first == "-:" + part + rest);
+  CHECK_FALSE(first(part).second.steps[0].warm_up);
+}
+
 TEST_CASE("whole passes replayed as graphs") {
   const std::string step = "VNXVNXVNXG";
   CHECK(KernelLetters("(" + step + ")c(" + step + ")c(" + step + ")").steps() ==
