@@ -23,7 +23,9 @@ shares(place, item, meta_key) AS (
          (62, 'kernel time with a python stack', 'kernel_ns_with_stack'),
          (63, 'kernel time in a step', 'kernel_ns_with_step')),
 facts(place, section, item, value, unit) AS (
-  SELECT 10, 'trace', 'source', (SELECT value FROM m WHERE key = 'source_path'), 'text'
+  SELECT 9, 'trace', 'without a device', min(sample), 'text' FROM issue
+    WHERE kind IN ('no_events', 'no_device_events', 'foreign_format')
+  UNION ALL SELECT 10, 'trace', 'source', (SELECT value FROM m WHERE key = 'source_path'), 'text'
   UNION ALL SELECT 11, 'trace', 'size', (SELECT value FROM number WHERE key = 'source_size'), 'bytes'
   UNION ALL SELECT 12, 'trace', 'format', (SELECT value FROM m WHERE key = 'format'), 'text'
   UNION ALL SELECT 13, 'trace', 'vendor', (SELECT value FROM m WHERE key = 'vendor'), 'text'

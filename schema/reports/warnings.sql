@@ -7,6 +7,9 @@
 -- column: finding    | Finding    | text    |       | 9 wrapped | what limits answers
 -- column: suggestion | Suggestion | text    |       | 7 wrapped | what to do
 WITH
+-- Whether the profiler that wrote the trace can record Python stacks.
+stacks(can) AS (
+  SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'format' AND value IN ('kineto', 'ascend-trace-view', 'ascend-db'))),
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
    'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
@@ -23,7 +26,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'host bound: ' || (SELECT printf('%.0f', m.share) FROM temp.coverage m WHERE m.code = 'idle') ||
      ' % idle; the devices wait this share of the time for the host to launch work',
    'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM python_call),
-     '; recording python stacks slows it, too', '; record python stacks to see its code')),
+     '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
    'use kernels, ops or layers; profile once without graphs to see operators'),
@@ -31,29 +34,26 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    CASE (SELECT m.code FROM temp.coverage m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
      WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE takes them from the capture or a run without graphs'
      WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record CPU activities'
-     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator: profile with_stack=True to see where',
-              'record CPU activities with the profiler') END),
+     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' ||
+                iif((SELECT can FROM stacks), ': profile with_stack=True to see where', ''),
+              iif((SELECT can FROM stacks), 'record CPU activities with the profiler',
+                'this recording names no operators; PyTorch''s profiler does')) END),
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
         WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without Python calls; --capture TRACE provides stacks for graph replays'
-        ELSE 'profile with_stack=True' END),
+        WHEN (SELECT can FROM stacks) THEN 'profile with_stack=True'
+        ELSE 'this format holds no Python stacks; PyTorch''s profiler records them' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),
   ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found, and why no more')),
--- The producer of a trace without kernels, by its tracks; NULL: presumably the PyTorch profiler.
-producer(name) AS (
-  SELECT CASE
-    WHEN EXISTS (SELECT 1 FROM process WHERE name IN ('Ascend Hardware', 'CANN', 'HCCL')) THEN 'Ascend''s profiler'
-    WHEN EXISTS (SELECT 1 FROM process WHERE name LIKE '%trace for tile%') THEN 'an AI Engine (mlir-aie)'
-    WHEN EXISTS (SELECT 1 FROM thread WHERE name LIKE 'Hip %') THEN 'rocmProfileData (rpd2tracing)'
-    WHEN NOT EXISTS (SELECT 1 FROM cpu_op) AND NOT EXISTS (SELECT 1 FROM runtime_call)
-         AND NOT EXISTS (SELECT 1 FROM python_call) AND NOT EXISTS (SELECT 1 FROM annotation)
-         AND NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('trace.schemaVersion', 'trace.deviceProperties'))
-         AND EXISTS (SELECT 1 FROM slice) THEN 'another producer' END),
+-- Of which the sample is a sentence: what the trace is instead, and what to record.
+no_device(kind) AS (VALUES ('no_events'), ('no_device_events'), ('foreign_format')),
 issues(code, severity, share, count, finding, suggestion) AS (
-  SELECT kind, severity, NULL, count, coalesce('at byte ' || offset || ': ', '') || coalesce(sample, ''),
-         'trace-query issues lists them all'
-  FROM issue WHERE severity <> 'info'),
+  SELECT i.kind, i.severity, NULL, i.count, iif(i.kind IN (SELECT kind FROM no_device) AND i.sample > '', i.sample, coalesce(w.sentence, i.kind)
+         || coalesce(', first at byte ' || i.offset, '') || coalesce('; the first: ' || nullif(i.sample, ''), '')),
+         iif(i.kind IN (SELECT kind FROM no_device) AND EXISTS (SELECT 1 FROM slice), (SELECT printf('%,d', count(*)) FROM slice) ||
+             ' other events are in the table slice: trace-query sql', 'trace-query issues lists them all')
+  FROM issue i LEFT JOIN temp.issue_words w ON w.kind = i.kind WHERE i.severity <> 'info'),
 found AS (
   SELECT r.code, r.severity, m.share, m.count, r.finding, r.suggestion
   FROM rule r JOIN temp.coverage m ON m.code = r.code
@@ -62,12 +62,9 @@ found AS (
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',
     'record it again, or select the intact part with --to' WHERE EXISTS
     (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')
-  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL,
-    CASE WHEN p.name IS NULL THEN 'the trace has no kernels'
-         ELSE 'the trace has no kernels as the PyTorch profiler writes them; its producer is ' || p.name END,
-    CASE WHEN p.name IS NULL THEN 'record device activities with the profiler'
-         ELSE 'its ' || (SELECT count(*) FROM slice) || ' other events are in the table slice: trace-query sql' END
-    FROM producer p WHERE NOT EXISTS (SELECT 1 FROM kernel))
+  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL, 'the trace has no kernels',
+    'record device activities with the profiler' WHERE NOT EXISTS (SELECT 1 FROM kernel)
+    AND NOT EXISTS (SELECT 1 FROM issue i JOIN no_device d ON d.kind = i.kind))
 SELECT severity, code, share, count, finding, suggestion
 FROM found
 ORDER BY CASE severity WHEN 'data_loss' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, share IS NULL, share DESC, code;

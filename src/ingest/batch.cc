@@ -22,6 +22,7 @@
 #include "base/parallel.h"
 #include "index/index.h"
 #include "index/locate.h"
+#include "index/without_device.h"
 #include "ingest/ensure_index.h"
 
 namespace tracedb {
@@ -254,6 +255,7 @@ class Batch {
     record.events = static_cast<std::uint64_t>(index.meta_int64("events_read").value_or(0));
     record.issues = sum("SELECT sum(count) FROM issue WHERE severity <> 'info'");
     record.complete = index.complete();
+    record.without_device = without_device(index);
     record.losses = sum("SELECT sum(count) FROM issue WHERE severity = 'data_loss'");
     record.index = index.path();
     record.status = TraceStatus::kValid;
@@ -262,6 +264,7 @@ class Batch {
   static void note_result(TraceRecord& record, IngestResult result) {
     record.complete = result.complete;
     for (const Issue& issue : result.issues.issues()) {
+      if (says_what_to_record(issue.kind)) record.without_device = issue.sample;
       const Severity severity = describe(issue.kind).severity;
       if (severity != Severity::kInfo) record.issues += issue.count;
       if (severity == Severity::kDataLoss) record.losses += issue.count;

@@ -98,7 +98,7 @@ void read_database(const TraceInput& input, const IngestOptions& options, TraceS
   store.finish();
 }
 
-constexpr std::array kXplane = {".xplane.pb"sv};
+constexpr std::array kXplane = {".xplane.pb"sv, ".xplane.pb.gz"sv};
 constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
 constexpr std::array kNcu = {".ncu-rep"sv};
 constexpr std::array kCsv = {".csv"sv};
@@ -106,6 +106,8 @@ constexpr std::array kCsv = {".csv"sv};
 constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
 constexpr std::string_view kDatabase =
     "compressed, cut off or from a pipe it cannot be read; give the database as the profiler wrote it";
+constexpr std::string_view kXspace =
+    "TensorBoard or 'go tool pprof' reads it; 'nsys profile' or rocprofv3 records what can be read here";
 constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
 
 // A recording, or an archive that may hold one.
@@ -129,8 +131,7 @@ constexpr std::array kFormats = {
     recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
     recording("an SQLite database that is not a tracedb index", by_bytes<begins_as_sqlite>,
               "give the trace itself, or the index that trace-ingest made of it"),
-    named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane,
-          "TensorBoard's profile plugin reads it; the trace.json.gz beside it can be read here"),
+    named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane, kXspace),
     named("an Nsight Systems report", kNsys,
           "'nsys export --type sqlite' makes a database of it, which can be read here"),
     named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
@@ -147,6 +148,10 @@ constexpr std::array kFormats = {
     TraceFormat{.name = "a Python pickle",
                 .sniff = by_bytes<begins_as_pickle>,
                 .advice = "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here",
+                .certain = false},
+    TraceFormat{.name = "a profile of TensorFlow, JAX (XSpace) or pprof (protobuf)",
+                .sniff = by_bytes<begins_as_profile_message>,
+                .advice = kXspace,
                 .certain = false},
     TraceFormat{.name = "a Perfetto trace (protobuf)",
                 .sniff = by_bytes<begins_as_perfetto>,
@@ -173,8 +178,10 @@ constexpr std::array kFormats = {
                 .certain = false,
                 .extensions = kCsv},
     TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
-    // Distinguished from the next line by the names of its processes, which may be anywhere in it.
+    // Distinguished from the last line by the names of processes, which may be anywhere in it; the second one by any
+    // sign of another program (no_device_events.h).
     TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},
+    TraceFormat{.name = "chrome-json", .sniff = never, .read = read_kineto},
     TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
 };
 

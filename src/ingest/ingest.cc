@@ -25,6 +25,7 @@
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"
 #include "ingest/link/other_links.h"
+#include "ingest/no_device_events.h"
 #include "ingest/read/json_text.h"
 #include "ingest/write/index_writer.h"
 #include "ingest/write/space_need.h"
@@ -98,6 +99,7 @@ class Ingest {
     read_ = true;
     source_->drain();
     note_source();
+    note_no_device_events(opened_.format.name, store_, facts_);
     if (store_.first_ts == kUnknownValue) store_.first_ts = 0;
     observer_.progress({source_->consumed(), source_->consumed(), 0, true});
     IndexWriter writer(result_.index, store_.numbers, options_.cancel);
@@ -131,9 +133,6 @@ class Ingest {
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();
     store_.issues.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(replaced.first), {}, replaced.count);
-    const bool any =
-        std::any_of(store_.kinds.begin(), store_.kinds.end(), [](const auto& kind) { return kind.second.read > 0; });
-    if (!any) store_.issues.add(IssueKind::kNoEvents, -1, {});
     result_.complete =
         facts_.complete && source_->damage() != StreamDamage::kTruncated && source_->damage() != StreamDamage::kCorrupt;
     result_.file_bytes = source_->consumed();

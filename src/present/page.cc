@@ -32,8 +32,13 @@ class Writer : PageWriter {
   Page run() {
     if (input_.in.gate != nullptr) add(BlockKind::kHeadline, to_string(*input_.in.gate));
     if (input_.reasons.empty()) {
+      const TraceDescription& a = input_.in.baseline.description;
+      const TraceDescription& empty = a.without_device.empty() ? input_.in.candidate.description : a;
       add(BlockKind::kHeadline,
-          say("compare.nothing", "Nothing is compared: the traces have no steps of a kind in common."));
+          empty.without_device.empty()
+              ? say("compare.nothing", "Nothing is compared: the traces have no steps of a kind in common.")
+              : say("compare.without_device", "Nothing is compared: {trace}: {why}.",
+                    {{"trace", empty.label}, {"why", empty.without_device}}));
     } else {
       add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
     }

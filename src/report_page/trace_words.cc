@@ -66,8 +66,10 @@ class TraceWords : PageWriter {
 
   Page run() {
     if (groups_.empty()) {
-      add(BlockKind::kHeadline, in_.selection.empty() ? "The trace has no kernels to report on."
-                                                      : "No device work matches " + in_.selection + ".");
+      const std::string& without = in_.trace.description.without_device;
+      add(BlockKind::kHeadline, !without.empty()        ? "The trace: " + without + "."
+                                : in_.selection.empty() ? "The trace has no kernels to report on."
+                                                        : "No device work matches " + in_.selection + ".");
     } else {
       find_host();
       add(BlockKind::kHeadline, headline());

@@ -1,6 +1,7 @@
 #include "trace/issue.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/text/utf8.h"
 
@@ -9,95 +10,121 @@ namespace {
 
 constexpr std::size_t kSampleBytes = 200;
 
-constexpr IssueDescription kDescriptions[] = {
-    {IssueKind::kNoEvents, "no_events", Severity::kWarning, "the trace holds no events"},
-    {IssueKind::kTruncated, "truncated", Severity::kDataLoss, "the trace ends in the middle"},
-    {IssueKind::kLeadingData, "leading_data", Severity::kDataLoss,
-     "bytes before the trace that are no JSON, skipped up to the events"},
-    {IssueKind::kTrailingData, "trailing_data", Severity::kWarning, "bytes follow the end of the JSON document"},
-    {IssueKind::kDuplicateEventsArray, "duplicate_events_array", Severity::kWarning,
-     "traceEvents occurs more than once; all were read"},
-    {IssueKind::kEventsNotAnArray, "events_not_an_array", Severity::kWarning, "traceEvents is not an array"},
-    {IssueKind::kMisnamedEvents, "misnamed_events", Severity::kWarning,
-     "the events are under a key that is not quite traceEvents; they were read"},
-    {IssueKind::kCompressedTruncated, "compressed_truncated", Severity::kDataLoss, "the compressed file is cut off"},
-    {IssueKind::kCompressedChecksum, "compressed_checksum", Severity::kDataLoss,
-     "the checksum of the compressed file is wrong"},
-    {IssueKind::kCompressedCorrupt, "compressed_corrupt", Severity::kDataLoss, "the compressed file is damaged"},
-    {IssueKind::kCompressedTrailing, "compressed_trailing", Severity::kInfo, "bytes follow the compressed data"},
-    {IssueKind::kByteOrderMark, "byte_order_mark", Severity::kInfo, "the file starts with a byte order mark"},
-    {IssueKind::kUtf16, "utf16", Severity::kInfo, "the file is UTF-16; offsets count the bytes of its UTF-8 form"},
-    {IssueKind::kStrayComma, "stray_comma", Severity::kInfo, "a comma without an event"},
-    {IssueKind::kNotAnObject, "not_an_object", Severity::kWarning, "an element of traceEvents is no object"},
-    {IssueKind::kMalformedEvent, "malformed_event", Severity::kDataLoss, "an event that is no valid JSON, skipped"},
-    {IssueKind::kStrayText, "stray_text", Severity::kDataLoss, "text between the events that is no event, skipped"},
-    {IssueKind::kMissingComma, "missing_comma", Severity::kWarning, "two events without a comma between them"},
-    {IssueKind::kDuplicateKey, "duplicate_key", Severity::kWarning,
-     "a key twice in one event, or a column twice in a table: the last one counts"},
-    {IssueKind::kRepairedText, "repaired_text", Severity::kWarning,
-     "invalid characters in an event were replaced and the event kept"},
-    {IssueKind::kOversizedEvent, "oversized_event", Severity::kDataLoss, "an event larger than the limit, skipped"},
-    {IssueKind::kOversizedHeader, "oversized_header", Severity::kDataLoss,
-     "a top-level value that is larger than 16 MB, or 32 MB with those before it, skipped"},
-    {IssueKind::kMalformedHeader, "malformed_header", Severity::kDataLoss,
-     "a top-level value that is no valid JSON, skipped up to the events"},
-    {IssueKind::kMissingTimestamp, "missing_timestamp", Severity::kDataLoss, "an event without ts, skipped"},
-    {IssueKind::kBadTimestamp, "bad_timestamp", Severity::kDataLoss,
-     "an event whose ts is no number within 2^62 ns (146 years) of 0, skipped"},
-    {IssueKind::kBadBaseTime, "bad_base_time", Severity::kWarning,
-     "baseTimeNanoseconds is no usable number: base_time_ns is as the trace counts"},
-    {IssueKind::kBadDuration, "bad_duration", Severity::kWarning,
-     "a dur that is no number below 2^62 ns (146 years), stored as NULL"},
-    {IssueKind::kNegativeDuration, "negative_duration", Severity::kWarning, "a negative dur, stored as NULL"},
-    {IssueKind::kMissingDuration, "missing_duration", Severity::kWarning, "a slice without dur, stored as NULL"},
-    {IssueKind::kMissingName, "missing_name", Severity::kWarning, "an event without a name, stored as ''"},
-    {IssueKind::kBadNumber, "bad_number", Severity::kWarning,
-     "an argument that should be an integer of up to 64 bits, but is not, stored as NULL"},
-    {IssueKind::kUnsupportedPhase, "unsupported_phase", Severity::kDataLoss, "an event of a phase (ph) not supported"},
-    {IssueKind::kEndWithoutBegin, "end_without_begin", Severity::kWarning, "an E, e or F event without its B, b or S"},
-    {IssueKind::kBeginWithoutEnd, "begin_without_end", Severity::kWarning,
-     "a B, b or S event never closed: dur is NULL"},
-    {IssueKind::kReplacedCharacter, "replaced_character", Severity::kInfo,
-     "NUL, a lone surrogate or invalid UTF-8 in a text, stored as U+FFFD"},
-    {IssueKind::kUnknownDevice, "unknown_device", Severity::kInfo,
-     "events ran on a device the trace does not describe"},
-    {IssueKind::kUnmatchedFlow, "unmatched_flow", Severity::kInfo, "a flow end without a partner"},
-    {IssueKind::kKernelWithoutLaunch, "kernel_without_launch", Severity::kInfo,
-     "a kernel or memory operation whose launch is not in the trace"},
-    {IssueKind::kAmbiguousLaunch, "ambiguous_launch", Severity::kWarning,
-     "several processes launched under this correlation: left unlinked"},
-    {IssueKind::kAmbiguousStep, "ambiguous_step", Severity::kInfo,
-     "a step's annotation on the device that fits several steps: marks none"},
-    {IssueKind::kLaunchAfterKernel, "launch_after_kernel", Severity::kWarning,
-     "a kernel that starts before its launch: clocks disagree"},
-    {IssueKind::kPythonParentMissing, "python_parent_missing", Severity::kInfo,
-     "a python frame whose parent is not open at that time: placed by time, as all frames are"},
-    {IssueKind::kFlowContradictsLaunch, "flow_contradicts_launch", Severity::kWarning,
-     "a kernel or copy whose flow begins elsewhere than in the call that has its correlation"},
-    {IssueKind::kKernelWithoutStep, "kernel_without_step", Severity::kInfo,
-     "a kernel outside every step of a trace that has steps"},
-    {IssueKind::kMalformedRow, "malformed_row", Severity::kDataLoss, "a row of a table that cannot be read, skipped"},
-    {IssueKind::kRaggedRow, "ragged_row", Severity::kWarning,
-     "a row with more or fewer cells than the head of its table: what is missing is NULL"},
-    {IssueKind::kDamagedTable, "damaged_table", Severity::kDataLoss,
-     "a table of a damaged database that could not be read to its end"},
-    {IssueKind::kUnreadableTable, "unreadable_table", Severity::kDataLoss,
-     "an object with the name of a profiler's table that is no table, or lacks a required column: not read"},
-    {IssueKind::kMissingColumn, "missing_column", Severity::kInfo,
-     "a column that the profiler's tables usually have is not there: NULL"},
-};
+std::span<const IssueDescription> descriptions() {
+  using enum IssueKind;
+  using enum Severity;
+  static constexpr IssueDescription kAll[] = {
+      {kNoEvents, "no_events", kWarning, "the trace holds 0 events"},
+      {kNoDeviceEvents, "no_device_events", kWarning, "the trace holds 0 kernels, copies and fills"},
+      {kForeignFormat, "foreign_format", kDataLoss, "the trace holds 0 kernels, copies and fills that are read here"},
+      {kTruncated, "truncated", kDataLoss, "the trace ends in the middle, in {n:# place}"},
+      {kLeadingData, "leading_data", kDataLoss,
+       "{n:# piece of text before the trace is|pieces of text before the trace are} no JSON, skipped up to the events"},
+      {kTrailingData, "trailing_data", kWarning,
+       "{n:# piece of text follows|pieces of text follow} the end of the JSON document"},
+      {kDuplicateEventsArray, "duplicate_events_array", kWarning,
+       "{n:# more traceEvents follows|more traceEvents follow} the first one; all were read"},
+      {kEventsNotAnArray, "events_not_an_array", kWarning, "{n:# traceEvents is|traceEvents are} no array"},
+      {kMisnamedEvents, "misnamed_events", kWarning,
+       "{n:# list of events is|lists of events are} under a key that is not quite traceEvents, and read"},
+      {kCompressedTruncated, "compressed_truncated", kDataLoss, "the compressed file is cut off, in {n:# place}"},
+      {kCompressedChecksum, "compressed_checksum", kDataLoss,
+       "{n:# checksum of the compressed file is|checksums of the compressed file are} wrong"},
+      {kCompressedCorrupt, "compressed_corrupt", kDataLoss, "the compressed file is damaged, in {n:# place}"},
+      {kCompressedTrailing, "compressed_trailing", kInfo,
+       "{n:# piece of data follows|pieces of data follow} the compressed data"},
+      {kByteOrderMark, "byte_order_mark", kInfo, "the file starts with {n:# byte order mark}"},
+      {kUtf16, "utf16", kInfo, "{n:# file is|files are} UTF-16; offsets count the bytes of the UTF-8 form"},
+      {kStrayComma, "stray_comma", kInfo, "{n:# comma stands|commas stand} without an event"},
+      {kNotAnObject, "not_an_object", kWarning,
+       "{n:# element of traceEvents is no object|elements of traceEvents are no objects}"},
+      {kMalformedEvent, "malformed_event", kDataLoss, "{n:# event is|events are} no valid JSON, skipped"},
+      {kStrayText, "stray_text", kDataLoss,
+       "{n:# piece of text between the events is|pieces of text between the events are} no event, skipped"},
+      {kMissingComma, "missing_comma", kWarning,
+       "{n:# event follows|events follow} another without a comma between them"},
+      {kDuplicateKey, "duplicate_key", kWarning,
+       "{n:# key or column occurs|keys or columns occur} twice in one event or table: the last one counts"},
+      {kRepairedText, "repaired_text", kWarning, "{n:# event has|events have} invalid characters, which were replaced"},
+      {kOversizedEvent, "oversized_event", kDataLoss, "{n:# event is|events are} larger than the limit, skipped"},
+      {kOversizedHeader, "oversized_header", kDataLoss,
+       "{n:# top-level value is|top-level values are} larger than 16 MB, or 32 MB with those before, skipped"},
+      {kMalformedHeader, "malformed_header", kDataLoss,
+       "{n:# top-level value is|top-level values are} no valid JSON, skipped up to the events"},
+      {kMissingTimestamp, "missing_timestamp", kDataLoss, "{n:# event has|events have} no ts, skipped"},
+      {kBadTimestamp, "bad_timestamp", kDataLoss,
+       "{n:# event has|events have} a ts that is no number within 2^62 ns (146 years) of 0, skipped"},
+      {kBadBaseTime, "bad_base_time", kWarning,
+       "{n:# baseTimeNanoseconds is|baseTimeNanoseconds are} no usable number: base_time_ns is as the trace counts"},
+      {kBadDuration, "bad_duration", kWarning,
+       "{n:# event has|events have} a dur that is no number below 2^62 ns (146 years), stored as NULL"},
+      {kNegativeDuration, "negative_duration", kWarning, "{n:# event has|events have} a negative dur, stored as NULL"},
+      {kMissingDuration, "missing_duration", kWarning, "{n:# slice has|slices have} no dur, stored as NULL"},
+      {kMissingName, "missing_name", kWarning, "{n:# event has|events have} no name, stored as ''"},
+      {kBadNumber, "bad_number", kWarning,
+       "{n:# argument is no integer of up to 64 bits, but should be one|arguments are no integers of up to 64 bits, "
+       "but "
+       "should be}, stored as NULL"},
+      {kUnsupportedPhase, "unsupported_phase", kDataLoss,
+       "{n:# event has|events have} a phase (ph) that is not supported, skipped"},
+      {kEndWithoutBegin, "end_without_begin", kWarning, "{n:# E, e or F event has|E, e or F events have} no B, b or S"},
+      {kBeginWithoutEnd, "begin_without_end", kWarning,
+       "{n:# B, b or S event is|B, b or S events are} never closed: dur is NULL"},
+      {kReplacedCharacter, "replaced_character", kInfo,
+       "{n:# character (NUL, a lone surrogate, invalid UTF-8) is|characters (NUL, lone surrogates, invalid UTF-8) are} "
+       "stored as U+FFFD"},
+      {kUnknownDevice, "unknown_device", kInfo, "events ran on {n:# device} that the trace does not describe"},
+      {kUnmatchedFlow, "unmatched_flow", kInfo, "{n:# end of a flow has|ends of flows have} no partner"},
+      {kKernelWithoutLaunch, "kernel_without_launch", kInfo,
+       "the launch of {n:# kernel or copy|kernels and copies} is not in the trace"},
+      {kAmbiguousLaunch, "ambiguous_launch", kWarning,
+       "{n:# kernel or copy has|kernels and copies have} a correlation under which several processes launched: left "
+       "unlinked"},
+      {kAmbiguousStep, "ambiguous_step", kInfo,
+       "{n:# mark of a step on the device fits|marks of steps on the device fit} several steps, and count for none"},
+      {kLaunchAfterKernel, "launch_after_kernel", kWarning,
+       "{n:# kernel starts before its launch|kernels start before their launches}: clocks disagree"},
+      {kPythonParentMissing, "python_parent_missing", kInfo,
+       "the parent of {n:# python frame} is not open at that time: placed by time, as all frames are"},
+      {kFlowContradictsLaunch, "flow_contradicts_launch", kWarning,
+       "the flow of {n:# kernel or copy|kernels and copies} begins elsewhere than in the call that has the "
+       "correlation"},
+      {kKernelWithoutStep, "kernel_without_step", kInfo,
+       "{n:# kernel is|kernels are} outside every step of a trace that has steps"},
+      {kMalformedRow, "malformed_row", kDataLoss, "{n:# row of a table cannot|rows of tables cannot} be read, skipped"},
+      {kRaggedRow, "ragged_row", kWarning,
+       "{n:# row has|rows have} more or fewer cells than the head of the table: what is missing is NULL"},
+      {kDamagedTable, "damaged_table", kDataLoss,
+       "{n:# table of a damaged database|tables of a damaged database} could not be read to the end"},
+      {kUnreadableTable, "unreadable_table", kDataLoss,
+       "{n:# object has|objects have} the name of a profiler's table, but not its form or a required column: not read"},
+      {kMissingColumn, "missing_column", kInfo,
+       "{n:# column that the profiler's tables usually have is|columns that the profiler's tables usually have are} "
+       "not "
+       "there: NULL"},
+  };
+  return kAll;
+}
 
 }  // namespace
 
 const IssueDescription& describe(IssueKind kind) {
-  return *std::find_if(std::begin(kDescriptions), std::end(kDescriptions),
-                       [kind](const IssueDescription& candidate) { return candidate.kind == kind; });
+  const auto all = descriptions();
+  return *std::find_if(all.begin(), all.end(), [kind](const IssueDescription& one) { return one.kind == kind; });
 }
 
 const IssueDescription* find_issue_kind(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kDescriptions), std::end(kDescriptions),
-                                         [name](const IssueDescription& candidate) { return candidate.name == name; });
-  return found == std::end(kDescriptions) ? nullptr : found;
+  const auto all = descriptions();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const IssueDescription& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Sentence issue_sentence(IssueKind kind, std::uint64_t count) {
+  const IssueDescription& of = describe(kind);
+  const std::string id = "issue." + std::string(of.name);
+  if (of.sentence.find('{') == std::string_view::npos) return say(id, of.sentence);
+  return say(id, of.sentence, {{"n", count}});
 }
 
 std::string_view to_string(Severity severity) {

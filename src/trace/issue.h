@@ -7,10 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/sentence.h"
+
 namespace tracedb {
 
 enum class IssueKind {
   kNoEvents,
+  kNoDeviceEvents,
+  kForeignFormat,  // of a program whose device events are not read
   kTruncated,
   kLeadingData,
   kTrailingData,
@@ -67,12 +71,18 @@ struct IssueDescription {
   IssueKind kind;
   std::string_view name;  // as stored in issue.kind
   Severity severity;
-  std::string_view meaning;  // one line for users
+  std::string_view sentence;  // a template (base/text/sentence.h) with {n}, the count
 };
 
 const IssueDescription& describe(IssueKind kind);
+// "12 kernels start before their launches: clocks disagree".
+Sentence issue_sentence(IssueKind kind, std::uint64_t count);
 const IssueDescription* find_issue_kind(std::string_view name);  // nullptr: none of ours
 std::string_view to_string(Severity severity);
+// Of a trace without device events: the sample is a sentence, with what the trace is instead and what to record.
+inline bool says_what_to_record(IssueKind kind) {
+  return kind == IssueKind::kNoEvents || kind == IssueKind::kNoDeviceEvents || kind == IssueKind::kForeignFormat;
+}
 
 struct Issue {
   IssueKind kind{};

@@ -48,6 +48,10 @@ class Compared:
     def say_nothing(self, told):
         equal(self.data["reasons"], [], "reasons")
 
+    def say_without_device(self, told):
+        equal(self.data["reasons"], [], "reasons")
+        require(told["trace"] and ("no kernel, copy or fill" in told["why"] or " 0 events" in told["why"]), told.sentence)
+
     def say_unchanged(self, told):
         told.get("kind"), told.get("unit")
         row = self.rows("verdict", told)[0]

@@ -33,9 +33,9 @@ void print_note(fmt::format_string<Values...> format, Values&&... values) {
 void print_issues(const IssueLog& issues) {
   for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
-    if (description.severity == Severity::kInfo) continue;
+    if (description.severity == Severity::kInfo || says_what_to_record(issue.kind)) continue;
     const std::string place = issue.offset < 0 ? "" : fmt::format(", first at byte {}", issue.offset);
-    print_note("  {}: {} x {}{}\n", to_string(description.severity), issue.count, description.meaning, place);
+    print_note("  {}: {}{}\n", to_string(description.severity), issue_sentence(issue.kind, issue.count).text, place);
   }
 }
 
@@ -119,6 +119,8 @@ class Reporter : public BatchObserver {
       print_note("trace-ingest: {}{}\n", named ? "" : escape_path(record.trace) + ": ", escape_text(record.error));
     }
     if (verbosity_ == Verbosity::kErrors) return;
+    if (!record.without_device.empty())
+      print_note("{}: {}\n", escape_path(record.trace), escape_text(record.without_device));
     const bool all = alone_ || verbosity_ == Verbosity::kAll;
     if (record.same_run && verbosity_ != Verbosity::kAll) return;  // the line of the choice has told it
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {

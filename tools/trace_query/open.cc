@@ -13,6 +13,7 @@
 #include "base/scope_exit.h"
 #include "index/locate.h"
 #include "index/validity.h"
+#include "index/without_device.h"
 #include "ingest/ensure_index.h"
 #include "ingest/formats.h"
 #include "ingest/trace_list.h"
@@ -29,6 +30,8 @@ OpenedTrace with_notes(Index index) {
   RunLimits::of_process().watch(opened.index.database());
   if (!opened.index.complete())
     opened.notes.emplace_back("the trace is truncated: this is what came before the damage");
+  if (std::string without = without_device(opened.index); !without.empty())
+    opened.notes.insert(opened.notes.begin(), std::move(without));
   return opened;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "compare/trace/joint_stacks.h"
+#include "index/without_device.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {
@@ -37,8 +38,8 @@ bool replays_graphs(const Index& index) {
 }
 
 TraceDescription describe(const Index& index, const std::string& label, const EventTables& events) {
-  TraceDescription out{label, device_text(index),      world_size(index), replays_graphs(index),
-                       {},    idle_sums(index, events)};
+  TraceDescription out{label, device_text(index),       world_size(index),    replays_graphs(index),
+                       {},    idle_sums(index, events), without_device(index)};
   if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }
@@ -125,7 +126,7 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
   const Index& index = workload.index();
   LargeVector<std::uint32_t> rows = selected_rows(workload);
   WorkloadParts parts = workload.take();
-  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}};
+  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}, without_device(index)};
   StepWork work = make_step_work(parts.events, parts.steps, std::move(rows));
   StepPeriods periods = step_periods(parts.steps, work.steps);
   std::vector<LoadedTrace> loaded;

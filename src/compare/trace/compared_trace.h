@@ -28,7 +28,8 @@ struct TraceDescription {
   std::string world_size;  // "" where the trace does not say
   bool graph_launches = false;
   NameOrder names_out_of_step;
-  IdleSums idle;  // of its devices, in steps or not
+  IdleSums idle;                    // of its devices, in steps or not
+  std::string without_device = {};  // as in index/without_device.h
 };
 
 struct ComparedTrace {

@@ -7,6 +7,7 @@
 #include "passes/columns/group_stats.h"
 #include "passes/tables/name_order.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/issue.h"
 
 namespace tracedb {
 namespace {
@@ -127,7 +128,24 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
 }
 
+void fill_issue_words(Workload& workload, const PassOptions&, TableRows& rows) {
+  Statement issues(workload.index().database(), "SELECT kind, count FROM issue");
+  while (issues.step()) {  // kinds that this version does not know have no row
+    const IssueDescription* known = find_issue_kind(issues.text(0));
+    if (known == nullptr) continue;
+    rows.add(known->name).add(issue_sentence(known->kind, static_cast<std::uint64_t>(issues.int64(1))).text);
+  }
+}
+
 }  // namespace
+
+PassTable issue_words_table() {
+  return {"issue_words",
+          "what the issues of the trace mean",
+          {{"kind", ColumnType::kText, "", "as in issue"},
+           {"sentence", ColumnType::kText, "", "with the count of the issue"}},
+          fill_issue_words};
+}
 
 PassTable coverage_table() {
   using enum ColumnType;

@@ -80,5 +80,6 @@ PassTable sequences_table();
 PassTable kernel_classes_table();
 PassTable roles_table();
 PassTable coverage_table();
+PassTable issue_words_table();
 
 }  // namespace tracedb

@@ -7,15 +7,27 @@
 
 namespace tracedb {
 
-TEST_CASE("every issue has a name and a meaning of its own") {
+TEST_CASE("every issue has a name of its own, and a sentence with an amount") {
   std::set<std::string_view> names;
   for (std::size_t kind = 0; kind <= static_cast<std::size_t>(IssueKind::kKernelWithoutStep); ++kind) {
     const IssueDescription& description = describe(static_cast<IssueKind>(kind));
     CHECK(static_cast<std::size_t>(description.kind) == kind);
     CHECK(names.insert(description.name).second);
-    CHECK_FALSE(description.meaning.empty());
+    for (const auto& [count, amount] : {std::pair(1, "1 "), std::pair(12345, "12,345 ")}) {
+      const std::string text = issue_sentence(description.kind, static_cast<std::uint64_t>(count)).text;
+      CAPTURE(text);
+      CHECK((text.find(amount) != std::string::npos || text.find(" 0 ") != std::string::npos));
+      CHECK(text.find_first_of("{}|#") == std::string::npos);
+    }
     CHECK_FALSE(to_string(description.severity).empty());
   }
+}
+
+TEST_CASE("the sentence of an issue counts") {
+  CHECK(issue_sentence(IssueKind::kLaunchAfterKernel, 1).text == "1 kernel starts before its launch: clocks disagree");
+  CHECK(issue_sentence(IssueKind::kLaunchAfterKernel, 1200).text ==
+        "1,200 kernels start before their launches: clocks disagree");
+  CHECK(issue_sentence(IssueKind::kLaunchAfterKernel, 2).id == "issue.launch_after_kernel");
 }
 
 TEST_CASE("the earliest place is kept with its sample") {

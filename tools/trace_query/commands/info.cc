@@ -5,6 +5,7 @@
 
 #include "base/text/duration_text.h"
 #include "base/unknown.h"
+#include "index/without_device.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_facts.h"
 #include "passes/layers/model_names.h"
@@ -150,7 +151,7 @@ int run_info(std::span<const std::string> args) {
       merge(result.report, findings(workload));
     }
     if (human_readable) merge_units(result.report, line.time_unit());
-    if (!has_kernels(index)) {
+    if (!has_kernels(index) && without_device(index).empty()) {
       result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");
     }
     return result;

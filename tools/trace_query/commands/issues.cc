@@ -5,15 +5,17 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kKind = 2;
+constexpr std::size_t kCount = 1, kKind = 2;
 constexpr std::size_t kMeaning = kKind + 1;
 
-// An index stores the kind; its meaning is added here.
+// An index stores the kind; what it means is added here.
 void add_meanings(Report& report) {
   for (Row& row : report.rows) {
     const auto* kind = std::get_if<std::string>(&row[kKind]);
     const IssueDescription* known = kind == nullptr ? nullptr : find_issue_kind(*kind);
-    if (known != nullptr) row[kMeaning] = std::string(known->meaning);
+    const auto* count = std::get_if<std::int64_t>(&row[kCount]);
+    if (known != nullptr && count != nullptr)
+      row[kMeaning] = issue_sentence(known->kind, static_cast<std::uint64_t>(*count)).text;
   }
 }
 
