@@ -36,7 +36,6 @@ bool is_formula(std::string_view text) {
 // Tabs and line ends are escaped like every control character, so nothing of TSV needs quotes.
 struct Delimiters {
   char field;
-  std::string_view line_end;
   bool quotes;
 };
 
@@ -94,7 +93,7 @@ class RenderedDelimited final : public TableRenderer {
     if (delimiters_.quotes && needs_quotes(cell)) line_.replace(begin, std::string::npos, in_quotes(cell));
   }
   void end_line() {
-    out_ << line_ << delimiters_.line_end;
+    out_ << line_ << '\n';
     line_.clear();
   }
 
@@ -108,11 +107,11 @@ class RenderedDelimited final : public TableRenderer {
 }  // namespace
 
 std::unique_ptr<TableRenderer> make_csv_renderer(std::ostream& out, const RenderOptions& options) {
-  return std::make_unique<RenderedDelimited>(out, options, Delimiters{',', "\r\n", true});
+  return std::make_unique<RenderedDelimited>(out, options, Delimiters{',', true});
 }
 
 std::unique_ptr<TableRenderer> make_tsv_renderer(std::ostream& out, const RenderOptions& options) {
-  return std::make_unique<RenderedDelimited>(out, options, Delimiters{'\t', "\n", false});
+  return std::make_unique<RenderedDelimited>(out, options, Delimiters{'\t', false});
 }
 
 }  // namespace tracedb

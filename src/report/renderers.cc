@@ -9,8 +9,8 @@ namespace {
 
 constexpr Renderer kRenderers[] = {
     {"table", "aligned columns for a terminal", "txt", Audience::kHuman, Tables::kSeparate, make_table_renderer},
-    {"csv", "RFC 4180, times in ns unless --timeunit says otherwise", "csv", Audience::kMachine, Tables::kSeparate,
-     make_csv_renderer},
+    {"csv", "RFC 4180 but for lines that end with \\n, times in ns unless --timeunit says otherwise", "csv",
+     Audience::kMachine, Tables::kSeparate, make_csv_renderer},
     {"tsv", "tab-separated, never quoted", "tsv", Audience::kMachine, Tables::kSeparate, make_tsv_renderer},
     {"json", "one document with rows, units and warnings", "json", Audience::kMachine, Tables::kOneDocument,
      make_json_renderer},
