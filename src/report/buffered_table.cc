@@ -113,15 +113,15 @@ Unit BufferedTable::unit_of(std::size_t column) const {
 // What is not declared: the name of a row stays, other texts go before it, numbers of things before them, then figures.
 // Columns of the user's own go from the last on.
 Fit BufferedTable::fit_of(std::size_t column) const {
-  constexpr int kName = 9, kText = 3, kThing = 2;
+  constexpr int kText = 3, kThing = 2;
   const Column& of = columns_[column];
   Fit fit = of.fit;
+  if (of.others == OthersAggregate::kLabel) fit.priority = kKeyPriority;
   if (fit.priority > 0) return fit;
-  fit.priority = of.others == OthersAggregate::kLabel ? kName
-                 : fit.wrapped                        ? Fit::kWrapped.priority
-                 : !is_numeric(column) || is_exact_   ? kText
-                 : of.unit == Unit::kAny              ? kThing
-                                                      : 0;
+  fit.priority = fit.wrapped                        ? Fit::kWrapped.priority
+                 : !is_numeric(column) || is_exact_ ? kText
+                 : of.unit == Unit::kAny            ? kThing
+                                                    : 0;
   return fit;
 }
 

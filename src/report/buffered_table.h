@@ -17,6 +17,8 @@ class BufferedTable : public TableRenderer {
 
   // A table of one row with more columns than this is printed as items and values, where the options say so.
   static constexpr std::size_t kMostColumnsOfOneRow = 6;
+  // Of what says what a row is about, as the column does in which [others] stands.
+  static constexpr int kKeyPriority = 10;
 
   void begin(const ReportHead& head, std::span<const Column> columns) override;
   void row(std::span<const Cell> cells) override;

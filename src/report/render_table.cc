@@ -94,7 +94,7 @@ class RenderedTable final : public BufferedTable {
     const std::vector<std::string> heads = text.heads;
     constexpr int kMostImportant = 9;
     text.fold_heads = least_width(text, kReadable) > options_.width;
-    for (int priority = 0; priority <= kMostImportant && !text.rows.empty(); ++priority) {
+    for (int priority = 0; priority <= kKeyPriority && !text.rows.empty(); ++priority) {
       leave_out(text, kReadable,
                 [&](std::size_t c) { return c > 0 && text.empty[c] && text.fit[c].priority == priority; });
     }
@@ -117,7 +117,8 @@ class RenderedTable final : public BufferedTable {
   template <class May>
   void leave_out(Text& text, std::size_t shortest, May may) const {
     for (std::size_t c = text.heads.size(); c-- > 0 && least_width(text, shortest) > options_.width;) {
-      if (may(c) && text.heads.size() > 1) erase_column(text, c);
+      const bool key = text.fit[c].priority == kKeyPriority && !text.empty[c];
+      if (may(c) && !key && text.heads.size() > 1) erase_column(text, c);
     }
   }
 
@@ -127,7 +128,7 @@ class RenderedTable final : public BufferedTable {
     std::vector<std::size_t> widths = natural_widths(text);
     if (options_.width == 0 || widths.empty()) return widths;
     shrink(widths, kReadable, [&](std::size_t c) { return text.fit[c].wrapped; });
-    for (const std::size_t shortest : {kNarrowest, kLeast}) {
+    for (const std::size_t shortest : {kNarrowest, kLeast, kGap}) {
       shrink(widths, shortest, [&](std::size_t c) { return !text.right_aligned[c]; });
     }
     shrink(widths, 1, [](std::size_t) { return true; });  // of what is left where nothing has room

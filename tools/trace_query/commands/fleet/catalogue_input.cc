@@ -108,7 +108,7 @@ std::vector<Column> catalogue_columns() {
       {"framework", "Framework", Unit::kText, Others::kNone, Fit{3}, "by its Python code or its step marks; a guess"},
       {"model", "Model", Unit::kText, Others::kNone, Fit{3},
        "class of the outermost module, else what the kernels look like; a guess"},
-      {"rank", "Rank", Unit::kCount, Others::kNone, Fit{7}, "of the job"},
+      {"rank", "Rank", Unit::kCount, Others::kNone, Fit{10}, "of the job"},
       {"world_size", "World Size", Unit::kCount, Others::kNone, Fit{2}, "ranks of the job"},
       {"steps", "Steps", Unit::kCount, Others::kSum, Fit{7}, "steps"},
       {"phase", "Phase", Unit::kText, Others::kNone, Fit{2}, "kind of step with most kernel time"},

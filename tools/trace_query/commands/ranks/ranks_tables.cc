@@ -15,8 +15,8 @@ namespace {
 
 using Others = OthersAggregate;
 
-const Column kJob = {"job",         "Job",  Unit::kText,
-                     Others::kNone, Fit{3}, "folder and common part of the names of its traces"};
+const Column kJob = {"job",         "Job",   Unit::kText,
+                     Others::kNone, Fit{10}, "folder and common part of the names of its traces"};
 
 Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
 Cell share_of_wait(std::int64_t part, std::int64_t whole) {
@@ -203,7 +203,7 @@ std::vector<Column> step_columns() {
       {"collectives", "Collectives", Unit::kCount, Others::kSum, Fit{5}, "matched"},
       {"late", "Late", Unit::kCount, Others::kSum, Fit{5}, "of them where a rank is late"},
       {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kSum, Fit{8}, "over all ranks"},
-      {"rank", "Rank", Unit::kText, Others::kNone, Fit{8}, "the late rank that causes most of it"},
+      {"rank", "Rank", Unit::kText, Others::kNone, Fit{10}, "the late rank that causes most of it"},
       {"caused", "Waiting Caused", Unit::kTime, Others::kSum, Fit{8}, "exposed waiting of the others for that rank"},
       {"cause", "Cause", Unit::kText, Others::kNone, Fit{7}, "of most of that"},
   };
@@ -285,7 +285,7 @@ std::vector<Column> collective_columns() {
        "mean time of a collective on the rank that comes last"},
       {"collectives", "Collectives", Unit::kCount, Others::kSum, Fit{5}, "matched"},
       {"late", "Late", Unit::kCount, Others::kSum, Fit{5}, "where a rank is late"},
-      {"rank", "Rank", Unit::kText, Others::kNone, Fit{6}, "that is late most often"},
+      {"rank", "Rank", Unit::kText, Others::kNone, Fit{10}, "that is late most often"},
       {"last", "Last", Unit::kCount, Others::kNone, Fit{6}, "how often it is"},
       {"ranks", "Ranks", Unit::kCount, Others::kNone, Fit{2}, "most ranks on which one was found"},
       {"matched_by", "Matched By", Unit::kText, Others::kNone, Fit{2},
