@@ -132,9 +132,14 @@ class RankReader {
     if (communicates(event.work)) add_collective(event, start, end);
   }
 
+  [[nodiscard]] bool is_selected(const DeviceEvent& event) const {
+    const Window window = window_of(workload_.selection());
+    return !event.left_out && event.ts >= window.from && event.ts < window.to;
+  }
+
   void add_compute(const DeviceEvent& event, std::int64_t start, std::int64_t end) {
     const auto& entry = workload_.classes().of(names_[event.ref.id - 1]);
-    out_.compute.push_back({start, end - start, class_numbers_[entry.class_id], !event.left_out});
+    out_.compute.push_back({start, end - start, class_numbers_[entry.class_id], is_selected(event)});
   }
 
   void add_collective(const DeviceEvent& event, std::int64_t start, std::int64_t end) {
@@ -145,7 +150,7 @@ class RankReader {
     out.kernel = event.ref.id;
     const auto& steps = workload_.steps().of_kernel;
     if (event.ref.id <= steps.size()) out.step = steps[event.ref.id - 1];
-    out.selected = !event.left_out;
+    out.selected = is_selected(event);
     const auto found = described_.find(event.ref.id);
     static const Described kNothing;
     const bool described = found != described_.end();

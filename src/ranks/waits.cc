@@ -285,8 +285,13 @@ class Splitter {
                                        [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
     if (most == out_.ranks.end() || most->caused == 0) return;
     const auto rank = static_cast<std::uint32_t>(most - out_.ranks.begin());
-    if (most->persistence < kLeastDeviations || loss_by(ranks_, out_, rank).share < kLeastLoss) return;
-    out_.straggler = rank;
+    const double loss = loss_by(ranks_, out_, rank).share;
+    const double beyond_chance = 1 - chance_[rank].mean / static_cast<double>(most->caused);  // of the loss
+    if (most->persistence >= kLeastDeviations) {
+      if (loss >= kLeastLoss) out_.straggler = rank;
+    } else if (loss * beyond_chance >= kLeastLoss) {
+      out_.suspect = rank;
+    }
   }
 
   std::span<const RankTrace> ranks_;

@@ -113,6 +113,7 @@ struct JobWaits {
   std::size_t apart = 0;  // matched, but their times do not overlap: no collectives of these ranks
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
+  std::optional<std::uint32_t> suspect;    // where there is none: the rank that causes as much, but maybe by chance
   std::optional<Pace> pace;                // of the straggler, where ranks send to each other (pace.h)
   bool is_too_short = false;               // for pace.h: fewer steps than it takes, or not the same on all ranks
   [[nodiscard]] LateCause cause_of(

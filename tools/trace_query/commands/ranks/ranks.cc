@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/counted.h"
+#include "present/page_text.h"
 #include "ranks/host_cause.h"
 #include "report/escape.h"
 #include "report/sentence_table.h"
@@ -184,12 +185,25 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   for (const std::string& note : answer.notes) output.note(note);
 }
 
+std::string without_rank_text(const Traces& traces, const Jobs& found) {
+  return fmt::format("{} no rank of a job, neither inside nor by the file's name: {}{}",
+                     counted(found.without_rank.size(), "trace names", "traces name"),
+                     traces.facts[found.without_rank.front()].trace, found.without_rank.size() > 1 ? ", ..." : "");
+}
+
+// What two traces that are no ranks of one job are there for.
+std::string or_compare(const CommandLine& line) {
+  if (line.inputs().size() != 2) return "";
+  return fmt::format("; two traces: trace-query compare {} {} -o {}", shell_word(line.inputs()[0]),
+                     shell_word(line.inputs()[1]), line.text("output").value_or("x.html"));
+}
+
 // One page of HTML, about one job.
 void print_html(const CommandLine& line, Output& output, const Answer& answer) {
   if (answer.jobs.size() != 1) {
     throw Error(ErrorCode::kUsage, fmt::format("{} found, and a page (HTML) is about one; --job NAME of "
-                                               "`trace-query ranks` chooses",
-                                               counted(answer.jobs.size(), "job is", "jobs are")));
+                                               "`trace-query ranks` chooses{}",
+                                               counted(answer.jobs.size(), "job is", "jobs are"), or_compare(line)));
   }
   std::vector<PageTable> tables;
   for (const RanksSection* section : requested_ranks_sections(line)) {
@@ -208,12 +222,7 @@ std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces,
   for (const OpenedTrace& trace : traces.opened) {
     for (const std::string& note : trace.notes) notes.push_back(trace.index.path().string() + ": " + note);
   }
-  if (!found.without_rank.empty()) {
-    const std::string& first = traces.facts[found.without_rank.front()].trace;
-    notes.push_back(fmt::format("{} no rank of a job, neither inside nor by the file's name: {}{}",
-                                counted(found.without_rank.size(), "trace names", "traces name"), first,
-                                found.without_rank.size() > 1 ? ", ..." : ""));
-  }
+  if (!found.without_rank.empty()) notes.push_back(without_rank_text(traces, found));
   if (found.jobs.size() > 1 && !line.has("job")) {
     notes.push_back(counted(found.jobs.size(), "job") + " found; --job NAME shows one");
   }
@@ -262,6 +271,9 @@ int answer_ranks(const CommandLine& line, bool as_page) {
   const Traces traces = open_all(line, line.inputs(), loop);
   if (!loop.any_answered()) return loop.exit_code();
   const Jobs found = find_jobs(traces.facts);
+  if (found.jobs.empty()) {
+    throw Error(ErrorCode::kUsage, without_rank_text(traces, found) + or_compare(line));
+  }
   Answer answer;
   for (const Job& job : requested_jobs(line, found.jobs)) answer.jobs.push_back(analysis_of(job, traces, requested));
   if (baseline && answer.jobs.size() != 1) {

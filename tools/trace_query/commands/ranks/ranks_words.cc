@@ -109,10 +109,18 @@ Sentence most_of_waiting(const JobAnalysis& job) {
   }
   const auto most = std::max_element(job.waits.ranks.begin(), job.waits.ranks.end(),
                                      [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
-  if (job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return {};
+  if (job.waits.suspect || job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return {};
   return say(
       "most", "; most of that for {who}, which is last in {last} of them",
       {{"who", rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin()))}, {"last", most->last}});
+}
+
+Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figure& of) {
+  const double share = static_cast<double>(job.waits.ranks[place].caused) / static_cast<double>(job.waits.caused);
+  return say("too_few",
+             "too few collectives to be sure ({collectives}); {who}{of} caused most of the waiting for late ranks "
+             "({share:.0f%})",
+             {{"collectives", job.waits.collectives.size()}, {"who", rank_text(job, place)}, of, {"share", share}});
 }
 
 Sentence even_headline(const JobAnalysis& job) {
@@ -122,7 +130,8 @@ Sentence even_headline(const JobAnalysis& job) {
   const auto waiting = static_cast<double>(job.waits.exposed);
   const Figure rank{"rank", job.by_device ? "device" : "rank"},
       of{"of", job.missing.empty() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
-  const Sentence who = job.waits.is_too_short
+  const Sentence who = job.waits.suspect ? suspect_clause(job, *job.waits.suspect, of)
+                       : job.waits.is_too_short
                            ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
                            : say("even", "no {rank}{of} holds the others up", {rank, of});
   return say("ranks.even", "{who}: each waits {wait} ({share:.1f%}) on average in {in}{most}",
@@ -177,6 +186,10 @@ std::string clock_note(const JobAnalysis& job) {
                      drifts ? ", drift taken out" : "");
 }
 
+bool matches_nothing(const JobAnalysis& job) {
+  return job.waits.collectives.empty() && job.waits.apart < job.matching.matched.size();
+}
+
 }  // namespace
 
 std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
@@ -191,10 +204,9 @@ Sentence job_headline(const JobAnalysis& job) {
                 {"of", job.world_size ? say("", " of {size}", {{"size", size_text(job)}}) : Sentence{}}});
   }
   if (job.waits.collectives.empty()) {
-    const bool selected = !job.matching.matched.empty() && job.waits.apart < job.matching.matched.size();
-    return selected ? say("ranks.no_match", "no collective matches the selection")
-                    : say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time",
-                          {{"ranks", job.ranks.size()}});
+    return matches_nothing(job) ? say("ranks.no_match", "no collective matches the selection")
+                                : say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time",
+                                      {{"ranks", job.ranks.size()}});
   }
   return job.waits.straggler ? straggler_headline(job, *job.waits.straggler) : even_headline(job);
 }
@@ -211,6 +223,7 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
   if (job.by_device) notes.push_back(fmt::format("the ranks are the {} devices of one process", job.ranks.size()));
   add_rank_notes(job, notes);
   if (job.ranks.size() < 2) return notes;
+  if (matches_nothing(job)) notes.emplace_back("no collective matches the selection");
   const Matching& matching = job.matching;
   const auto by_order = static_cast<std::size_t>(std::count_if(
       matching.matched.begin(), matching.matched.end(), [](const auto& m) { return !m.by_sequence && !m.is_send; }));
