@@ -10,7 +10,7 @@ namespace tracedb {
 namespace {
 
 std::string label_of(const TraceSummary& one, const std::string& phase) {
-  std::string out = one.gpu.value_or(one.vendor.value_or("unknown device"));
+  std::string out = one.gpu.value_or("Device of " + one.vendor.value_or("unknown vendor"));
   for (const auto& part : {one.framework, one.model}) {
     if (part) out += ", " + *part;
   }
@@ -34,7 +34,9 @@ std::optional<std::string> phase_of(const TraceSummary& one, const TrendOptions&
 }
 
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
-  series.changes = find_change_points(series.values(), options);
+  const std::vector<double> values = series.values();
+  series.changes = find_change_points(values, options);
+  series.is_long = values.size() >= least_values(options);
   std::size_t place = 0, segment = 0;
   for (TrendPoint& point : series.points) {
     if (point.value) {

@@ -27,6 +27,7 @@ struct TrendSeries {
   std::string phase;                 // "": of whole traces
   std::vector<TrendPoint> points;    // in order of time, those without a value too
   std::vector<ChangePoint> changes;  // places among the points that have a value
+  bool is_long = false;              // enough values for a change to be told from noise (least_values())
 
   [[nodiscard]] std::vector<double> values() const;
 };

@@ -160,7 +160,12 @@ GateOutcome GateResult::outcome() const {
   return known ? GateOutcome::kPass : GateOutcome::kInconclusive;
 }
 
+bool GateResult::compared() const {
+  return std::any_of(findings.begin(), findings.end(), [](const GateFinding& f) { return f.percent.has_value(); });
+}
+
 bool GateResult::failed() const {
+  if (!compared() && !gate.nothing_passes) return true;
   return outcome() == GateOutcome::kFail || (gate.inconclusive_fails && outcome() == GateOutcome::kInconclusive);
 }
 
@@ -181,8 +186,9 @@ std::string to_string(const GateResult& result) {
   const GateOutcome outcome = result.outcome();
   const std::string_view word = outcome == GateOutcome::kPass   ? "passed"
                                 : outcome == GateOutcome::kFail ? "FAILED"
-                                : result.failed()               ? "FAILED, since it is inconclusive"
-                                                                : "inconclusive";
+                                : !result.failed()              ? "inconclusive"
+                                : result.compared()             ? "FAILED, since it is inconclusive"
+                                                                : "FAILED, since it could judge nothing";
   return fmt::format("gate {:g} %: {}: {}", result.gate.percent, word, result.because());
 }
 

@@ -17,6 +17,7 @@ struct Gate {
   double percent = 0;                // most that a candidate may be slower
   std::optional<StepMetric> metric;  // nullopt: the worse of period and span
   bool inconclusive_fails = false;
+  bool nothing_passes = false;  // --gate-inconclusive pass, written out: also where nothing was compared
 };
 
 // kNotJudged: another measure of the same steps is judged instead.
@@ -36,7 +37,8 @@ struct GateResult {
   Gate gate;
   std::vector<GateFinding> findings;
   [[nodiscard]] GateOutcome outcome() const;  // fail where one fails, else inconclusive where one is or none is judged
-  [[nodiscard]] bool failed() const;
+  [[nodiscard]] bool compared() const;        // any measure of any kind
+  [[nodiscard]] bool failed() const;          // also where nothing was compared: a gate that is not there lets all pass
   // Of the findings that decided: "decode, period: +33.33 %"; of several the worst.
   [[nodiscard]] std::string because() const;
 };

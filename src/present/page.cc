@@ -16,7 +16,10 @@ namespace {
 
 constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
-constexpr double kTimes = 1.2;    // from here on, a ratio says more than a percentage
+constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
+constexpr std::string_view kAlike =
+    "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
+constexpr double kTimes = 1.2;  // from here on, a ratio says more than a percentage
 
 class Writer : PageWriter {
  public:
@@ -110,8 +113,10 @@ class Writer : PageWriter {
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
     }
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
-      return say("compare.unchanged", "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).",
-                 {kind, {"baseline_time", a}, {"unit", this->unit(group, false)}, {"change", b / a - 1}});
+      const Figure time{"baseline_time", a}, share{"change", b / a - 1};
+      if (change.verdict != Verdict::kInconclusive)
+        return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
+      return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
     }
     if (this->unit(group, false) != this->unit(group, true)) {
       const bool whole = this->unit(group, false) != " a step";  // of the baseline
@@ -124,18 +129,21 @@ class Writer : PageWriter {
                   {"whole", whole ? names_.baseline : names_.candidate},
                   {"whole_time", whole ? a : b}});
     }
-    return say("compare.headline",
-               "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs {baseline_time:time}: "
-               "{difference}{few_steps}.{why}",
-               {kind,
-                {"candidate", names_.candidate},
-                {"candidate_time", b},
-                unit,
-                {"baseline", names_.baseline},
-                {"baseline_time", a},
-                {"difference", difference(a, b)},
-                {"few_steps", few_steps(group, change)},
-                {"why", why_sentence(group)}});
+    Sentence out =
+        say("compare.headline",
+            "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs {baseline_time:time}: "
+            "{difference}{few_steps}.{why}",
+            {kind,
+             {"candidate", names_.candidate},
+             {"candidate_time", b},
+             unit,
+             {"baseline", names_.baseline},
+             {"baseline_time", a},
+             {"difference", difference(a, b)},
+             {"few_steps", few_steps(group, change)},
+             {"why", why_sentence(group)}});
+    if (out.text.starts_with("the ")) out.text[0] = 'T';
+    return out;
   }
 
   // Why there is no time of a step to compare.

@@ -41,6 +41,9 @@ Sentence tally_sentence(const Tally& tally);
 // "layers 12..14", "the head"; "" where it is about a whole step or all layers.
 std::string place_text(const WordsInput& words, const Reason& reason);
 
+// No step is of a known kind: --phase tells none apart.
+bool only_unknown(const StepSet& steps);
+
 // What to look at next: a command of trace-query, in which `baseline` and `candidate` stand for the traces.
 std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
                          const std::string& baseline, const std::string& candidate);

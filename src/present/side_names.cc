@@ -46,6 +46,12 @@ std::string_view stem(std::string_view label) {
   return label;
 }
 
+// Tells no two traces apart, and begins no sentence.
+bool is_vendor(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kVendors = {"unknown", "nvidia", "amd", "intel", "ascend"};
+  return std::find(kVendors.begin(), kVendors.end(), word) != kVendors.end();
+}
+
 constexpr std::string_view kSeparators = "_-. /";
 
 // What is left of labels without the words that both begin and end with.
@@ -66,6 +72,7 @@ std::optional<SideNames> different_parts(std::string_view a, std::string_view b)
   a.remove_suffix(end);
   b.remove_suffix(end);
   if (a == b || std::min(a.size(), b.size()) < kShortest || std::max(a.size(), b.size()) > kLongest) return {};
+  if (is_vendor(a) || is_vendor(b)) return {};
   return SideNames{std::string(a), std::string(b)};
 }
 

@@ -90,7 +90,8 @@ class TraceWords : PageWriter {
   }
 
   [[nodiscard]] std::string phase_option(const GroupComparison& group) const {
-    return group.group.whole_trace ? "" : fmt::format(" --phase {}", to_string(group.group.candidate.kind));
+    if (group.group.whole_trace || only_unknown(in_.trace.steps)) return "";
+    return fmt::format(" --phase {}", to_string(group.group.candidate.kind));
   }
 
   [[nodiscard]] std::string headline() const {

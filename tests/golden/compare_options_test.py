@@ -82,8 +82,8 @@ def metric_without_gate(pair):
 
 
 def no_such_phase(pair):
-    result = pair.compare("--section", "ledger", "--phase", "verify")
-    require("--phase verify: there are decode, prefill" in result.stderr, result.stderr)
+    result = pair.compare("--section", "ledger", "--phase", "mixed")
+    require("--phase mixed: there are decode, prefill" in result.stderr, result.stderr)
     require("nothing is compared" in result.stderr, result.stderr)
 
 

@@ -59,6 +59,10 @@ class Compared:
         near(100 * told["change"], row["change_pct"], "change", 1e-6)
         require(abs(told["change"]) < 0.05 and not any(r["cause"] != "recording" for r in self.rows("reasons", told)), told.sentence)
 
+    def say_alike(self, told):
+        equal(told["reason"], self.rows("verdict", told)[0]["note"], "why it is inconclusive")
+        self.say_unchanged(told)
+
     def say_times(self, told):
         told.get("kind"), told.get("unit"), told.get("phase")
         require(min(told["baseline_time"], told["candidate_time"]) <= 0, "a ratio would say more")
@@ -237,7 +241,9 @@ def check_trend(folder):
     check_all(document["sentences"], {
         "trend.unknown": of(lambda told, known: known == []),
         "trend.one": of(lambda told, known: [told["value"]] == known),
-        "trend.even": of(lambda told, known: (told["runs"], told["value"]) == (len(known), statistics.median(known))),
+        "trend.even": of(lambda told, known: (told["runs"], told["last"], told["before"]) == (
+            len(known), known[-1], statistics.median(known[:-1]))),
+        "trend.few": of(lambda told, known: (told["runs"], told["values"].count(",") + 1) == (len(known), len(known))),
         "trend.single": lambda told: require(told["metric"] == "period" and told["series"] == sum(
             sum(row["series"] == one["series"] for row in sections["points"]) == 1 for one in sections["series"]), told.sentence),
     }, text)

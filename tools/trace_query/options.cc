@@ -13,6 +13,7 @@
 #include "base/text/decimal.h"
 #include "report_page/report_page.h"
 #include "shared/option_parsing.h"
+#include "trace_query/checked_words.h"
 #include "trace_query/completion.h"
 #include "trace_query/inputs.h"
 #include "trace_query/limits.h"
@@ -225,6 +226,7 @@ bool CommandLine::parse(std::span<const std::string> args) {
     print_manual();
     return false;
   }
+  refuse_other_options(*this, args);
   options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
   positional_ = list("positional");
   if (has("help")) {
@@ -232,6 +234,7 @@ bool CommandLine::parse(std::span<const std::string> args) {
     return false;
   }
   require_safe_outputs(options_->values, options_->outputs, "positional");
+  require_known_ending(*this);
   if (!finds_inputs_) return true;
   inputs_ = knows("files-from") ? find_inputs(positional_, text("files-from")) : positional_;
   set_limits();

@@ -11,6 +11,7 @@
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 #include "passes/columns/event_columns.h"
+#include "trace_query/checked_words.h"
 
 namespace tracedb {
 namespace {
@@ -39,14 +40,6 @@ std::int64_t device(const std::string& text) {
   const auto value = parse_int64(text);
   if (!value || *value < 0) fail("device", text, "give a number, or several: 0,1");
   return *value;
-}
-
-std::string phase(const std::string& text) {
-  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
-  if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
-    fail("phase", text, "use prefill, decode, mixed, train, other, unknown or none" + did_you_mean(text, kKinds));
-  }
-  return text;
 }
 
 void add_layer(const std::string& text, Selection& selection) {
@@ -88,7 +81,7 @@ Selection selection_of(const CommandLine& line) {
   Selection selection;
   for (const std::string& text : line.names("device")) selection.devices.push_back(device(text));
   for (const std::string& text : line.names("step")) selection.steps.push_back(step_span(text));
-  for (const std::string& text : line.names("phase")) selection.phases.push_back(phase(text));
+  for (const std::string& text : line.names("phase")) selection.phases.push_back(known_phase(text));
   selection.streams = line.names("stream");
   selection.ops = line.names("op");
   if (const auto layer = line.text("layer")) add_layer(*layer, selection);

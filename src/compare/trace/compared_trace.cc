@@ -15,13 +15,14 @@ namespace {
 
 std::string device_text(const Index& index) {
   Statement rows(index.database(),
-                 "SELECT count(*), coalesce(name, vendor) FROM device WHERE used = 1 GROUP BY 2 ORDER BY 1 DESC, 2");
+                 "SELECT count(*), coalesce(name, upper(nullif(vendor, 'unknown')) || ' device', 'Unnamed device') "
+                 "FROM device WHERE used = 1 GROUP BY 2 ORDER BY 1 DESC, 2");
   std::string text;
   while (rows.step()) {
     if (!text.empty()) text += ", ";
     text += rows.int64(0) > 1 ? fmt::format("{} x {}", rows.int64(0), rows.text(1)) : std::string(rows.text(1));
   }
-  return text.empty() ? "unknown" : text;
+  return text.empty() ? "No device" : text;
 }
 
 std::string world_size(const Index& index) {

@@ -92,11 +92,17 @@ TEST_CASE("gate: the outcome as a sentence and as rows") {
   CHECK(report.rows[2][outcome] == Cell(std::string("fail")));
 }
 
-TEST_CASE("gate: what is not known of both passes, with a note") {
-  const Judged nothing =
-      judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", gate_change(1, 2, Verdict::kWorse)}});
-  CHECK_FALSE(nothing.failed);
+TEST_CASE("gate: where nothing was compared it fails, unless that was allowed") {
+  const std::vector<SampleChange> span = {{"decode", "span", gate_change(1, 2, Verdict::kWorse)}};
+  const Judged nothing = judge_samples({5, StepMetric::kPeriod}, span);
+  CHECK(nothing.failed);
   CHECK(nothing.notes == "gate: decode, period: not known for both traces\n");
+  CHECK(to_string(nothing.result) ==
+        "gate 5 %: FAILED, since it could judge nothing: decode, period: not known for both traces");
+  CHECK_FALSE(judge_samples({5, StepMetric::kPeriod, false, true}, span).failed);
+  CHECK(judge_samples({5, std::nullopt}, {}).failed);
+  CHECK_FALSE(judge_samples({5, std::nullopt, false, true}, {}).failed);
+  CHECK(judge_samples({5, std::nullopt, true, true}, {}).failed);
 }
 
 }  // namespace tracedb

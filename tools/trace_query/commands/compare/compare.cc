@@ -60,8 +60,10 @@ int run_compare(std::span<const std::string> args) {
       "class: operations and ledger by the plain classes, also where the two traces name one operation differently");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
-  line.add("gate-inconclusive", OptionKind::kValue,
-           "what --gate does where there is too little to judge by: pass (default) or fail");
+  line.add(
+      "gate-inconclusive", OptionKind::kValue,
+      "what --gate does where there is too little to judge by: pass (default) or fail; where nothing was compared it "
+      "fails unless pass is written out");
   line.add(
       "gate-metric", OptionKind::kValue,
       "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "trace_query/checked_words.h"
 
 namespace tracedb {
 namespace {
@@ -62,12 +63,6 @@ std::optional<StepMetric> gate_metric(const CommandLine& line) {
   throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
 }
 
-bool inconclusive_fails(const CommandLine& line) {
-  const std::string text = line.text("gate-inconclusive").value_or("pass");
-  if (text == "pass" || text == "fail") return text == "fail";
-  throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
-}
-
 // "5", "5%", "5 %".
 Gate requested_gate(const CommandLine& line, const std::string& text) {
   std::string_view number = text;
@@ -75,7 +70,8 @@ Gate requested_gate(const CommandLine& line, const std::string& text) {
   while (number.ends_with(' ')) number.remove_suffix(1);
   const auto percent = parse_double(number);
   if (!percent || *percent < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", text));
-  return {*percent, gate_metric(line), inconclusive_fails(line)};
+  const bool fails = inconclusive_fails(line);
+  return {*percent, gate_metric(line), fails, line.has("gate-inconclusive") && !fails};
 }
 
 template <class Value>
@@ -99,6 +95,12 @@ std::optional<LedgerBy> ledger_by_from(std::string_view text) {
 
 }  // namespace
 
+bool inconclusive_fails(const CommandLine& line) {
+  const std::string text = line.text("gate-inconclusive").value_or("pass");
+  if (text == "pass" || text == "fail") return text == "fail";
+  throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
+}
+
 CompareRequest parse_compare_request(const CommandLine& line) {
   CompareRequest out;
   if (line.knows("section")) {
@@ -112,6 +114,9 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
+  for (const std::string& name : line.names("phase")) {  // also a GLOB, or of a kind the steps of one batch size
+    if (name.find_first_of("*?[") == std::string::npos) known_phase(name.substr(0, name.find(' ')));
+  }
   out.ledger_by =
       chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";

@@ -18,6 +18,9 @@ struct CompareRequest {
   std::optional<Gate> gate;
 };
 
+// --gate-inconclusive fail. Error{kUsage} for another word than pass and fail.
+bool inconclusive_fails(const CommandLine& line);
+
 CompareRequest parse_compare_request(const CommandLine& line);
 
 }  // namespace tracedb

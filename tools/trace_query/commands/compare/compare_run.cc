@@ -202,6 +202,17 @@ bool any_failed(const std::vector<GateResult>& gates) {
   return std::any_of(gates.begin(), gates.end(), [](const GateResult& gate) { return gate.failed(); });
 }
 
+// Of one candidate; `comparison`: of two traces or of a trace and a file.
+template <class Compared>
+GateResult judge(const Gate& gate, const Compared& comparison, const std::string& input, const Output& output) {
+  GateResult out = judge_by_gate(gate, comparison, [&](const std::string& text) { output.note(text); });
+  if (!out.compared()) {
+    output.note(fmt::format("gate: {}: nothing was compared{}", input,
+                            out.failed() ? ": it fails, unless --gate-inconclusive pass is given" : ""));
+  }
+  return out;
+}
+
 // For people, in a line before the tables.
 void print_gates(const std::vector<GateResult>& gates, bool human_readable, Output& output) {
   for (const GateResult& gate : gates) {
@@ -262,9 +273,7 @@ int compare_with_file(const CommandLine& line) {
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
   std::vector<GateResult> gates;
-  if (request.gate) {
-    gates.push_back(judge_by_gate(*request.gate, comparison, [&](const std::string& text) { output.note(text); }));
-  }
+  if (request.gate) gates.push_back(judge(*request.gate, comparison, line.inputs()[0], output));
   Printer printer(line, output);
   print_gates(gates, printer.human_readable(), output);
   ReportHead head{"compare", {path, line.inputs()[0]}, "gate", kCompareVersion, true};
@@ -289,11 +298,20 @@ std::vector<std::string> compare_all(const CompareRequest& request, Results& res
       // Sections without a row do not say why.
       if (own.groups.empty() && warning.severity == "warning") output.note(warning.text);
     }
-    if (!request.gate) continue;
-    if (own.groups.empty()) output.note(fmt::format("gate: {}: nothing was compared", results.inputs[i]));
-    results.gates.push_back(judge_by_gate(*request.gate, own, [&](const std::string& text) { output.note(text); }));
+    if (request.gate) results.gates.push_back(judge(*request.gate, own, results.inputs[i], output));
   }
   return notes;
+}
+
+// Candidates that are the baseline once more, under this or another name.
+void note_same_trace(std::span<const OpenedTrace> traces, std::span<const std::string> inputs, const Output& output) {
+  for (std::size_t i = 1; i < traces.size(); ++i) {
+    const auto hash = traces[i].index.meta("source_hash");
+    if (!hash || hash != traces[0].index.meta("source_hash")) continue;
+    output.note(inputs[i] == inputs[0] ? fmt::format("baseline and candidate are one file: {}", inputs[i])
+                                       : fmt::format("{} and {} have one content: the trace is compared with itself",
+                                                     inputs[0], inputs[i]));
+  }
 }
 
 struct OpenedInputs {
@@ -351,6 +369,7 @@ int run_comparison(const CommandLine& line) {
   InputLoop loop(line.inputs());
   const auto [traces, inputs] = open_inputs(line, loop, output);
   if (inputs.size() < 2) return loop.exit_code();
+  note_same_trace(traces, inputs, output);
   const ComparedTraces loaded = load(traces, inputs, line, rules);
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);

@@ -9,7 +9,9 @@
 #include "base/text/decimal.h"
 #include "report/escape.h"
 #include "report/sentence_table.h"
+#include "trace_query/checked_words.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 #include "trace_query/commands/fleet/trend_tables.h"
 #include "trace_query/options.h"
@@ -80,7 +82,8 @@ std::optional<double> step_time(const CatalogueEntry& entry, const std::string& 
 struct TrendRequest {
   Metric metric;
   TrendOptions trend;
-  std::optional<double> gate;  // percent
+  std::optional<double> gate;                               // percent
+  bool inconclusive_fails = false, nothing_passes = false;  // as of a Gate
 };
 
 double percent_of(const CommandLine& line, const char* option, double most) {
@@ -93,7 +96,7 @@ double percent_of(const CommandLine& line, const char* option, double most) {
 TrendRequest trend_request(const CommandLine& line) {
   TrendRequest out;
   out.metric = metric_of(line);
-  out.trend.phase = line.text("phase");
+  if (const auto phase = line.text("phase")) out.trend.phase = known_phase(*phase);
   constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
   if (line.has("rate")) {
     const double rate = percent_of(line, "rate", kMostRate);
@@ -101,6 +104,9 @@ TrendRequest trend_request(const CommandLine& line) {
     out.trend.changes.rate = rate / 100;
   }
   if (line.has("gate")) out.gate = percent_of(line, "gate", 1e9);
+  if (line.has("gate-inconclusive") && !out.gate) throw Error(ErrorCode::kUsage, "--gate-inconclusive needs --gate");
+  out.inconclusive_fails = inconclusive_fails(line);
+  out.nothing_passes = line.has("gate-inconclusive") && !out.inconclusive_fails;
   return out;
 }
 
@@ -179,9 +185,18 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
   for (const std::string& note : notes) output.note(note);
 }
 
-// Says which series are worse.
+// Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
+  const auto few = std::count_if(series.begin(), series.end(), [](const TrendSeries& one) { return !one.is_long; });
+  const bool none = few == static_cast<std::ptrdiff_t>(series.size());
+  if (few > 0 || none) {
+    output.note(
+        fmt::format("gate: {} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
+                    least_values(request.trend.changes),
+                    none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    any = none ? !request.nothing_passes : request.inconclusive_fails;
+  }
   for (const TrendSeries& one : series) {
     const auto change = last_change_pct(one);
     if (!change || *change <= *request.gate) continue;
@@ -202,6 +217,9 @@ int run_trend(std::span<const std::string> args) {
   line.add("rate", OptionKind::kValue, "percent of series of noise in which a change may be flagged (default: 1)");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the newest level of a series is more than this many percent above the one before");
+  line.add("gate-inconclusive", OptionKind::kValue,
+           "what --gate does with series of too few runs: pass (default) or fail; where all are, it fails unless pass "
+           "is written out");
   if (!line.parse(args)) return 0;
   const TrendRequest request = trend_request(line);
   const ActiveRules rules = requested_rules(line);

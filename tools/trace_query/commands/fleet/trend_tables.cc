@@ -42,6 +42,12 @@ std::string date_of(const TrendPoint& point) { return date_text(point.date_ns); 
 
 double median_of(std::vector<double> values) { return median(std::span(values)); }
 
+std::string listed(std::span<const double> values) {
+  std::string out;
+  for (const double value : values) out += (out.empty() ? "" : ", ") + short_duration_text(value);
+  return out;
+}
+
 // What happens at a point.
 Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
   if (!point.change) return {};
@@ -73,7 +79,7 @@ std::vector<Column> series_columns() {
 
 std::vector<Column> point_columns() {
   return {
-      {"series", "Series", Unit::kText, Others::kNone, Fit{2}, "what its traces have in common"},
+      {"series", "Series", Unit::kText, Others::kNone, Fit{10}, "what its traces have in common"},
       {"run", "Run", Unit::kCount, Others::kNone, Fit{6}, "number in its series, in order of time"},
       {"date", "Date (UTC)", Unit::kText, Others::kNone, Fit{8},
        "first event of the trace, or when its file was changed last"},
@@ -99,9 +105,16 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
   if (values.size() == 1) {
     return say("trend.one", "{what}: {value:duration} in its only run", {what, {"value", values.front()}});
   }
+  if (!series.is_long) {
+    return say("trend.few", "{what}: {values} in {runs:# run}: too few to tell a change",
+               {what, {"values", listed(values)}, {"runs", values.size()}});
+  }
   if (series.changes.empty()) {
-    return say("trend.even", "{what}: no change in {runs:# run} (median {value:duration})",
-               {what, {"runs", values.size()}, {"value", median_of(values)}});
+    const double before = median_of({values.begin(), values.end() - 1});
+    return say(
+        "trend.even",
+        "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before (median)",
+        {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}});
   }
   const ChangePoint& last = series.changes.back();
   const auto change = last_change_pct(series);
