@@ -19,12 +19,13 @@ def query(*arguments, **options):
 
 def check_endings(index, folder):
     for name, begins in (("x.csv", "Input,Time (%),"), ("x.tsv", "Input\tTime (%)"), ("x.json", '{"schema"'),
-                         ("x.jsonl", '{"input"'), ("x.md", "| "), ("x.txt", "Time  "), ("x.other", "Time  "),
+                         ("x.jsonl", '{"input"'), ("x.md", "| "), ("x.txt", "Time  "),
                          ("a.csv/x", "Time  "), ("X", "Time  ")):
         (folder / name).parent.mkdir(exist_ok=True)
         query("kernels", "-q", "-o", folder / name, index)
         text = (folder / name).read_text()
         require(text.startswith(begins), f"{name} begins {text[:40]!r}")
+    require(b"\r" not in (folder / "x.csv").read_bytes(), "lines of CSV end with \\n")
     query("kernels", "-q", "--format", "json", "-o", folder / "y.csv", index)
     json.loads((folder / "y.csv").read_text())
     query("kernels", "-q", "--tsv", "-o", folder / "z.csv", index)

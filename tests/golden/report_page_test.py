@@ -279,10 +279,10 @@ def check_selection(folder, index):
 
 
 def check_names_of_files(folder, index):
-    """A file whose name promises another format is written, and said to be."""
-    for words, file, said in ((("ops", "--format", "csv"), "p.html", "written as csv, not html"), (("ops",), "p.html", "written as table, not html"),
+    """A file whose name promises another format than the one that was asked for is written, and said to be."""
+    for words, file, said in ((("ops", "--format", "csv"), "p.html", "written as csv, not html"), (("ops", "--format", "table"), "p.html", "written as table, not html"),
                               (("compare", "--format", "csv", index), "p.html", "written as csv, not html"),
-                              (("report",), "p.csv", "written as html, not csv"), (("export",), "p.html", "written as perfetto, not html"),
+                              (("export", "--format", "perfetto"), "p.html", "written as perfetto, not html"),
                               (("ops", "--format", "csv"), "p.csv", ""), (("ops", "--format", "markdown"), "p.txt", ""), (("report",), "p", "")):
         told = run("trace-query", *words, "-o", folder / file, index).stderr
         require(said in told if said else "written as" not in told, f"{words} {file}: {told}")

@@ -60,7 +60,7 @@ class Compared:
         require(abs(told["change"]) < 0.05 and not any(r["cause"] != "recording" for r in self.rows("reasons", told)), told.sentence)
 
     def say_alike(self, told):
-        equal(told["reason"], self.rows("verdict", told)[0]["note"], "why it is inconclusive")
+        equal(told["reason"], self.rows("verdict", told)[0]["reason"], "why it is inconclusive")
         self.say_unchanged(told)
 
     def say_times(self, told):
@@ -215,8 +215,12 @@ def check_ranks(folder):
     job, sections = sections_of(document)["jobs"][0], sections_of(document)
 
     def even(told):
-        equal((told["who"], told["who.rank"], told["who.of.ranks.recorded"], told["who.of.ranks.size"]),
-              ("even", "rank", job["ranks"], str(job["world_size"])), "who")
+        late = {row["rank"]: row["caused"] for row in sections["ranks"] if row["rank"] != "[all]"}
+        most = max(late, key=lambda rank: late[rank] or 0)
+        equal((told["who"], told["who.who"], told["who.of.ranks.recorded"], told["who.of.ranks.size"]),
+              ("too_few", f"rank {most}", job["ranks"], str(job["world_size"])), "who")
+        near(told["who.share"], late[most] / sum(filter(None, late.values())), "its share", 1e-6)
+        equal(told["who.collectives"], job["collectives"], "too few")
         equal(told["wait"], "a_step", "of what")
         near(told["wait.time"], job["exposed_waiting"] / job["ranks"] / job["steps"], "waiting of a rank")
         spans = sum(row["span"] for row in sections["ranks"] if row["rank"] != "[all]")

@@ -77,8 +77,21 @@ bool is_input(const std::string& word) {
          std::filesystem::exists(word, error);
 }
 
+// Words of other tools, and what there is instead.
+constexpr std::string_view kOtherCommands[][2] = {
+    {"diff", "compare BASELINE CANDIDATE"},
+    {"memory", "memcpys TRACE has copies and fills; nothing reports allocations"},
+    {"roofline", "report TRACE -o x.html has one, report TRACE --picture roofline -o x.svg is it alone"},
+    {"ui", "report TRACE -o x.html is a page for a browser, export TRACE -o x.json a file for ui.perfetto.dev"},
+    {"summary", "info TRACE says what it is, report TRACE -o x.html is a page about it, ops TRACE sums by operation"},
+    {"stats", "kernels TRACE sums by kernel, ops TRACE by operation, phases TRACE by kind of step"},
+};
+
 const Command& find_command(const std::string& name) {
   if (const Command* command = known_command(name)) return *command;
+  for (const auto& [other, ours] : kOtherCommands) {
+    if (name == other) throw Error(ErrorCode::kUsage, fmt::format("no command '{}': trace-query {}", name, ours));
+  }
   std::vector<std::string> known;
   for (const Command* command : kCommands) known.emplace_back(command->name);
   throw Error(ErrorCode::kUsage,

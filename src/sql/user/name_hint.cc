@@ -65,6 +65,17 @@ bool is_compared_with(std::string_view statement, std::string_view word) {
   return before != std::string_view::npos && std::string_view("=<>").find(statement[before]) != std::string_view::npos;
 }
 
+// "; kernels has id, name, ..." of each table that the words read from.
+std::string columns_there(Database& database, const Names& words) {
+  std::string out;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (!is_same(words[i - 1], "from") && !is_same(words[i - 1], "join")) continue;
+    const Names columns = names(database, kColumnNames, words[i]);
+    if (!columns.empty()) out += fmt::format("; {} has {}", words[i], fmt::join(columns, ", "));
+  }
+  return out;
+}
+
 std::string column_hint(Database& database, std::string_view statement, std::string_view column) {
   constexpr std::size_t kMostTables = 3;
   const Names words = words_of(statement);
@@ -79,9 +90,11 @@ std::string column_hint(Database& database, std::string_view statement, std::str
       elsewhere += (elsewhere.empty() ? "; a column of " : ", ") + table;
     }
   }
-  if (!elsewhere.empty()) return elsewhere;
+  const std::string there = columns_there(database, words);
+  if (!elsewhere.empty()) return elsewhere + there;
   const bool may_be_text = is_compared_with(statement, column);
-  return (may_be_text ? fmt::format("; a text is written in quotes: '{}'", column) : "") + did_you_mean(column, near);
+  return (may_be_text ? fmt::format("; a text is written in quotes: '{}'", column) : "") + did_you_mean(column, near) +
+         there;
 }
 
 // Of "b.kernels", where there is no b.

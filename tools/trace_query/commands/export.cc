@@ -17,6 +17,7 @@
 #include "report/escape.h"
 #include "report_page/report_page.h"
 #include "shared/word_completion.h"
+#include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
 #include "trace_query/output_file.h"
@@ -50,12 +51,6 @@ ExportInputs open_inputs(const CommandLine& line) {
   return inputs;
 }
 
-// What is no text to read goes to a file or a program.
-void refuse_terminal(const CommandLine& line, std::string_view example) {
-  if (line.text("output").value_or("-") != "-" || isatty(STDOUT_FILENO) != 1) return;
-  throw Error(ErrorCode::kUsage, fmt::format("export: name the file to write, as in -o {}", example));
-}
-
 // Options that another format has.
 void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
   for (const char* option : options) {
@@ -65,7 +60,6 @@ void refuse_options(const CommandLine& line, std::string_view format, std::initi
 
 int write_perfetto(const CommandLine& line) {
   refuse_options(line, "perfetto", {"by", "own", "modules", "each-module", "night", "job"});
-  refuse_terminal(line, "window.json");
   const auto gaps = static_cast<std::size_t>(line.number("top-gaps").value_or(0));
   if (line.has("top-gaps") && gaps == 0) throw Error(ErrorCode::kUsage, "--top-gaps 0: give 1 or more");
   const RequestedWorkload requested(line);
@@ -105,7 +99,6 @@ int write_perfetto(const CommandLine& line) {
 
 int write_stacks(const CommandLine& line, bool speedscope) {
   refuse_options(line, speedscope ? "speedscope" : "collapsed", {"top-gaps", "night", "job"});
-  if (speedscope) refuse_terminal(line, "x.speedscope.json");
   const FrameChoice frames = requested_pass_options(line).frames;
   const RequestedWorkload requested(line);
   const ExportInputs inputs = open_inputs(line);
@@ -164,7 +157,14 @@ const ExportFormat& format_of(const std::string& wanted, std::string_view file) 
     if (wanted.empty() ? !format.ending.empty() && file.ends_with(format.ending) : format.name == wanted) return format;
     known.emplace_back(format.name);
   }
-  if (wanted.empty()) return kExportFormats[0];
+  if (wanted.empty()) {
+    std::vector<std::string> endings = {".json"};
+    for (const ExportFormat& format : kExportFormats) {
+      if (!format.ending.empty()) endings.emplace_back(format.ending);
+    }
+    refuse_unknown_ending(std::string(file), endings);
+    return kExportFormats[0];
+  }
   throw Error(ErrorCode::kUsage,
               fmt::format("--format {}: there are {}{}", wanted, fmt::join(known, ", "), did_you_mean(wanted, known)));
 }
@@ -260,6 +260,12 @@ int run(std::span<const std::string> args) {
   const bool asked = std::any_of(args.begin(), args.end(), [](const std::string& word) {
     return word == "--help" || word == "-h" || word == kCompleteOption;
   });
+  const bool names_file = std::any_of(args.begin(), args.end(), [](const std::string& word) {
+    return word.starts_with("-o") || word.starts_with("--output");
+  });
+  if (!asked && !names_file && isatty(STDOUT_FILENO) == 1) {
+    throw Error(ErrorCode::kUsage, "export: name the file to write, as in -o window.json, or -o - for the terminal");
+  }
   if (!asked) {
     if (const std::optional<int> code = run_other_command(args)) return *code;
   }

@@ -23,11 +23,14 @@ int run_sequences(std::span<const std::string> args) {
   if (line.renderer().audience == Audience::kHuman && !line.has("wide")) {
     options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };
   }
-  return run_pass_reports(line, {"sequences", "sequences", options, {}, [](Workload& workload, TraceReport& result) {
-                                   result.warnings = workload.selection_notes();
-                                   if (result.report.rows.empty())
-                                     result.warnings.emplace_back("no sequence of kernels repeats");
-                                 }});
+  return run_pass_reports(
+      line, {"sequences", "sequences", options, {}, [](Workload& workload, TraceReport& result) {
+               result.warnings = workload.selection_notes();
+               if (!result.report.rows.empty()) return;
+               const bool all = workload.selection().empty();
+               result.warnings.emplace_back(all ? "no sequence of kernels repeats"
+                                                : "no sequence of kernels that match the selection repeats");
+             }});
 }
 
 }  // namespace
