@@ -253,6 +253,25 @@ def check_trend(folder):
     }, text)
 
 
+# What kernels a warning of a trace is about: those it counts, and whose time is its share of all.
+AFFECTED = {"no_step": "step IS NULL", "no_launch": "launch_id IS NULL", "no_operator": "cpu_op IS NULL",
+            "no_stack": "stack_id IS NULL", "unclassified": "op = 'other'", "no_layer": "layer IS NULL",
+            "unknown_duration": "dur IS NULL"}
+
+
+def check_warnings(index):
+    """Of one trace: the columns are the figures of the sentence."""
+    rows = json.loads(run("trace-query", "warnings", "-q", "--json", index).stdout)["rows"]
+    sums = ", ".join(f"count(*) FILTER (WHERE {which}) AS {code}_n, coalesce(100.0 * sum(dur) FILTER (WHERE {which}) / "
+                     f"sum(dur), 0) AS {code}" for code, which in AFFECTED.items())
+    told = json.loads(run("trace-query", "sql", "-q", "--json", index, f"SELECT {sums} FROM kernels").stdout)["rows"][0]
+    for row in rows:
+        require(row["finding"] and row["severity"] in ("data_loss", "warning", "info"), row)
+        if row["code"] in AFFECTED:
+            equal(row["count"], told[row["code"] + "_n"], f"kernels of {row['code']}")
+            near(row["share_pct"] or 0, told[row["code"]], f"share of {row['code']}", 1e-6)
+
+
 def main():
     cases = Cases()
     if not skip_without_traces(cases, FOLDER):
@@ -263,6 +282,7 @@ def main():
                 made = run("trace-ingest", "-q", "-o", index, trace, check=False)
                 indexes += [index] if made.returncode == 0 else []
             for a, b in zip(indexes, [*indexes[1:], indexes[0]]):
+                cases.run(f"warnings of {a.name}", check_warnings, a)
                 for pair in ((a, a), (a, b), (b, a)):
                     cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
         cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
