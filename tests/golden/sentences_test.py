@@ -72,6 +72,14 @@ class Compared:
         row = self.rows("verdict", told)[0]
         equal(sorted([told["step_time"], told["whole_time"]]), sorted([row["baseline"], row["candidate"]]), "times")
 
+    def say_no_usual_step(self, told):
+        told.get("kind")
+        require(all(row["verdict"] == "inconclusive" for row in self.rows("verdict", told)), "a verdict without a usual step")
+        for _, side in told.clauses("why"):
+            for name in [name for name in told.unread if name.startswith(side.prefix)]:
+                require(told.sentence["figures"][name], name)
+                told.unread.discard(name)
+
     def say_headline(self, told):
         row = self.rows("verdict", told)[0]
         a, b = told["baseline_time"], told["candidate_time"]
@@ -108,6 +116,12 @@ class Compared:
                 require(0 < part["n"] <= part["parts"] and part["what"] and part["how"] in ("slower", "faster", "the same"),
                         told.sentence)
                 part.get("median")
+                continue
+            if kind == "left_out":
+                require(part["side"], "whose steps")
+                for _, steps in part.clauses("steps"):
+                    require(steps["n"] > 0 and steps.get("longest", steps.get("times.least", 0)) > 0, told.sentence)
+                    steps.get("times.to.most")
                 continue
             row = rows["period" if part["measure"] == "time" and "span" not in rows else {"time": "span"}.get(
                 part["measure"], part["measure"])]

@@ -121,6 +121,7 @@ class Account:
                    for place in places]
         chosen, by_period = counted([raw.steps[place].end - raw.steps[place].begin for place in places], periods)
         self.steps = [raw.steps[places[i]] for i in chosen]
+        self.left_out = (sum(period is not None for period in periods) if by_period else len(places)) - len(chosen)
         self.spans = [step.end - step.begin for step in self.steps]
         self.span = mean(self.spans)
         self.gaps = {}  # by the kind of the next step: from the end of a step to its start

@@ -126,7 +126,14 @@ class Page(Reasons):
 
     def verdict(self, told, phase):
         for kind, part in told.clauses("of"):
-            {"change": self.change, "tally": self.tally}[kind](part, phase)
+            {"change": self.change, "tally": self.tally, "left_out": self.left_out}[kind](part, phase)
+
+    def left_out(self, told, phase):
+        side, parts = self.names.index(told["side"]), list(told.clauses("steps"))
+        equal(sum(part["n"] for _, part in parts), phase.accounts[side].left_out, "steps left out")
+        for _, part in parts:
+            require(part.get("longest", part.get("times.least", 0)) > 0, told.sentence)
+            part.get("times.to.most")
 
     def change(self, told, phase):
         samples = [phase.samples(side, told["measure"]) for side in (0, 1)]

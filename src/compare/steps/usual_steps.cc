@@ -15,9 +15,9 @@ constexpr std::size_t kLeastOfKind = 2;
 // The longest that a step may take and be regular.
 double most_regular(std::span<const std::int64_t> times) {
   std::vector<double> values(times.begin(), times.end());
-  const double middle = median(std::span(values));
+  const double middle = tracedb::median(std::span(values));
   for (double& value : values) value = std::abs(value - middle);
-  return middle + std::max(kMostSigmas * kSigma * median(std::span(values)), kLeastMargin * middle);
+  return middle + std::max(kMostSigmas * kSigma * tracedb::median(std::span(values)), kLeastMargin * middle);
 }
 
 // The least time above the widest gap between two kinds of steps.
