@@ -19,7 +19,6 @@ constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is s
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
 constexpr std::string_view kAlike =
     "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
-constexpr double kTimes = 1.2;  // from here on, a ratio says more than a percentage
 
 class Writer : PageWriter {
  public:
@@ -64,18 +63,6 @@ class Writer : PageWriter {
     return group.group->metric(group.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
   }
 
-  // "2.4 times the throughput", "3.1 % longer".
-  static Sentence difference(double baseline, double candidate) {
-    const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
-    const bool faster = candidate < baseline;
-    if (ratio >= kTimes) {
-      return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
-                 {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
-    }
-    return say("share", "{share:.1f%} {how}",
-               {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});
-  }
-
   // "decode"; a kind of steps that no annotation names is just a step.
   static std::string step_of(const GroupReasons& group) {
     const std::string& label = group.group->group.label;
@@ -105,7 +92,7 @@ class Writer : PageWriter {
     const double a = change.baseline.mean, b = change.candidate.mean;
     const std::string& label = group.group->group.label;
     const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", this->unit(group, true)};
-    if (Sentence bar = no_usual_step(group); !bar.text.empty()) {
+    if (Sentence bar = no_usual_step(words_, group); !bar.text.empty()) {
       return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
     }
     if (a <= 0 || b <= 0) {
@@ -144,30 +131,6 @@ class Writer : PageWriter {
              {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
-  }
-
-  // Why there is no time of a step to compare.
-  Sentence no_usual_step(const GroupReasons& group) const {
-    std::vector<Sentence> sides;
-    const auto add = [&](const std::string& name, const ComparedTrace& trace, const GroupSide& side,
-                         const std::optional<HostFrame>& host) {
-      if (bar_of(side).empty()) return;
-      sides.push_back(say("", "{side}: {why}",
-                          {{"side", name},
-                           {"why", side.slow.empty() ? Sentence{std::string(bar_of(side)), "overlap"}
-                                                     : kinds_words(trace, side, host)}}));
-    };
-    add(names_.baseline, input_.in.baseline, group.group->group.baseline, group.slow_hosts[0]);
-    add(names_.candidate, input_.in.candidate, group.group->group.candidate, group.slow_hosts[1]);
-    return joined(sides, "; ");
-  }
-
-  // One step says how long that one took.
-  static Sentence few_steps(const GroupReasons& group, const Change& change) {
-    if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
-    if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
-    return say("steps", " ({baseline} and {candidate} steps)",
-               {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
   }
 
   // Beside how the traces were recorded.
@@ -260,24 +223,6 @@ class Writer : PageWriter {
       if (tally.what != "operations") parts.push_back(tally_sentence(tally));
     }
     return say("compare.verdict", "{of}", {{"of", joined(parts, "; ")}});
-  }
-
-  static Sentence change_text(const Change& change, const std::string& measure) {
-    const double a = change.baseline.mean;
-    if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});
-    const Sentence why =
-        !change.reason.empty()
-            ? say("", " ({reason})", {{"reason", change.reason}})
-            : say("interval", " (95 %: {low:+.1fp} .. {high:+.1f%}; {baseline_steps} and {candidate_steps} steps)",
-                  {{"low", change.interval.low / a},
-                   {"high", change.interval.high / a},
-                   {"baseline_steps", change.baseline_steps},
-                   {"candidate_steps", change.candidate_steps}});
-    return say("change", "{measure} {change:+.1f%}: {verdict}{why}",
-               {{"measure", measure},
-                {"change", change.difference() / a},
-                {"verdict", to_string(change.verdict)},
-                {"why", why}});
   }
 
   void why(const GroupReasons& group, bool first) {

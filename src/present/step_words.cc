@@ -10,6 +10,8 @@
 namespace tracedb {
 namespace {
 
+constexpr double kTimes = 1.2;  // from here on, a ratio says more than a percentage
+
 struct TimeRange {
   double mean = 0, least = 0, most = 0;
 };
@@ -78,6 +80,57 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
               {"what", stalls ? "stall for" : "take"},
               {"slow_times", range_words(slow.least - from, slow.most - from)},
               {"host", where}});
+}
+
+Sentence difference(double baseline, double candidate) {
+  const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
+  const bool faster = candidate < baseline;
+  if (ratio >= kTimes) {
+    return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
+               {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
+  }
+  return say("share", "{share:.1f%} {how}",
+             {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});
+}
+
+Sentence no_usual_step(const WordsInput& words, const GroupReasons& group) {
+  std::vector<Sentence> sides;
+  const auto add = [&](const std::string& name, const ComparedTrace& trace, const GroupSide& side,
+                       const std::optional<HostFrame>& host) {
+    if (bar_of(side).empty()) return;
+    sides.push_back(say("", "{side}: {why}",
+                        {{"side", name},
+                         {"why", side.slow.empty() ? Sentence{std::string(bar_of(side)), "overlap"}
+                                                   : kinds_words(trace, side, host)}}));
+  };
+  add(words.names.baseline, words.in.baseline, group.group->group.baseline, group.slow_hosts[0]);
+  add(words.names.candidate, words.in.candidate, group.group->group.candidate, group.slow_hosts[1]);
+  return joined(sides, "; ");
+}
+
+Sentence few_steps(const GroupReasons& group, const Change& change) {
+  if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
+  if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
+  return say("steps", " ({baseline} and {candidate} steps)",
+             {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
+}
+
+Sentence change_text(const Change& change, const std::string& measure) {
+  const double a = change.baseline.mean;
+  if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});
+  const Sentence why =
+      !change.reason.empty()
+          ? say("", " ({reason})", {{"reason", change.reason}})
+          : say("interval", " (95 %: {low:+.1fp} .. {high:+.1f%}; {baseline_steps} and {candidate_steps} steps)",
+                {{"low", change.interval.low / a},
+                 {"high", change.interval.high / a},
+                 {"baseline_steps", change.baseline_steps},
+                 {"candidate_steps", change.candidate_steps}});
+  return say("change", "{measure} {change:+.1f%}: {verdict}{why}",
+             {{"measure", measure},
+              {"change", change.difference() / a},
+              {"verdict", to_string(change.verdict)},
+              {"why", why}});
 }
 
 HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps) {

@@ -7,6 +7,7 @@
 #include "base/text/sentence.h"
 #include "compare/host_frames.h"
 #include "compare/trace/compared_trace.h"
+#include "present/reason_words.h"
 
 namespace tracedb {
 
@@ -16,6 +17,18 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side);
 // Of two kinds of steps: "15 of 30 steps take 170 ms, 15 stall for 100 ms to 670 ms: host in `llama.py(374): forward`".
 // They stall if most of what they take longer the device runs nothing. `host`: while it does so; may be unknown.
 Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host);
+
+// "2.4 times the throughput", "3.1 % longer".
+Sentence difference(double baseline, double candidate);
+
+// Why there is no time of a step to compare.
+Sentence no_usual_step(const WordsInput& words, const GroupReasons& group);
+
+// One step says how long that one took.
+Sentence few_steps(const GroupReasons& group, const Change& change);
+
+// "period +3.1 %: same (95 %: ...)".
+Sentence change_text(const Change& change, const std::string& measure);
 
 // Where to look for the host of long steps: in the time that the device runs nothing between them, or within.
 HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps);

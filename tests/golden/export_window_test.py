@@ -64,6 +64,8 @@ def check_window(folder, index, options, kernels, copies):
     equal(one(again, "SELECT value FROM meta WHERE key = 'links_contradicted_by_flow'"), "0", f"flows that contradict, {options}")
     require(f"{one(again, 'SELECT count(*) FROM kernel')} kernel" in told, told)
     unknown = set(issues_of(again)) - set(issues_of(index)) - {"kernel_without_launch", "memory_op_without_launch"}
+    if one(again, "SELECT count(*) FROM kernel") == 0:
+        unknown.discard("no_device_events")
     equal(unknown, set(), f"issues of the window, {options}")
     return again, events
 

@@ -47,7 +47,7 @@ def check_device(index, folder):
 
 
 def check_issues(index):
-    require("a device the trace does not describe" in run("trace-query", "issues", index).stdout, "no meaning shown")
+    require("that the trace does not describe" in run("trace-query", "issues", index).stdout, "no meaning shown")
 
 
 def check_comment(index):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from report_page import comparison_page, pictures_of, read_page, report_page  # noqa: E402
+from time_oracle import length, union  # noqa: E402
 from trace_cases import TRACES, Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
+from usual_steps import counted  # noqa: E402
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
          ("qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz", "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz"),
@@ -129,7 +131,10 @@ def check_timeline(picture, index):
             "SELECT count(*) FROM step").fetchone()[0]:
         return  # of one of the devices; steps that the index does not store
     close(picture["span"], row["gpu_span"], 0, f"span of step {step}")
-    close(picture["span"] - picture["idle_total"], row["gpu_busy"], 0, f"busy time of step {step}")
+    begin, end, _ = device_steps(index)[step]
+    events = database.execute("SELECT ts, ts + coalesce(dur, 0) FROM kernel UNION ALL SELECT ts, ts + coalesce(dur, 0) FROM memory_op")
+    running = union([(max(ts, begin), min(until, end)) for ts, until in events if ts < end and until > begin])
+    close(picture["span"] - picture["idle_total"], length(running), 0, f"busy time of the device in step {step}")
     kernels = row["total_time"]
     require(shown >= kernels, f"events of step {step}: {shown} ns, of which kernels {kernels}")
 
@@ -194,6 +199,23 @@ def check_layers_of_trace(picture, rows, steps):
     check_layers({"sides": [{key: [side[key][place] for place in kept] for key in ("layers", "ns")}]}, sums)
 
 
+def device_steps(index):
+    """{step: (start, end, phase)} of the device work."""
+    text = run("trace-query", "sql", "-q", "--json", "--limit", 0, index,
+               "SELECT step, phase, min(ts) AS first, max(until) AS last FROM (SELECT step, phase, ts, ts + coalesce(dur, 0) AS until "
+               "FROM kernels UNION ALL SELECT step, phase, ts, ts + coalesce(dur, 0) FROM memcpys) WHERE step IS NOT NULL GROUP BY step").stdout
+    return {row["step"]: (row["first"], row["last"], row["phase"]) for row in json.loads(text)["rows"]}
+
+
+def counted_steps(index, phase):
+    """The numbers of the steps that figures of the page are of."""
+    steps = device_steps(index)
+    own = [number for number in sorted(steps) if steps[number][2] == phase]
+    periods = [steps[number + 1][0] - steps[number][0] if steps.get(number + 1, (0, 0, None))[2] == phase else None for number in own]
+    places, _ = counted([steps[number][1] - steps[number][0] for number in own], periods)
+    return [own[place] for place in places]
+
+
 def check_trace(folder, index):
     path = folder / "trace.html"
     document, data = report_page(index, path)
@@ -201,12 +223,15 @@ def check_trace(folder, index):
     report_page(index, path)
     require(path.read_bytes() == first, "the same bytes each time")
     equal((data["kind"], len(data["sides"])), ("trace", 1), "kind and sides")
-    phases = {row["phase"]: row for row in rows_of("phases", index)}
     for picture in data["pictures"]:
         phase = picture["phase"]
         selection = [] if phase == "all" else ["--phase", phase]
         devices = max(1, open_index(index).execute("SELECT count(*) FROM device WHERE used = 1").fetchone()[0])
-        steps = phases[phase]["steps"] if phase != "all" else 1
+        steps = 1
+        if phase != "all" and devices == 1 and picture["kind"] in ("operations", "layers", "flame"):
+            chosen = counted_steps(index, phase)
+            steps = len(chosen)
+            selection += ["--step", ",".join(map(str, chosen))]
         if picture["kind"] == "waterfall":
             equal(picture["start"]["value"] + sum(row["value"] for row in picture["rows"]), picture["end"]["value"], "start + rows = end")
         if picture["kind"] == "operations" and devices == 1:
@@ -259,7 +284,7 @@ def check_size(folder):
     document, data = report_page(index, folder / "long.html")
     require("too large" in " ".join(document.words) or len(data["pictures"]) > 3, "says what is left out")
     picture = pictures_of(data, "operations")[0]
-    check_operations(picture, {row["op"]: (row["total_time"] / 4,) for row in rows_of("ops", index)}, 1)
+    check_operations(picture, {row["op"]: (row["total_time"] / 3,) for row in rows_of("ops", "--step", "0..2", index)}, 1)
     comparison_page(index, index, folder / "long_pair.html")
 
 
