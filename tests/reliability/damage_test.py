@@ -135,7 +135,7 @@ def facts(index):
     database = open_index(index)
     read, stored, skipped = database.execute("SELECT coalesce(sum(read), 0), coalesce(sum(stored), 0),"
                                              " coalesce(sum(skipped), 0) FROM event_count").fetchone()
-    issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in database.execute("SELECT kind, count, offset, sample FROM issue")
+    issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in database.execute("SELECT kind, count, offset, sample FROM issue WHERE kind <> 'no_device_events'")
               if kind not in ORDINARY}
     complete = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'complete'").fetchone()[0]
     rows = database.execute("SELECT count(*) FROM cpu_op").fetchone()[0]

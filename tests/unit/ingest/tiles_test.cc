@@ -60,7 +60,7 @@ TEST_CASE("tiles: times as text and with a fraction, and those that are none") {
 
 TEST_CASE("tiles: other arrays of events are no tiles") {
   Ingested index(tiles(process(0, "python") + edge('B', "a", "1") + edge('E', "a", "2")));
-  CHECK(index.meta("format") == "kineto");
+  CHECK(index.meta("format") == "chrome-json");
   CHECK(index.meta("time_unit").empty());
   CHECK(index.rows(kSlices) == "a 0 1000");
 }

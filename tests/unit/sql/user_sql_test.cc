@@ -54,8 +54,8 @@ TEST_CASE("several statements, comments, parameters") {
 
 TEST_CASE("errors name the statement and the place") {
   UserSqlFixture fixture;
-  CHECK(fixture.answer("SELECT 1;\nSELECT 2,\n  nme FROM kernel") ==
-        "error: SQL statement 2, line 3, column 3: no such column: nme");
+  CHECK(fixture.answer("SELECT 1;\nSELECT 2,\n  nme FROM kernel")
+            .starts_with("error: SQL statement 2, line 3, column 3: no such column: nme; kernel has id, ts, dur,"));
   CHECK(fixture.answer("SELECT :x").find(":x has no value") != std::string::npos);
   CHECK(fixture.answer("SELECT ?1").find("parameter ?1 has no value") != std::string::npos);
   CHECK(fixture.answer("SELECT ?").find("must have names") != std::string::npos);
@@ -73,12 +73,12 @@ TEST_CASE("what is unknown is compared with what there is") {
   };
   CHECK(hint("SELECT * FROM kernell") == "; did you mean 'kernel'?");
   CHECK(hint("SELECT * FROM main.kernell") == "; did you mean 'kernel'?");
-  CHECK(hint("SELECT k.durr FROM \"KERNEL\" k") == "; did you mean 'dur'?");
-  CHECK(hint("SELECT duration FROM kernel") == "; did you mean 'dur'?");
+  CHECK(hint("SELECT k.durr FROM \"KERNEL\" k").starts_with("; did you mean 'dur'?; "));
+  CHECK(hint("SELECT duration FROM kernel").starts_with("; did you mean 'dur'?; "));
   CHECK(hint("SELECT id FROM kernel WHERE ts = decode").starts_with("; a text is written in quotes: 'decode'"));
   CHECK(hint("SELECT medain(dur) FROM kernel") == "; did you mean 'median'?");
-  CHECK(hint("SELECT short_name FROM kernel") == "; a column of kernel_name, kernel_stats, kernels");
-  CHECK(hint("SELECT nothing_of_the_kind_at_all FROM kernel").empty());
+  CHECK(hint("SELECT short_name FROM kernel").starts_with("; a column of kernel_name, kernel_stats, kernels; "));
+  CHECK(hint("SELECT nothing_of_the_kind_at_all FROM kernel").starts_with("; kernel has id, ts, dur,"));
   CHECK(hint("SELECT \"'; x'\".y FROM kernel").find("mean") == std::string::npos);
 }
 
