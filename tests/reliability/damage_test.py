@@ -138,7 +138,8 @@ def facts(index):
     issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in database.execute("SELECT kind, count, offset, sample FROM issue WHERE kind <> 'no_device_events'")
               if kind not in ORDINARY}
     complete = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'complete'").fetchone()[0]
-    rows = database.execute("SELECT count(*) FROM cpu_op").fetchone()[0]
+    rows = database.execute("SELECT CASE WHEN (SELECT value FROM meta WHERE key = 'format') = 'chrome-json' THEN (SELECT count(*) FROM slice)"
+                            " ELSE (SELECT count(*) FROM cpu_op) END").fetchone()[0]
     database.close()
     equal(read, stored + skipped, "events read")
     return stored, rows, issues, complete
