@@ -21,7 +21,7 @@ MADE = {
     "operators of SGLang": ([], ["sgl_kernel::rmsnorm", "aten::mm"], [MARK], TEMPLATE, "SGLang", None),
     "SGLang's own mark": ([], [], ["step[DECODE bs=16]", MARK], TEMPLATE, "SGLang", None),
     "xDiT on Diffusers": ([("/app/xDiT/xfuser/runner.py", 1), ("diffusers/models/attention.py", 9)], [], [], "gemm", "xDiT", None),
-    "a folder of that name": ([("/home/vllm/venv/train.py", 3), ("/home/vllm/work/deep/model.py", 3)], ["aten::mm"], [], "gemm", "PyTorch", None),
+    "a folder of that name": ([("/home/vllm/venv/train.py", 3), ("/home/vllm/jobs/deep/model.py", 3)], ["aten::mm"], [], "gemm", "PyTorch", None),
 }
 REAL = {"qwen3_30b_a3b_sglang_decode_b300.trace": "SGLang", "qwen3_30b_a3b_sglang_decode_mi300x.trace": "SGLang",
         "qwen3_8b_sglang_prefill_mi300x": "SGLang", "gpt_oss_vllm_prefill_b200": "vLLM", "llama_tp4_vllm_mi300x.pt.trace": "vLLM",
