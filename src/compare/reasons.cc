@@ -361,18 +361,17 @@ void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool
   std::vector<HostQuestion> questions;
   std::vector<std::optional<HostFrame>*> asking;
   for (GroupReasons& group : groups) {
+    const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
     for (Reason& reason : group.reasons) {
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if ((!between && reason.cause != Cause::kIdle) || (reason.change.change > 0) != of_candidate) continue;
-      const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
       questions.push_back({steps_of(side, reason.cause), between, kind_after(group, reason, of_candidate)});
       asking.push_back(&reason.host);
     }
-    const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
     if (side.slow.empty()) continue;
     for (const bool between : {false, true}) {
       questions.push_back({side.slow, between, std::nullopt});
-      asking.push_back(&group.slow_hosts[of_candidate ? 1 : 0]);
+      asking.push_back(&group.slow_hosts[static_cast<std::size_t>(of_candidate)]);
     }
   }
   const std::vector<std::optional<HostFrame>> found = hosts->find(questions);

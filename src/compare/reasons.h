@@ -12,6 +12,7 @@
 // more than noise, it is a reason beside them, per transition.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -94,8 +95,8 @@ struct GroupReasons {
   double slower = 0, faster = 0;  // ns: sums of the parts that got longer, that got shorter (negative)
   std::int64_t rest = 0;          // total - what reasons that are part of it explain
   std::vector<Reason> unsteady;   // large, but not beyond the difference from step to step: no reasons
-  std::optional<HostFrame>
-      slow_hosts[2];  // of either side with two kinds of steps: while its device waits in slow ones
+  // Of either side with two kinds of steps: while its device waits in slow ones.
+  std::array<std::optional<HostFrame>, 2> slow_hosts;
   double weight = 0;  // ns that the group and its transitions add to the change of the run, by mean number
 };
 

@@ -21,6 +21,7 @@ exec {program} "$@"
 def all_done_and_again():
     with scratch_folder() as folder:
         night = Night(folder)
+        time.sleep(2.1)  # an index trusts the time stamp of a trace that rested, and is then never noted anew
         equal(night.manifest(), (6, dict.fromkeys(("a.json", "b.json", "c.json"), "missing")), "manifest before")
         equal(night.task(0, chunk=2)[0], 0, "first task")
         equal(night.manifest()[1], {"a.json": "done", "b.json": "done", "c.json": "missing"}, "manifest after one task")

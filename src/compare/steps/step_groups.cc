@@ -87,7 +87,9 @@ void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) 
     sample.push_back(i);
     times.push_back(side.by_period ? periods[i] : steps[i].span);
   }
-  const UsualSteps usual = usual_steps(times);
+  const auto marked = std::find_if(sample.begin(), sample.end(),
+                                   [&](std::uint32_t i) { return !trace.steps.steps[steps[i].step - 1].warm_up; });
+  const UsualSteps usual = usual_steps(times, static_cast<std::size_t>(marked - sample.begin()));
   side.warm_up = usual.warm_up;
   for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
   for (const std::size_t i : usual.rare) side.rare.push_back(sample[i]);

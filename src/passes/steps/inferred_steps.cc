@@ -203,12 +203,13 @@ class PassFinder {
   std::vector<MixerRun> runs_;
 };
 
-// A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work. What comes
-// before the first one is a step if it has the work of the others: where it is not as many kernels, it warms up
-// (libraries try their algorithms, gradients are not there yet to be cleared or added to); with less work, it began
-// before the recording.
-TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
+// Behind the optimizer's kernels, and how much other work is before each.
+struct OptimizerEnds {
   std::vector<std::size_t> ends, work;
+};
+
+OptimizerEnds optimizer_ends(const KernelSequence& kernels, const Track& track) {
+  OptimizerEnds out;
   std::size_t other_work = 0;
   bool inside = false;
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
@@ -216,14 +217,23 @@ TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) 
                            (!kernels.pass.empty() && kernels.pass[track.kernel[i]] == kOptimizerPass);
     constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kActivationTrait | kConvolutionTrait;
     if (optimizer) {
-      if (inside && other_work == 0) ends.back() = i + 1;
-      if (!inside || other_work > 0) ends.push_back(i + 1), work.push_back(other_work);
+      if (inside && other_work == 0) out.ends.back() = i + 1;
+      if (!inside || other_work > 0) out.ends.push_back(i + 1), out.work.push_back(other_work);
       inside = true;
       other_work = 0;
     } else if ((track.traits[i] & kWork) != 0) {
       ++other_work;
     }
   }
+  return out;
+}
+
+// A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work. What comes
+// before the first one is a step if it has the work of the others: where it is not as many kernels, it warms up
+// (libraries try their algorithms, gradients are not there yet to be cleared or added to); with less work, it began
+// before the recording.
+TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) {
+  const auto [ends, work] = optimizer_ends(kernels, track);
   if (ends.size() < 2) return {{}, 0, "no optimizer steps follow each other"};
   std::vector<std::size_t> sizes;
   for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);

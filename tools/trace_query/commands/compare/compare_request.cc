@@ -93,6 +93,13 @@ std::optional<LedgerBy> ledger_by_from(std::string_view text) {
   return std::nullopt;
 }
 
+// A name may also be a GLOB, or of a kind the steps of one batch size.
+void refuse_unknown_phases(const CommandLine& line) {
+  for (const std::string& name : line.names("phase")) {
+    if (name.find_first_of("*?[") == std::string::npos) known_phase(name.substr(0, name.find(' ')));
+  }
+}
+
 }  // namespace
 
 bool inconclusive_fails(const CommandLine& line) {
@@ -114,9 +121,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
-  for (const std::string& name : line.names("phase")) {  // also a GLOB, or of a kind the steps of one batch size
-    if (name.find_first_of("*?[") == std::string::npos) known_phase(name.substr(0, name.find(' ')));
-  }
+  refuse_unknown_phases(line);
   out.ledger_by =
       chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";
