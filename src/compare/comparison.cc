@@ -37,24 +37,6 @@ double coverage(const GroupWork& own, const GroupWork& other) {
   return all > 0 ? shared / all : 1;
 }
 
-class Ratios {
- public:
-  explicit Ratios(const GroupComparison& group)
-      : baseline_units_(static_cast<double>(group.baseline_units)),
-        candidate_units_(static_cast<double>(group.candidate_units)) {}
-
-  void add(std::int64_t baseline, std::int64_t candidate) {
-    if (baseline <= 0 || candidate <= 0) return;
-    ratios_.push_back((static_cast<double>(candidate) / candidate_units_) /
-                      (static_cast<double>(baseline) / baseline_units_));
-  }
-  std::vector<double> take() { return std::move(ratios_); }
-
- private:
-  double baseline_units_, candidate_units_;
-  std::vector<double> ratios_;
-};
-
 class Comparer {
  public:
   Comparer(const ComparedTrace& baseline, const ComparedTrace& candidate, const KernelNameTable& kernel_names,
@@ -79,6 +61,10 @@ class Comparer {
     if (kept.empty() && !match.groups.empty()) match.notes.push_back(nothing_wanted(match.groups));
     out_.same = same_kernels(a_, b_, kept, kernel_names_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
+    for (const GroupComparison& group : out_.groups) {
+      if (group.permission.may(Claim::kKernels)) continue;
+      std::erase_if(out_.same.clocks, [&](const ClockChange& one) { return one.group == group.group.label; });
+    }
     out_.overall = overall(&Comparer::headline_parts);
     out_.overall_span = overall(&Comparer::span_parts);
     out_.warnings = compare_warnings(a_, b_, kernel_names_, out_, match.notes);
@@ -108,8 +94,9 @@ class Comparer {
     return roles;
   }
 
-  [[nodiscard]] GroupEvidence evidence_of(const StepGroup& group) const {
+  [[nodiscard]] GroupEvidence evidence_of(const StepGroup& group, const WorkDifference& work) const {
     GroupEvidence out;
+    out.other_work = !work.text.empty();
     out.load_differs = !group.comparable();
     const std::string_view first = bar_of(group.baseline);
     out.no_usual_step = first.empty() ? bar_of(group.candidate) : first;
@@ -120,11 +107,15 @@ class Comparer {
 
   GroupComparison compare(StepGroup group) const {
     GroupComparison out;
-    FusedAlignment fused =
-        find_fusions(align_group(a_, b_, group, kernel_names_), kernel_names_, options_.least_confidence);
+    if (!options_.different_work) out.other_work = work_difference(a_, b_, group);
+    out.permission = permission_of(evidence_of(group, out.other_work));
+    const bool by_name = out.permission.may(Claim::kKernels);
+    constexpr double kCertain = 2;  // more than any fusion has: none is found
+    FusedAlignment fused = find_fusions(align_group(a_, b_, group, kernel_names_), kernel_names_,
+                                        by_name ? options_.least_confidence : kCertain);
     out.alignment = std::move(fused.alignment);
     out.fusions = std::move(fused.fusions);
-    out.uncertain_fusions = fused.uncertain;
+    out.uncertain_fusions = by_name ? fused.uncertain : 0;
     if (!options_.plain_classes) {
       out.levels = ClassLevels(classes_of(a_, group.baseline, kernel_names_),
                                classes_of(b_, group.candidate, kernel_names_), out.alignment, kernel_names_);
@@ -136,7 +127,6 @@ class Comparer {
     out.candidate_units = units_of(group.candidate, out_.normalise);
     out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);
     out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
-    out.permission = permission_of(evidence_of(group));
     out.group = std::move(group);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
@@ -146,6 +136,9 @@ class Comparer {
     compare_layers(out);
     const auto steps = std::min(out.baseline.device_steps, out.candidate.device_steps);
     if (static_cast<std::size_t>(steps) < options_.rule.least_steps) out.tallies = tallies(out);
+    std::erase_if(out.tallies, [&](const Tally& one) {
+      return !out.permission.may(Claim::kRatio) || (one.what != "layers" && !by_name);
+    });
     return out;
   }
 
@@ -319,22 +312,6 @@ Comparison account_for(const ComparedTrace& trace, const KernelNameTable& kernel
   return out;
 }
 
-Tally tally(std::string_view what, std::vector<double> ratios) {
-  Tally out;
-  out.what = what;
-  out.parts = ratios.size();
-  if (ratios.empty()) return out;
-  std::sort(ratios.begin(), ratios.end());
-  const std::size_t middle = ratios.size() / 2;
-  const double median = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
-  out.median = median - 1;
-  for (const double ratio : ratios) {
-    if (ratio > 1) ++out.slower;
-    if (ratio < 1) ++out.faster;
-  }
-  return out;
-}
-
 std::string to_string(const Tally& tally) {
   const std::size_t same = tally.parts - tally.slower - tally.faster;
   const bool slower = tally.slower != tally.faster ? tally.slower > tally.faster : tally.median > 0;
@@ -344,23 +321,6 @@ std::string to_string(const Tally& tally) {
                      : slower    ? "slower"
                                  : "faster",
                      100 * tally.median);
-}
-
-std::vector<Tally> tallies(const GroupComparison& group) {
-  Ratios layers(group), operations(group), kernels(group);
-  for (const LayerChange& layer : group.layers) {
-    if (layer.layer >= 0) layers.add(layer.baseline.time, layer.candidate.time);
-  }
-  for (const OpChange& op : group.ops) operations.add(op.baseline.time, op.candidate.time);
-  for (const AlignedSegment& segment : group.alignment.segments) {
-    for (const KernelPair& pair : segment.pairs) {
-      if (pair.has_both()) kernels.add(pair.baseline.time, pair.candidate.time);
-    }
-  }
-  std::vector<Tally> out = {tally("layers", layers.take()), tally("operations", operations.take()),
-                            tally("aligned kernels", kernels.take())};
-  std::erase_if(out, [](const Tally& one) { return one.parts == 0; });
-  return out;
 }
 
 bool GroupComparison::by_transition() const {

@@ -16,6 +16,7 @@
 #include "compare/permission.h"
 #include "compare/same_kernels.h"
 #include "compare/steps/step_metrics.h"
+#include "compare/work_difference.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {
@@ -30,6 +31,7 @@ struct CompareOptions {
   std::optional<std::string> phase;  // GLOBs of group labels and kinds, separated by commas
   bool plain_classes = false;        // as the rules name them, also where the sides name one operation differently
   double least_confidence = 0.3;     // of fusions that are findings
+  bool different_work = false;       // other work is compared as if it were the same
   bool layer_changes = true;         // LayerChange::change is asked for: its intervals take time
 };
 
@@ -66,6 +68,7 @@ struct Tally {
 struct GroupComparison {
   StepGroup group;
   Permission permission;  // what may be said of it
+  WorkDifference other_work;
   GroupWork baseline, candidate;
   std::int64_t baseline_units = 1, candidate_units = 1;
   // Kernel time that has a counterpart: a partner in the alignment, or a class that the other side has too.

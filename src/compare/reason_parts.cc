@@ -29,14 +29,6 @@ double median(std::vector<double> values) {
 
 double size(const LayerPart& part) { return static_cast<double>(part.change.change); }
 
-void add(LedgerChange& to, const LedgerChange& change, int sign = 1) {
-  to.baseline += sign * change.baseline;
-  to.candidate += sign * change.candidate;
-  to.change += sign * change.change;
-  to.count_effect += sign * change.count_effect;
-  to.duration_effect += sign * change.duration_effect;
-}
-
 // Takes parts out of `rest` into a reason of their own.
 Reason take(Reason& rest, PlaceKind kind, const std::vector<LayerPart>& parts) {
   Reason own = rest;
@@ -157,6 +149,38 @@ bool adds_up(const std::map<Role, double>& sums, double change) {
 }
 
 }  // namespace
+
+void add(LedgerChange& to, const LedgerChange& change, int sign) {
+  to.baseline += sign * change.baseline;
+  to.candidate += sign * change.candidate;
+  to.change += sign * change.change;
+  to.count_effect += sign * change.count_effect;
+  to.duration_effect += sign * change.duration_effect;
+}
+
+Cause cause_of(LedgerKind kind, bool recorded_alike) {
+  switch (kind) {
+    case LedgerKind::kFusion:
+      return Cause::kFusion;
+    case LedgerKind::kComm:
+      return Cause::kCommunication;
+    case LedgerKind::kCopy:
+      return Cause::kCopies;
+    case LedgerKind::kConcurrent:
+      return Cause::kConcurrency;
+    case LedgerKind::kIdle:
+      return Cause::kIdle;
+    case LedgerKind::kOther:
+    case LedgerKind::kBetweenOther:
+      return Cause::kNoStep;
+    case LedgerKind::kBetween:
+      return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
+    case LedgerKind::kRare:
+      return Cause::kRareSteps;
+    default:
+      return Cause::kOperation;
+  }
+}
 
 std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
                                         const Reason& reason) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "compare/reason_members.h"
 #include "compare/reason_parts.h"
 
 namespace tracedb {
@@ -27,30 +28,6 @@ constexpr std::array<std::string_view, 13> kCauses = {
     "no_step",       "operation", "fusion",     "concurrency", "clocks", "load"};
 
 double size(const Reason& reason) { return std::abs(static_cast<double>(reason.change.change)); }
-
-Cause cause_of(LedgerKind kind, bool recorded_alike) {
-  switch (kind) {
-    case LedgerKind::kFusion:
-      return Cause::kFusion;
-    case LedgerKind::kComm:
-      return Cause::kCommunication;
-    case LedgerKind::kCopy:
-      return Cause::kCopies;
-    case LedgerKind::kConcurrent:
-      return Cause::kConcurrency;
-    case LedgerKind::kIdle:
-      return Cause::kIdle;
-    case LedgerKind::kOther:
-    case LedgerKind::kBetweenOther:
-      return Cause::kNoStep;
-    case LedgerKind::kBetween:
-      return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
-    case LedgerKind::kRare:
-      return Cause::kRareSteps;
-    default:
-      return Cause::kOperation;
-  }
-}
 
 std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSide& side,
                                       std::int64_t DeviceStep::*figure) {
@@ -119,9 +96,11 @@ class Finder {
       if (is_explained(item)) moved_ += std::abs(static_cast<double>(item.change.change));
     }
     const auto places = parts_by_row();
+    const bool by_name = group_.permission.may(Claim::kKernels);
+    if (!by_name) all_.push_back(all_kernels(group_, account));
     for (const LedgerItem& item : account.items) {
       const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween || item.kind == LedgerKind::kRare;
-      if (item.change.change == 0 || !is_told) continue;
+      if (item.change.change == 0 || !is_told || (!by_name && !item.of_step)) continue;
       Reason whole;
       whole.cause = cause_of(item.kind, out_.by_period);
       whole.op = item.op_class;
@@ -134,6 +113,13 @@ class Finder {
         whole.candidate_n = static_cast<double>(group_.group.candidate.rare.size());
       }
       const auto found = places.find({item.kind, item.kind == LedgerKind::kOperation ? item.op : item.op_class});
+      if (whole.cause == Cause::kOperation) {
+        const std::vector<MemberPart> members = split_by_member(group_, kernel_names_, whole, least());
+        for (const MemberPart& member : members) {
+          for (Reason& part : split_by_place(member.reason, member.layers, least())) all_.push_back(std::move(part));
+        }
+        if (!members.empty()) continue;
+      }
       if (item.of_step || found == places.end()) {
         all_.push_back(std::move(whole));
         continue;
@@ -329,6 +315,8 @@ class Finder {
       if ((change > 0) != (reason.change.change > 0)) continue;
       if (!most || std::abs(change) > std::abs(most->change)) most = {names.first, names.second, change};
     }
+    // A small pair may be of the other members.
+    if (most && !reason.member.empty() && 2 * std::abs(most->change) < size(reason)) most.reset();
     return most;
   }
 

@@ -2,8 +2,10 @@
 //
 // Every change is a sum of rows of ledger_of(), by operation or by layer and operation, so that the reasons and what is
 // left of the change add up to it to the nanosecond. An operation that changed in few of many layers, or otherwise in
-// the head or tail of a step than in its layers, is a reason for these places and one for the others. What one common
-// cause explains is one reason: clocks that make all kernels of computation slower (same_kernels.h), and another load.
+// the head or tail of a step than in its layers, is a reason for these places and one for the others; one whose members
+// (role, operator, kernel) moved against each other is two. Where kernel names are unreliable, all kernels are one.
+// What one common cause explains is one reason: clocks that make all kernels of computation slower (same_kernels.h),
+// and another load.
 //
 // A row is a reason if it is more than noise: at least 0.5 % of the time of the step (1 % where steps are too few for
 // an interval, or did not change as a whole) and 2 % of all that changed, and if the 95 % interval of its change over
@@ -66,9 +68,10 @@ struct RoleChange {
 
 struct Reason {
   Cause cause = Cause::kOperation;
-  std::string op;    // class of the kernels; "" where they are of many, or none
-  std::string to;    // of a transition: the kind of the next step, as both traces name it
-  std::string role;  // of the kernels that changed; "" where they have no common one
+  std::string op;      // class of the kernels; "" where they are of many, or none; of an operation: all kernels
+  std::string member;  // of an operation whose members moved against each other: which of them, "bmm"; else ""
+  std::string to;      // of a transition: the kind of the next step, as both traces name it
+  std::string role;    // of the kernels that changed; "" where they have no common one
   // Of an operation: the roles that changed most of it, in order of size; empty where roles do not explain half of it.
   std::vector<RoleChange> roles;
   Place place;

@@ -100,6 +100,9 @@ void about_waits(const std::string& label, const ComparedTrace& trace, const cha
 
 void about_group(const GroupComparison& group, Warnings& out) {
   const std::string& label = group.group.label;
+  if (!group.other_work.text.empty()) {
+    out.add("other_work", "warning", "both", fmt::format("{}: {}", label, group.other_work.text));
+  }
   if (!group.group.comparable()) out.add("batch_mix", "warning", "both", group.group.incomparable_reason);
   const auto a = static_cast<double>(group.baseline.device_steps);
   const auto b = static_cast<double>(group.candidate.device_steps);
@@ -142,7 +145,9 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
     out.add("graphs", "info", a.description.graph_launches ? "baseline" : "candidate",
             "replays graphs while the other trace launches kernels one by one, which changes idle times");
   }
-  if (a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
+  const bool other_work = std::any_of(comparison.groups.begin(), comparison.groups.end(),
+                                      [](const auto& group) { return !group.other_work.text.empty(); });
+  if (!other_work && a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
     out.add("model_shape", "warning", "both",
             fmt::format("{} and {} layers: different models, or layers recognised differently", a.layers.layers,
                         b.layers.layers));

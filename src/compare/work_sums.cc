@@ -57,7 +57,8 @@ class Summer {
       const NameId name = trace_.name(names_[row]);
       const std::int32_t layer = trace_.layers.of_kernel[row];
       const std::int64_t time = duration_or_zero(dur_[row]);
-      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[row]}, trace_.roles.of(row).role);
+      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[row]}, trace_.roles.of(row).role,
+            row < launcher_.size() ? launcher_[row] : 0);
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(layer), time);
     }
@@ -83,11 +84,16 @@ class Summer {
   GroupWork take() { return std::move(out_); }
 
  private:
-  void count(std::int32_t layer, NameId name, Work work, const WorkSum& sum, Role role) {
-    const std::uint64_t key = (std::uint64_t{name} << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 8) ^
+  void count(std::int32_t layer, NameId name, Work work, const WorkSum& sum, Role role, std::uint32_t launcher = 0) {
+    const std::uint64_t pair = pairs_.index_of(std::uint64_t{name} << 32 | launcher).index;
+    const std::uint64_t key = (pair << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 8) ^
                               (static_cast<std::uint64_t>(role) << 2) ^ static_cast<std::uint64_t>(work);
     const auto [position, is_new] = numbers_.index_of(key);
-    if (is_new) out_.cells.push_back({layer, name, work, {}, role});
+    if (is_new) {
+      const bool known = launcher > 0;
+      out_.cells.push_back(
+          {layer, name, work, {}, role, known ? std::string_view(trace_.recorded_work.operators[launcher]) : ""});
+    }
     out_.cells[position].sum.add(sum);
   }
 
@@ -98,7 +104,8 @@ class Summer {
   std::span<const std::uint32_t> kind_, names_;
   std::span<const std::int64_t> memory_dur_;
   std::span<const std::uint32_t> memory_kind_;
-  DenseIndex numbers_;
+  std::span<const std::uint32_t> launcher_{trace_.recorded_work.operator_of};
+  DenseIndex pairs_, numbers_;
   StepTimes ops_;
   StepTimes layers_;
   GroupWork out_;

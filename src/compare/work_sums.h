@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/unknown.h"
@@ -22,14 +23,15 @@ struct WorkSum {
   [[nodiscard]] std::int64_t accounted(Work work) const { return accounted_time(work, time, own); }
 };
 
-// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) with one role that count as one
-// kind of work.
+// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) with one role, launched by one
+// operator, that count as one kind of work.
 struct WorkCell {
   std::int32_t layer = 0;
   NameId name = 0;
   Work work = Work::kCompute;
   WorkSum sum;
   Role role = Role::kNone;
+  std::string_view launcher = {};  // the operator that launched them, of RecordedWork::operators; "": not known
 };
 
 struct GroupWork {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "present/cells.h"
+#include "present/claim_words.h"
 #include "present/reason_words.h"
 #include "present/side_names.h"
 #include "present/step_words.h"
@@ -42,6 +43,9 @@ class Writer : PageWriter {
               : say("compare.without_device", "Nothing is compared: {trace}: {why}.",
                     {{"trace", empty.label}, {"why", empty.without_device}}));
     } else {
+      if (!input_.reasons.front().group->permission.may(Claim::kKernels)) {
+        add(BlockKind::kHeadline, of(input_.reasons.front(), names_out_of_step_text(input_.in, names_)));
+      }
       add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
     }
     verdicts();
@@ -92,6 +96,7 @@ class Writer : PageWriter {
     const double a = change.baseline.mean, b = change.candidate.mean;
     const std::string& label = group.group->group.label;
     const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", this->unit(group, true)};
+    if (!group.group->other_work.text.empty()) return other_work_text(*group.group, kind, change, names_, unit);
     if (Sentence bar = no_usual_step(words_, group); !bar.text.empty()) {
       return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
     }
@@ -126,8 +131,8 @@ class Writer : PageWriter {
              unit,
              {"baseline", names_.baseline},
              {"baseline_time", a},
-             {"difference", difference(a, b)},
-             {"few_steps", few_steps(group, change)},
+             {"difference", difference_text(a, b)},
+             {"few_steps", few_steps_text(*group.group, change)},
              {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
@@ -206,6 +211,9 @@ class Writer : PageWriter {
 
   Sentence verdict(const GroupReasons& group) const {
     const GroupComparison& own = *group.group;
+    if (!own.other_work.text.empty()) {
+      return say("compare.no_verdict", "none ({reason})", {{"reason", own.permission.why_not(Claim::kRatio)}});
+    }
     std::vector<Sentence> parts = {change_text(judged(group), group.by_period         ? "period"
                                                               : own.group.whole_trace ? "time"
                                                                                       : "span")};
@@ -226,6 +234,7 @@ class Writer : PageWriter {
   }
 
   void why(const GroupReasons& group, bool first) {
+    if (!group.group->other_work.text.empty()) return;
     const double change = static_cast<double>(group.total.change);
     const bool told = group.group->permission.may(Claim::kRatio);
     if (!told && group.reasons.empty()) return;
@@ -268,19 +277,6 @@ class Writer : PageWriter {
     if (commands_.insert(next).second) add(BlockKind::kCommand, next, "   ");
   }
 
-  // Of the change; where what got slower and what got faster nearly cancel, of its own direction.
-  static Sentence share_text(const GroupReasons& group, const Reason& reason) {
-    if (!reason.share) return {};
-    const auto total = static_cast<double>(group.total.change);
-    if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
-      return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
-    }
-    const bool slower = reason.change.change > 0;
-    const double all = slower ? group.slower : group.faster;
-    return say("of_direction", " ({share:.0f%} of what is {how})",
-               {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
-  }
-
   void rest(const GroupReasons& group, std::size_t unsaid) {
     // Next to nothing needs no words.
     const double little = kLittle * std::abs(static_cast<double>(group.total.change));
@@ -302,35 +298,17 @@ class Writer : PageWriter {
   void fusions() {
     std::size_t said = 0, all = 0;
     for (const GroupReasons& group : input_.reasons) {
+      if (!group.group->other_work.text.empty()) continue;
       for (const Fusion& fusion : group.group->fusions) {
         if (all++ == 0) add(BlockKind::kHeading, "Fusions");
         if (said < listed_) {
           ++said;
-          add(BlockKind::kItem, of(group, fusion_text(*group.group, fusion)), mark(*group.group));
+          add(BlockKind::kItem, of(group, fusion_text(words_, *group.group, fusion)), mark(*group.group));
         }
       }
     }
     if (all > said)
       add(BlockKind::kItem, say("compare.more_fusions", "{n} more: --section fusion", {{"n", all - said}}));
-  }
-
-  Sentence fusion_text(const GroupComparison& group, const Fusion& fusion) const {
-    const bool by_candidate = fusion.by == FusedBy::kCandidate;
-    double parts = 0, own = 0;
-    std::string names;
-    for (const FusionKernel& part : fusion.parts) {
-      parts += by_candidate ? group.baseline_per_unit(part.time) : group.candidate_per_unit(part.time);
-      names += (names.empty() ? "" : " + ") + brief_name(part.name, input_.in);
-    }
-    own = by_candidate ? group.candidate_per_unit(fusion.fused.time) : group.baseline_per_unit(fusion.fused.time);
-    return say("compare.fusion",
-               "{who} runs {fused} ({time:time}) for {parts} ({parts_time:time}); confidence {confidence:.0f%}",
-               {{"who", by_candidate ? names_.candidate : names_.baseline},
-                {"fused", brief_name(fusion.fused.name, input_.in)},
-                {"time", own},
-                {"parts", names},
-                {"parts_time", parts},
-                {"confidence", fusion.confidence}});
   }
 
   void warnings() {

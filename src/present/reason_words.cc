@@ -18,9 +18,11 @@ constexpr double kMostly = 0.95;  // of a change: all but a rest that needs no w
 
 double ns(std::int64_t value) { return static_cast<double>(value); }
 
-// "attention (softmax)": the role of the kernels, unless their class says it too (attention_decode), and the class.
+// "attention (softmax)": the role of the kernels, unless their class says it too (attention_decode), and the class;
+// "bmm (GEMM)" of members of a class.
 std::string what_runs(const Reason& reason) {
-  const std::string op = op_words(reason.op);
+  const std::string op = reason.op.empty() ? "all kernels" : op_words(reason.op);
+  if (!reason.member.empty()) return fmt::format("{} ({})", reason.member, op);
   return reason.op.starts_with(reason.role) ? op : fmt::format("{} ({})", reason.role, op);
 }
 
@@ -351,6 +353,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
     case Cause::kCopies:
       return told("waits {change:time} {how} for copies{at}", {size, waits, at});
     case Cause::kOperation:
+      if (reason.op.empty()) return told("all its kernels take {change:time} {how}", {size, more});
       return told("its {what} kernels{at} are {change:time} {how}", {{"what", what_runs(reason)}, at, size, slower});
     case Cause::kFusion:
       return told("its {what} in {n:count} instead of {other_n:count} kernels is {change:time} {how}",

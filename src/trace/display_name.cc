@@ -104,6 +104,11 @@ std::string shortened(std::string text) {
   if (tile <= end) end = tile_end;  // it is in the beginning
   std::string out = text.substr(0, end) + std::string(kEllipsis);
   if (tile > end) out += text.substr(tile, tile_end - tile);
+  // A small one says why a product is slow.
+  const std::size_t align = text.rfind("_align");
+  if (align != std::string::npos && align >= std::max(end, tile_end)) {
+    out += text.substr(align, text.find('_', align + 1) - align);
+  }
   return out;
 }
 

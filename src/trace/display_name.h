@@ -14,8 +14,8 @@
 namespace tracedb {
 
 // Without return type, namespaces, template arguments and parameters; of a function that only runs another one, such as
-// cutlass::Kernel2, with the name of that; of a long name in one piece, its beginning and the size of its tile. What is
-// no such name stays as it is.
+// cutlass::Kernel2, with the name of that; of a long name in one piece, its beginning, the size of its tile and its
+// alignment. What is no such name stays as it is.
 std::string display_name(std::string_view name);
 
 // One for each name of a table: different names are shown differently. Where display_name() is the same for several,

@@ -109,6 +109,23 @@ class Compared:
         for name in [name for name in told.unread if name.startswith(told.prefix)]:
             told.unread.discard(name)  # words of the reason, which says them again
 
+    def say_other_work(self, told):
+        row = self.rows("verdict", told)[0]
+        told.get("kind"), told.get("unit")
+        equal((told["baseline_time"], told["candidate_time"]), (row["baseline"], row["candidate"]), "times")
+        equal(row["verdict"], "inconclusive", "a verdict on other work")
+        require(told["baseline"] and told["candidate"], told.sentence)
+        require(any(w["code"] == "other_work" and w["text"].endswith(told["work"]) for w in self.data["warnings"]), "no warning")
+
+    def say_no_verdict(self, told):
+        equal(told["reason"], "other work", "why there is none")
+        require(not any(row["verdict"] in ("better", "worse", "same") for row in self.rows("verdict", told)), told.sentence)
+
+    def say_names_out_of_step(self, told):
+        require(told["name"] and 0 < told["share"] <= 1, told.sentence)
+        require(any(w["code"] == "names_out_of_step" for w in self.data["warnings"]), "no warning")
+        require(not any(row["op"] for row in self.rows("reasons", told)), "a reason by kernel")
+
     def say_verdict(self, told):
         rows = {row["metric"]: row for row in self.rows("verdict", told)}
         for kind, part in told.clauses("of"):

@@ -56,6 +56,7 @@ struct LoadedTrace {
   StepPeriods periods;
   RecordedGaps recorded;
   KernelRoles roles;
+  RecordedWork recorded_work = {};
 };
 
 // Rows of kernels that a selection leaves, in their order.
@@ -83,8 +84,9 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   StepWork work = make_step_work(events, steps, std::move(layers.by_step));
   StepPeriods periods = step_periods(steps, work.steps);
   RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
+  RecordedWork shapes = recorded_work(index, events, work);
   return {std::move(classes), std::move(description), std::move(events),   std::move(steps), std::move(layers),
-          std::move(work),    std::move(periods),     std::move(recorded), std::move(roles)};
+          std::move(work),    std::move(periods),     std::move(recorded), std::move(roles), std::move(shapes)};
 }
 
 // Two at a time: more would need more memory than they save time.
@@ -113,10 +115,11 @@ ComparedTraces numbered(std::vector<LoadedTrace> loaded, std::span<const TraceSo
   layers = join_layers(std::move(layers));
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     LoadedTrace& trace = loaded[i];
-    out.traces.push_back(
-        {std::move(trace.description), std::move(trace.events), std::move(trace.steps), std::move(layers[i]),
-         std::move(trace.work), std::move(trace.periods), std::move(trace.recorded),
-         number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs), std::move(trace.roles)});
+    out.traces.push_back({std::move(trace.description), std::move(trace.events), std::move(trace.steps),
+                          std::move(layers[i]), std::move(trace.work), std::move(trace.periods),
+                          std::move(trace.recorded),
+                          number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs),
+                          std::move(trace.roles), std::move(trace.recorded_work)});
   }
   return out;
 }

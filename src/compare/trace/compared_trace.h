@@ -10,6 +10,7 @@
 
 #include "compare/trace/device_steps.h"
 #include "compare/trace/kernel_name_table.h"
+#include "compare/trace/recorded_work.h"
 #include "compare/trace/recording.h"
 #include "compare/trace/step_periods.h"
 #include "index/index.h"
@@ -42,6 +43,7 @@ struct ComparedTrace {
   RecordedGaps recorded;
   TraceNumbers numbers;
   KernelRoles roles = {};
+  RecordedWork recorded_work = {};  // of what load_traces() read; else empty
 
   [[nodiscard]] NameId name(std::uint32_t name_id) const { return numbers.name(name_id); }
 };

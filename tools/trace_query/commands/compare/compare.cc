@@ -33,7 +33,7 @@ int run_section(const Command& command, std::span<const std::string> args) {
 // Options of comparisons of two traces by our own method: a gate that is ignored would let everything pass.
 void refuse_own_options(const CommandLine& line, std::string_view with) {
   for (const char* option : {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline",
-                             "baseline-file", "min-confidence"}) {
+                             "baseline-file", "min-confidence", "allow-different-work"}) {
     if (!line.has(option)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
   }
@@ -68,6 +68,8 @@ int run_compare(std::span<const std::string> args) {
       "gate-metric", OptionKind::kValue,
       "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "
       "kernel_time of a step");
+  line.add("allow-different-work", OptionKind::kFlag,
+           "compare models, or shapes, that are known to differ as if they did the same work");
   line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
   line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");

@@ -122,6 +122,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
   refuse_unknown_phases(line);
+  out.options.different_work = line.knows("allow-different-work") && line.has("allow-different-work");
   out.ledger_by =
       chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";

@@ -298,7 +298,15 @@ std::vector<std::string> compare_all(const CompareRequest& request, Results& res
       // Sections without a row do not say why.
       if (own.groups.empty() && warning.severity == "warning") output.note(warning.text);
     }
-    if (request.gate) results.gates.push_back(judge(*request.gate, own, results.inputs[i], output));
+    if (!request.gate) continue;
+    for (const GroupComparison& group : own.groups) {
+      if (group.other_work.text.empty()) continue;
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("compare: --gate: {} does other work than {}: {}: {} (--allow-different-work judges it)",
+                              printable_path(results.inputs[i]), printable_path(results.inputs[0]), group.group.label,
+                              group.other_work.text));
+    }
+    results.gates.push_back(judge(*request.gate, own, results.inputs[i], output));
   }
   return notes;
 }

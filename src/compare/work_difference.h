@@ -1,0 +1,22 @@
+// Whether two traces did different work in a kind of steps, as far as both record it. Pure.
+//
+// Another number of layers (where both are known by names, or both by rhythm) is another model. Shapes of operators
+// differ if the work of a kind of operators changed by more than a quarter and next to nothing of it is of operands
+// that both have. Merged and split weights are the same work, and so are padded ones; what tokens, requests or the
+// number of ranks explain is another load of the same work. What only one trace records is not different.
+#pragma once
+
+#include <string>
+
+#include "compare/steps/step_groups.h"
+
+namespace tracedb {
+
+struct WorkDifference {
+  // "other model: gpt_oss, 24 layers, against qwen3, 48 layers" (of the baseline, of the candidate), "attention of
+  // [1,1024,512] instead of [1,16384,512]" (of the candidate, of the baseline); "": the same work.
+  std::string text;
+};
+WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrace& candidate, const StepGroup& group);
+
+}  // namespace tracedb

@@ -1,0 +1,87 @@
+#include "present/claim_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tracedb {
+namespace {
+
+constexpr double kTimes = 1.2;  // from here on, a ratio says more than a percentage
+
+}  // namespace
+
+Sentence difference_text(double baseline, double candidate) {
+  const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
+  const bool faster = candidate < baseline;
+  if (ratio >= kTimes) {
+    return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
+               {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
+  }
+  return say("share", "{share:.1f%} {how}",
+             {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});
+}
+
+Sentence few_steps_text(const GroupComparison& group, const Change& change) {
+  if (group.group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
+  if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
+  return say("steps", " ({baseline} and {candidate} steps)",
+             {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
+}
+
+Sentence share_text(const GroupReasons& group, const Reason& reason) {
+  if (!reason.share) return {};
+  const auto total = static_cast<double>(group.total.change);
+  if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
+    return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
+  }
+  const bool slower = reason.change.change > 0;
+  const double all = slower ? group.slower : group.faster;
+  return say("of_direction", " ({share:.0f%} of what is {how})",
+             {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
+}
+
+Sentence other_work_text(const GroupComparison& group, const Figure& kind, const Change& judged, const SideNames& names,
+                         const Figure& unit) {
+  return say("compare.other_work",
+             "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{unit}, {candidate} "
+             "{candidate_time:time} (--allow-different-work compares them).",
+             {kind,
+              {"work", group.other_work.text},
+              {"baseline", names.baseline},
+              {"baseline_time", judged.baseline.mean},
+              unit,
+              {"candidate", names.candidate},
+              {"candidate_time", judged.candidate.mean}});
+}
+
+Sentence names_out_of_step_text(const SectionInput& in, const SideNames& names) {
+  const auto share = [](const ComparedTrace& trace) {
+    const auto all = static_cast<double>(trace.work.kernel_time);
+    return all > 0 ? static_cast<double>(trace.description.names_out_of_step.time) / all : 0;
+  };
+  const double a = share(in.baseline), b = share(in.candidate);
+  return say("compare.names_out_of_step",
+             "No reason is by kernel: {share:.1f%} of the kernel time of {name} is under the name of another kernel.",
+             {{"share", std::max(a, b)}, {"name", b > a ? names.candidate : names.baseline}});
+}
+
+Sentence fusion_text(const WordsInput& words, const GroupComparison& group, const Fusion& fusion) {
+  const bool by_candidate = fusion.by == FusedBy::kCandidate;
+  double parts = 0, own = 0;
+  std::string names;
+  for (const FusionKernel& part : fusion.parts) {
+    parts += by_candidate ? group.baseline_per_unit(part.time) : group.candidate_per_unit(part.time);
+    names += (names.empty() ? "" : " + ") + brief_name(part.name, words.in);
+  }
+  own = by_candidate ? group.candidate_per_unit(fusion.fused.time) : group.baseline_per_unit(fusion.fused.time);
+  return say("compare.fusion",
+             "{who} runs {fused} ({time:time}) for {parts} ({parts_time:time}); confidence {confidence:.0f%}",
+             {{"who", by_candidate ? words.names.candidate : words.names.baseline},
+              {"fused", brief_name(fusion.fused.name, words.in)},
+              {"time", own},
+              {"parts", names},
+              {"parts_time", parts},
+              {"confidence", fusion.confidence}});
+}
+
+}  // namespace tracedb

@@ -1,0 +1,116 @@
+"""What compare may say of generated pairs: of other work neither ratio, verdict nor gate, of kernels with wrong names no
+reason, and of kernels of one class that moved against each other two reasons. The same work stays comparable."""
+import json
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from compare_cases import check_closure, compare  # noqa: E402
+from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+
+SEEDS = range(4)
+RATIOS = (" % less", " % longer", " times the throughput", " times as long", " slower", " faster", "better", "worse")
+
+
+def shape(chance):
+    """Of both traces of a pair."""
+    return {"--layers": chance.randint(6, 24), "--steps": chance.randint(6, 9), "--mix": "D", "--batch": 32,
+            "--python-stacks": chance.choice(["on", "off"]), "--moe": chance.choice(["on", "off"]), "--shapes": "on"}
+
+
+def pair(folder, common, own):
+    """The candidate is made as the baseline, but for its own options."""
+    indexes = []
+    for name, options in (("a", common), ("b", {**common, **own})):
+        words = [word for option, value in options.items() for word in (option, value)]
+        indexes.append(ingest(make_trace(folder / f"{name}.json", *words), folder / f"{name}.tracedb"))
+    return indexes
+
+
+def reasons(indexes):
+    document = json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)
+    return document["reasons"]
+
+
+def page(indexes, *options):
+    return " ".join(run("trace-query", "compare", "-q", *indexes, *options).stdout.split())
+
+
+def check_other(folder, common, own, what):
+    indexes = pair(folder, common, own)
+    text = page(indexes)
+    require(what in text.split("Verdict")[0], f"headline: {text[:400]}")
+    before_warnings = text.split("Warnings")[0]
+    require(not any(word in before_warnings for word in RATIOS), f"other work is rated: {before_warnings}")
+    found = compare(*indexes, "--section", "steps,ledger,warnings")
+    equal({row["verdict"] for row in found["steps"]}, {"inconclusive"}, "verdicts")
+    require("other_work" in {row["code"] for row in found["warnings"]}, "no warning")
+    check_closure(found["ledger"])
+    gated = run("trace-query", "compare", *indexes, "--gate", 5, check=False)
+    equal((gated.returncode, gated.stdout), (2, ""), "a gate on other work")
+    equal(len(gated.stderr.strip().split("\n")), 1, f"lines: {gated.stderr}")
+    allowed = page(indexes, "--allow-different-work")
+    require(any(word in allowed for word in RATIOS), f"nothing is rated: {allowed[:400]}")
+
+
+def check_same(folder, common, own):
+    indexes = pair(folder, common, own)
+    found = compare(*indexes, "--section", "warnings")
+    require("other_work" not in {row["code"] for row in found["warnings"]}, f"other work: {found}")
+    require("--allow-different-work" not in page(indexes), "a headline of other work")
+
+
+def check_names(folder, common, shift):
+    indexes = pair(folder, common, {"--shift-names": shift})
+    text = page(indexes)
+    require("under the name of another kernel" in text.split("Verdict")[0], f"headline: {text[:400]}")
+    found = compare(*indexes, "--section", "fusion,warnings,ledger")
+    causes = reasons(indexes)
+    equal(found["fusion"], [], "fusions")
+    require({row["cause"] for row in causes} <= {"operation", "idle", "between_steps", "concurrency", "load"},
+            f"causes: {causes}")
+    equal({row["op"] for row in causes if row["cause"] == "operation"} - {None}, set(), "operations named")
+    require("clocks" not in {row["code"] for row in found["warnings"]}, "clocks by names")
+    check_closure(found["ledger"])
+
+
+def check_members(folder, common, slower, faster):
+    """Two roles of one class of kernels: their sum is small, or has the sign of one of them."""
+    indexes = pair(folder, common, {"--slow": f"{slower}=1.6,{faster}=0.5"})
+    found = compare(*indexes, "--section", "ledger")
+    check_closure(found["ledger"])
+    own = [row for row in reasons(indexes) if row["cause"] == "operation" and row["op"] == "dense_gemm"]
+    equal({row["change"] > 0 for row in own}, {True, False}, f"signs of the reasons: {own}")
+    (row,) = [row for row in found["ledger"] if row["item"] == "dense_gemm"]
+    equal(sum(one["change"] for one in own), row["change"], "reasons of a row add up to it")
+
+
+def main():
+    cases = Cases()
+    for seed in SEEDS:
+        chance = random.Random(seed)
+        common = {**shape(chance), "--seed": seed + 1}
+        layers = common["--layers"]
+        eager = {**common, "--graphs": "off", "--annotations": "off", "--vendor": chance.choice(["amd", "nvidia"])}
+        with scratch_folder() as folder:
+            cases.run(f"other model {seed}", check_other, folder, common, {"--layers": layers + chance.randint(3, 20)},
+                      f"{layers} layers, against ")
+        with scratch_folder() as folder:
+            cases.run(f"other shapes {seed}", check_other, folder, eager, {"--batch": chance.choice([4, 512])},
+                      "linear layer of [")
+        for name, own in (("other vendor", {"--vendor": "nvidia"}), ("sharded", {"--tensor-parallel": 4}),
+                          ("annotated load", {"--batch": 64}), ("without graphs", {"--graphs": "off"}),
+                          ("without shapes", {"--shapes": "off", "--graphs": "off"}), ("fused", {"--fuse": "add+rmsnorm"})):
+            with scratch_folder() as folder:
+                cases.run(f"the same work: {name} {seed}", check_same, folder, common, own)
+        with scratch_folder() as folder:
+            cases.run(f"names out of step {seed}", check_names, folder, common, chance.randint(1, 3))
+        with scratch_folder() as folder:
+            cases.run(f"members of a class {seed}", check_members, folder, {**common, "--jitter": 0},
+                      *chance.sample(["qkv_gemm", "o_gemm"], 2))
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
