@@ -74,6 +74,57 @@ def draws_one_trace(browser, folder):
     equal(broken, [], "attributes that are no numbers")
 
 
+def gives_a_colour_one_meaning(browser, page):
+    """Classes, changes, idle times and sides have colours of their own, on the page as in files, and so have entries of a legend."""
+    browser.open(page)
+    light = browser.run("return tracedb.draw.LIGHT")
+    meanings = sorted(set(light) - {"text", "muted", "line", "faint", "paper", "onblue", "ondark"})
+    require({"faster", "slower", "hostwait", "blue", "vermilion", "a", "b"} <= set(meanings), meanings)
+    shown = "return arguments[0].map((name) => { document.body.style.color = `var(--${name})`; return getComputedStyle(document.body).color; })"
+    for scheme in ("light", "dark"):
+        browser.prefer(prefers_color_scheme=scheme)
+        colours = browser.run(shown, meanings)
+        equal(len(set(colours)), len(meanings), f"{scheme}: {list(zip(meanings, colours))}")
+    browser.prefer(prefers_color_scheme="light")
+    equal(len({light[name] for name in meanings}), len(meanings), f"in files: {light}")
+    legends = browser.run("""return [...document.querySelectorAll('figure.picture')].map((f) => [f.dataset.kind,
+        [...f.querySelectorAll('svg rect[rx="2"]')].map((r) => r.getAttribute('fill') + ' ' + r.getAttribute('fill-opacity'))])""")
+    for kind, entries in legends:
+        equal(len(set(entries)), len(entries), f"{kind}: colours of the legend {entries}")
+
+
+def heats_what_is_shown(browser, folder):
+    """The brightest colour stands for the most that a map shows: neither what it does not show nor the head of a step counts."""
+    data = sample_data(plain_name)
+    for picture in data["pictures"]:
+        if picture["kind"] == "ranks":
+            picture["most"] = 50_000_000
+        for side in picture["sides"] if picture["kind"] == "layers" else ():
+            side["layers"][0], side["ns"][0] = "[head]", [90_000_000] * len(CLASSES)
+    browser.open(write_page(folder, "heat.html", data, sample_tables(plain_name, 5)))
+    brightest = browser.run("return tracedb.draw.heat(1)")
+    for kind, least in (("ranks", 1), ("layers", 3)):  # of the layers: the head on both sides, and one layer
+        fills = browser.run("return [...document.querySelectorAll(`figure[data-kind=${arguments[0]}] .marks > rect`)].map((r) => r.getAttribute('fill'))", kind)
+        require(fills.count(brightest) >= least, f"{kind}: {fills.count(brightest)} marks of the brightest colour")
+        require(len(set(fills)) > 20, f"{kind}: {len(set(fills))} colours")
+    changes = browser.run("return [...document.querySelectorAll('figure[data-kind=layers] .marks > rect[fill-opacity]')].map((r) => [r.__data__.layer, Number(r.getAttribute('fill-opacity'))])")
+    require(max(opacity for layer, opacity in changes if layer) == 1, "the largest change of a layer is drawn in full")
+
+
+def tells_hidden_columns(browser, folder):
+    """A table wider than its place says so, until it is scrolled to the end."""
+    heads = "".join(f'<th scope="col" data-type="text">column_{i}</th>' for i in range(30))
+    table = (f'<section id="table-wide"><h2>Wide</h2><table class="data"><thead><tr>{heads}</tr></thead><tbody><tr>'
+             f'{"<td>a_long_word_in_a_cell</td>" * 30}</tr></tbody></table></section>')
+    browser.resize(1400, 900)
+    browser.open(write_page(folder, "wide.html", of_one_trace(sample_data(plain_name)), table))
+    said = "return document.querySelector('#table-wide .note').textContent"
+    browser.wait("return document.querySelector('#table-wide .note').textContent !== ''")
+    require(browser.run(said).endswith("of 30 columns are to the right: scroll the table →"), browser.run(said))
+    browser.run("document.querySelector('#table-wide .scroll').scrollLeft = 1e6")
+    browser.wait("return document.querySelector('#table-wide .note').textContent === ''")
+
+
 def sorts(browser, page):
     browser.open(page)
     column = "return [...document.querySelectorAll('table.data tbody tr')].map(r => Number(r.cells[1].dataset.value))"
@@ -268,6 +319,9 @@ def main():
                             ("prints", prints), ("reads without script", reads_without_script), ("no serious finding of axe-core", has_no_barrier)):
             cases.run(name, check, browser, page)
         cases.run("draws one trace", draws_one_trace, browser, folder)
+        cases.run("a colour has one meaning", gives_a_colour_one_meaning, browser, page)
+        cases.run("heat maps are scaled to what they show", heats_what_is_shown, browser, folder)
+        cases.run("tells columns out of view", tells_hidden_columns, browser, folder)
         cases.run("hostile names stay text", keeps_names_inert, browser, folder)
         cases.run("large pages stay fluid", stays_fluid, browser, folder)
     cases.finish()

@@ -94,6 +94,20 @@ def alike(one, other):
     return True
 
 
+def tables_fit_or_tell(browser, path):
+    """At 1400 px nothing of a table is out of view without a word."""
+    browser.resize(1400, 900)
+    browser.open(path)
+    browser.settle()
+    cut = browser.run("""return [...document.querySelectorAll('.scroll')].filter((s) => s.scrollWidth > s.clientWidth + 2
+        && !/columns? (is|are) to the right/.test(s.closest('section').textContent)).map((s) => s.getAttribute('aria-label'))""")
+    equal(cut, [], "tables that are cut off")
+    unknown = browser.run("""return [...document.querySelectorAll('table.data')].flatMap((t) => [...t.tHead.rows[0].cells].filter((h, c) =>
+        [...t.tBodies[0].rows].every((r) => r.cells[c].textContent === '-') && (!t.tFoot || [...t.tFoot.rows].every((r) => r.cells[c].textContent === '-')))
+        .map((h) => h.textContent))""")
+    equal(unknown, [], "columns of which nothing is known")
+
+
 def prints_whole_tables(browser, path):
     """Tables become as wide as paper is, and again what they were."""
     browser.resize(718, 1000)
@@ -112,6 +126,7 @@ def check_pair(browser, folder, indexes):
     _, data = comparison_page(*indexes, path)
     opens(browser, path, data)
     tells_at_first_sight(browser, path)
+    tables_fit_or_tell(browser, path)
     prints_whole_tables(browser, path)
     drawn_alike(browser, folder, data, indexes)
 
@@ -120,6 +135,7 @@ def check_trace(browser, folder, index):
     path = folder / "report.html"
     _, data = report_page(index, path)
     opens(browser, path, data)
+    tables_fit_or_tell(browser, path)
 
 
 def check_hostile(browser, folder):

@@ -51,7 +51,7 @@ def _timeline(random_numbers, name, events):
     frames = [[depth, depth * at // 20, at - depth * at // 10, depth] for depth in range(4)]
     return {"id": "timeline", "kind": "timeline", "title": "One step", "note": "Step 12, the median.", "phase": "decode", "step": 12, "span": at,
             "lanes": [{"label": "stream 7", "stream": "7"}, {"label": "stream 20", "stream": "20"}], "events": rows, "idle": idle,
-            "frames": frames, "merged": [[0, 0, 500, 40, 4]], "names": [name(i) for i in range(30)], "classes": CLASSES, "causes": ["launch_bound", "sync"]}
+            "frames": frames, "merged": [[0, 0, 500, 40, 4]], "names": [name(i) for i in range(30)], "classes": CLASSES, "causes": ["host_wait", "other"]}
 
 
 def sample_data(name=lambda number: f"void ns::kernel_{number}<float, {number}>(float*)", events=600, nodes=300, seed=1):

@@ -76,6 +76,21 @@ void put_names_first(Report& report) {
   for (Row& row : report.footer) move_first(row);
 }
 
+// A column in which nothing is known takes room and says nothing.
+void drop_unknown_columns(Report& report) {
+  const auto is_unknown = [](const std::vector<Row>& rows, std::size_t c) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [c](const Row& row) { return std::holds_alternative<std::monostate>(row[c]); });
+  };
+  for (std::size_t c = report.columns.size(); c-- > 0;) {
+    if (!is_unknown(report.rows, c) || !is_unknown(report.footer, c)) continue;
+    const auto drop = [c](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(c)); };
+    drop(report.columns);
+    for (Row& row : report.rows) drop(row);
+    for (Row& row : report.footer) drop(row);
+  }
+}
+
 // How many of its rows, with tags and all, take so many bytes: an estimate from above.
 std::size_t rows_within(const Report& report, std::size_t most_bytes) {
   constexpr std::size_t kOfNumber = 48, kOfTags = 12, kMostOfText = 1800;
@@ -94,6 +109,7 @@ std::size_t rows_within(const Report& report, std::size_t most_bytes) {
 }  // namespace
 
 std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes) {
+  drop_unknown_columns(report);
   put_names_first(report);
   const std::size_t rows = std::max<std::size_t>(std::min(most_rows, rows_within(report, most_bytes)), 1);
   if (report.rows.size() > rows) {

@@ -74,6 +74,7 @@ Picture operations(const PictureInput& in, const GroupComparison& group) {
   }
   data.close(']').list("classes", classes.names()).list("names", names.names());
   std::string note = "Sums of durations: kernels that run at once count twice.";
+  if (!in.compares()) note += " Shares are of the kernel time of a step.";
   if (all > shown) note += fmt::format(" {} smaller kernels are in [others] of their class.", all - shown);
   return {id_of("operations", group), "operations",
           fmt::format("Kernel time of {} by operation", unit_words(in, group)), std::move(note), data.take()};

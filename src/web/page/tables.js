@@ -91,6 +91,20 @@ tracedb.page = tracedb.page || {};
     return box;
   }
 
+  // What is out of view to the right is said, since not every browser shows that a table scrolls.
+  function tellHidden(scroll, table) {
+    const note = page.element('p', {class: 'note'}),
+      heads = table.tHead.rows[0].cells;
+    const tell = () => {
+      const right = scroll.getBoundingClientRect().right,
+        hidden = [...heads].filter((head) => head.getBoundingClientRect().right > right + 2).length;
+      note.textContent = hidden ? hidden + ' of ' + heads.length + ' columns are to the right: scroll the table →' : '';
+    };
+    scroll.before(note);
+    scroll.addEventListener('scroll', tell, {passive: true});
+    new ResizeObserver(tell).observe(scroll);
+  }
+
   page.bindTable = function (table) {
     if (!table.tHead || !table.tBodies.length) {
       return;
@@ -113,6 +127,7 @@ tracedb.page = tracedb.page || {};
     const scroll = page.element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title});
     table.before(scroll);
     scroll.append(table);
+    tellHidden(scroll, table);
     if (filter) {
       scroll.before(filter);
     }

@@ -68,7 +68,7 @@ var tracedb = tracedb || {pictures: {}};
         .attr('height', function (bin) {
           return bin.n * unit;
         })
-        .attr('fill', context.ink(index ? 'blue' : 'amber'))
+        .attr('fill', context.ink(index ? 'b' : 'a'))
         .attr('fill-opacity', 0.75);
     };
     draw.marks(group, 'rect', bins, place, context, function (bin) {

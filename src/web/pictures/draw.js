@@ -10,7 +10,8 @@ var tracedb = tracedb || {pictures: {}};
   'use strict';
   var draw = (tracedb.draw = tracedb.draw || {});
 
-  // Classes of one colour are told apart by their place and text; the palette is that of Okabe and Ito.
+  // Classes of one colour are told apart by their place and text; the palette is that of Okabe and Ito. Nothing else has
+  // these colours: changes are violet and red, idle time is brown, sides are grey and black.
   var COLOURS = [
     [/^attention/, 'green'],
     [/^(moe_gemm|experts)/, 'sky'],
@@ -39,8 +40,8 @@ var tracedb = tracedb || {pictures: {}};
     paper: '#ffffff',
     a: '#6e7781',
     b: '#1b1f24',
-    faster: '#0072b2',
-    slower: '#d55e00',
+    faster: '#5b2a9d',
+    slower: '#a6192e',
     green: '#009e73',
     sky: '#56b4e9',
     blue: '#0072b2',
@@ -49,7 +50,11 @@ var tracedb = tracedb || {pictures: {}};
     purple: '#cc79a7',
     amber: '#e69f00',
     grey: '#8b949e',
-    idle: '#d0d7de',
+    idle: '#e0d2bd',
+    hostwait: '#5c3a1e',
+    kernelwait: '#8c6239',
+    graphgap: '#b08d57',
+    otherwait: '#cfb58a',
     onblue: '#ffffff',
     ondark: '#101418'
   };

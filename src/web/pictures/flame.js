@@ -65,12 +65,12 @@ var tracedb = tracedb || {pictures: {}};
         0.12 + 0.5 * Math.min(1, Math.abs(share) * 1.6)
       ];
     }
-    // One side: warm greys by name, so that neighbours differ.
+    // One side: greys by name, so that neighbours differ.
     var hash = 0;
     for (var i = 0; i < Math.min(200, node.name.length); i++) {
       hash = (hash * 31 + node.name.charCodeAt(i)) % 997;
     }
-    return [context.ink('amber'), 0.3 + (0.4 * hash) / 997];
+    return [context.ink('a'), 0.2 + (0.4 * hash) / 997];
   }
 
   tracedb.pictures.flame = function (svg, picture, context) {

@@ -72,6 +72,11 @@ var tracedb = tracedb || {pictures: {}};
     return top + 46 + grid.classes.length * grid.row;
   }
 
+  // Head and tail, which may take many times what a layer takes, have no part in the scale.
+  function isLayer(name) {
+    return !/^\[/.test(name);
+  }
+
   // The sum of all classes first, then those that ever take time.
   function classRows(picture) {
     var rows = [{name: 'all', of: null}];
@@ -123,7 +128,7 @@ var tracedb = tracedb || {pictures: {}};
     grid.layers = side.layers;
     grid.most = draw.max(picture.sides, function (s) {
       return draw.max(s.layers, function (name, layer) {
-        return value(s, layer, rows[0]);
+        return isLayer(name) ? value(s, layer, rows[0]) : 0;
       });
     });
     // The square root keeps small classes visible beside the sum.
@@ -168,7 +173,7 @@ var tracedb = tracedb || {pictures: {}};
     });
     var most =
       draw.max(cells, function (cell) {
-        return Math.abs(cell.ns);
+        return isLayer(a.layers[cell.layer]) ? Math.abs(cell.ns) : 0;
       }) || 1;
     grid.cells = cells;
     grid.layers = a.layers;
@@ -177,7 +182,7 @@ var tracedb = tracedb || {pictures: {}};
       return context.ink(cell.ns > 0 ? 'slower' : 'faster');
     };
     grid.opacity = function (cell) {
-      return 0.04 + 0.96 * Math.sqrt(Math.abs(cell.ns) / most);
+      return Math.min(1, 0.04 + 0.96 * Math.sqrt(Math.abs(cell.ns) / most));
     };
     grid.tell = function (cell) {
       return (
@@ -214,7 +219,7 @@ var tracedb = tracedb || {pictures: {}};
     });
     if (two) {
       var grid = changeGrid(picture, rows, context);
-      y = strip(svg, y, 'Change, up to ' + draw.time(grid.most) + ': blue faster, orange slower', grid, context);
+      y = strip(svg, y, 'Change, up to ' + draw.time(grid.most) + ' in a layer: violet faster, red slower', grid, context);
     }
     draw.heatKey(
       svg.append('g'),
@@ -222,7 +227,7 @@ var tracedb = tracedb || {pictures: {}};
       y,
       sideGrid(picture, rows, 0, context).most,
       context,
-      'by the square root'
+      'by the square root; the longest layer, head and tail may take more'
     );
   };
 })();

@@ -28,7 +28,7 @@ var tracedb = tracedb || {pictures: {}};
   function tell(group, kernel, at, context) {
     var text = group.name + ': ' + kernel.name + '\n';
     if (!at.two) {
-      return text + draw.time(kernel.ns[0]) + ', ' + draw.percent(kernel.ns[0], at.total);
+      return text + draw.time(kernel.ns[0]) + ', ' + draw.percent(kernel.ns[0], at.total) + ' of the kernel time';
     }
     text += draw.sideName(context, 0) + ' ' + draw.time(kernel.ns[0]) + ', ';
     text += draw.sideName(context, 1) + ' ' + draw.time(kernel.ns[1]);

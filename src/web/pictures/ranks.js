@@ -1,5 +1,5 @@
-// A heat map: a row for each rank, a column for each step; the brighter, the more. Where `most` is given, it is what the
-// brightest colour stands for.
+// A heat map: a row for each rank, a column for each step; the brighter, the more. `most`: all waiting of the step
+// that has most.
 var tracedb = tracedb || {pictures: {}};
 
 tracedb.pictures.ranks = function (svg, picture, context) {
@@ -19,7 +19,6 @@ tracedb.pictures.ranks = function (svg, picture, context) {
     });
   });
   var most =
-      picture.most ||
       draw.max(cells, function (cell) {
         return cell.ns;
       }) ||
@@ -62,5 +61,5 @@ tracedb.pictures.ranks = function (svg, picture, context) {
       draw.text(words, left + j * column, bottom + 15, draw.fit(name, Math.max(68, column)), ink('muted'));
     }
   });
-  draw.heatKey(words, left, bottom + 28, most, context, picture.most ? 'all waiting of a step' : '');
+  draw.heatKey(words, left, bottom + 28, most, context, picture.most ? 'of ' + draw.time(picture.most) + ', all waiting of a step' : '');
 };

@@ -5,7 +5,7 @@ var tracedb = tracedb || {pictures: {}};
   'use strict';
   var draw = (tracedb.draw = tracedb.draw || {});
   // A cause has one colour on both sides; those that are not known here share the last.
-  var CAUSES = {host_wait: 'slower', kernel_wait: 'purple', graph_gap: 'yellow', other: 'sky'};
+  var CAUSES = {host_wait: 'hostwait', kernel_wait: 'kernelwait', graph_gap: 'graphgap', other: 'otherwait'};
 
   // Lanes are drawn from above; `at.y` goes down with them.
   function heading(at, text, context) {
@@ -123,7 +123,7 @@ var tracedb = tracedb || {pictures: {}};
       return times[q] - times[p] || (p < q ? -1 : 1);
     });
     var shade = function (gap) {
-      return context.ink(CAUSES[gap.cause] || 'grey');
+      return context.ink(CAUSES[gap.cause] || 'idle');
     };
     heading(at, 'idle', context);
     // Thousands of gaps of some ns, each drawn wide enough to be seen, would look like an idle step: to scale they fade.

@@ -54,13 +54,13 @@ var tracedb = tracedb || {pictures: {}};
     if (bar.total) {
       return text;
     }
-    text += compares ? (bar.change > 0 ? ', slower' : ', faster') : ', ' + draw.percent(bar.change, whole);
+    text += compares ? (bar.change > 0 ? ', slower' : ', faster') : ', ' + draw.percent(bar.change, whole.to) + ' of the ' + whole.label;
     return text + (bar.item.detail ? '\n' + bar.item.detail : '');
   }
 
   function drawBars(svg, bars, at, context) {
     var compares = context.sides.length > 1;
-    var whole = bars[bars.length - 1].to;
+    var whole = bars[bars.length - 1];
     draw.marks(
       svg,
       'rect',
