@@ -111,6 +111,16 @@ def total(index, recipe, *columns):
 TOP = {recipe["recipe"] for recipe in listed() if ":top" in recipe["parameters"]}
 
 
+def check_own_functions(index):
+    """The recipe and the report name the same functions, with the same time."""
+    rows = csv.DictReader(io.StringIO(answer(index, "python_lines", "--param", "top=100000")))
+    found = {f"{row['file']}({row['line']}): {row['function']}": (int(row["n"]), int(row["total_ns"])) for row in rows}
+    report = json.loads(run("trace-query", "stacks", "-q", "--by", "function", "--view", "flat", "--json", "--limit", 0, index).stdout)["rows"]
+    expected = {row["frame"]: row["self_time"] for row in report if row["self_time"] and not row["frame"].startswith("[")}
+    equal({frame: time for frame, (_, time) in found.items() if time}, expected, "self time by function of one's own code")
+    require(expected, "no function to compare")
+
+
 def check_closed(index):
     """Recipes that divide the kernel time divide all of it."""
     run_sql = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*), sum(dur) FROM kernel").stdout
@@ -155,6 +165,7 @@ def main():
         cases.run("sets", check_sets, pair, ranks)
         for name in ("server", "training"):
             cases.run(f"closed: {name}", check_closed, indexes[name])
+        cases.run("own functions", check_own_functions, indexes["server"])
         if not skip_without_traces(cases, TRACES / "kineto"):
             cases.run("real sets", check_real_sets, folder)
             for trace in kineto_traces():

@@ -120,7 +120,7 @@ constexpr KnownValues kKnownValues[] = {
     {"by", "kernels", "pass"},
     {"by", "layers", "pass"},
     {"by", "sequences", "name,op"},
-    {"by", "stacks", "module,line"},
+    {"by", "stacks", "module,function"},
     {"by", "model", "kernel,shape,source"},
     {"by", "compare", "op,role,layer,kernel,class"},
 };

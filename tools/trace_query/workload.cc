@@ -73,8 +73,8 @@ void add_sequence_options(CommandLine& line) {
 void add_by_frames(CommandLine& line) {
   line.add(
       "by", OptionKind::kValue,
-      "module: by class of nn.Module; line: by line of your own code, which is that of --own or, without it, of all "
-      "files but those of Python, torch, triton, numpy and the like");
+      "module: by class of nn.Module; function (or line): by function of your own code, with the line where it begins; "
+      "your own is that of --own or, without it, all files but those of Python, torch, triton, numpy and the like");
 }
 
 void add_frame_options(CommandLine& line) {
@@ -105,10 +105,8 @@ FrameChoice requested_frames(const CommandLine& line) {
   if (line.has("own")) choice.own = line.names("own");
   const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
   if (!by) return choice;
-  if (*by != "module" && *by != "line") {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or line", *by));
-  }
-  const bool by_line = *by == "line";
+  const bool by_line = *by == "function" || *by == "line";
+  if (*by != "module" && !by_line) throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or function", *by));
   if (choice.which != Frames::kAll && !(by_line && choice.which == Frames::kOwn)) {
     throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
                                                choice.which == Frames::kOwn ? "--own" : "--modules and --each-module"));

@@ -8,6 +8,7 @@
 #include "base/failure.h"
 #include "sql/scripts.h"
 #include "trace/event_names.h"
+#include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
@@ -107,6 +108,10 @@ void op_class(SqlCall& call) {
 
 void short_name_of(SqlCall& call) {
   if (const auto name = call.text(0)) call.give(std::string_view(short_name(*name)));
+}
+
+void is_own_frame(SqlCall& call) {
+  if (const auto frame = call.text(0)) call.give(std::int64_t{frame_origin(*frame) == FrameOrigin::kOwn});
 }
 
 void kernel_layer(SqlCall& call) {
@@ -261,6 +266,8 @@ constexpr KernelFunction kFunctions[] = {
      add_function<op_class>},
     {{"short_name", "short_name(name)", "any kernel name demangled, without return type, template and argument lists"},
      add_function<short_name_of>},
+    {{"is_own_frame", "is_own_frame(name)", "1: a Python frame of the user's or a framework's own code; else 0"},
+     add_function<is_own_frame>},
     {{"kernel_stack", "kernel_stack(id)", "stack of layers that a kernel is in; NULL: in none"},
      add_function<kernel_stack>},
     {{"kernel_layer", "kernel_layer(id)", "index of its layer in that stack; NULL: in none"},

@@ -30,8 +30,9 @@ std::string no_frame_text(const FrameChoice& frames) {
   if (frames.which != Frames::kOwn)
     return "no kernel is launched within an nn.Module: leave --modules or --by module out";
   if (frames.own.empty()) return "no kernel is launched by code of your own: name its files with --own 'GLOB'";
-  return fmt::format("no frame is in a file that --own '{}' matches: without --own, --by line shows which there are",
-                     fmt::join(frames.own, ","));
+  return fmt::format(
+      "no frame is in a file that --own '{}' matches: without --own, --by function shows which there are",
+      fmt::join(frames.own, ","));
 }
 
 std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool any_stack) {
@@ -105,11 +106,11 @@ int run_stacks(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kStacksCommand = {"stacks", "kernel time by python call path, nn.Module or line of code",
+const Command kStacksCommand = {"stacks", "kernel time by python call path, nn.Module or function of your own code",
                                 "stacks [options] TRACE|INDEX...",
                                 "  trace-query stacks trace.json.gz --modules\n"
                                 "  trace-query stacks trace.json.gz --by module\n"
-                                "  trace-query stacks trace.json.gz --by line --own 'vllm/*'\n"
+                                "  trace-query stacks trace.json.gz --by function --own 'vllm/*'\n"
                                 "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
                                 "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
                                 "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
