@@ -11,14 +11,18 @@
 -- column: gpu_span            | GPU Span    | ns    |       | 7 | from the first kernel to the end of the last
 -- column: gpu_busy            | GPU Busy    | ns    |       | 4 | time during which at least one kernel ran
 -- column: host                | Host        | ns    |       | 4 | time of the step on the host
--- column: period              | Period      | ns    |       | 8 | from the start of the step to that of the next
+-- column: period              | Period      | ns    |       | 8 | from the start of the step's work on the device to that of the next step
+-- column: period_on           | Period On   | text  |       |   | device; host: steps of this kind run nothing on a device, period is host_period
+-- column: next_phase          | Next Phase  | text  |       |   | kind of the step that period leads to
+-- column: host_period         | Host Period | ns    |       | 1 | from the start of the step to that of the next on its thread
 -- column: launch_lag          | Launch Lag  | ns    |       | 3 | from the start of the step on the host to its first kernel
 -- column: tokens_per_s        | Tokens/s    |       |       | 3 | tokens of the step per second of period
 -- column: steady              | Steady      | count | sum   |   | 1 in the longest run of full decode batches
 -- column: ts                  | Start       | ns    | min   | 1 | start, since the begin of the trace
 -- column: name                | Name        | text  | label |   | annotation of the step; [no step], [launched before the recording]: kernels outside of steps
 SELECT step, phase, context_requests, context_tokens, generation_requests, generation_tokens, kernels, kernel_time,
-       gpu_span, gpu_busy, iif(timed_on = 'cpu', dur, NULL), period, launch_lag, round(tokens_per_s, 1), steady,
+       gpu_span, gpu_busy, iif(timed_on = 'cpu', dur, NULL), period, period_on,
+       next_phase, host_period, launch_lag, round(tokens_per_s, 1), steady,
        iif(step IS NULL, NULL, coalesce(ts, gpu_start)), coalesce(name, iif(warm_up, '[inferred: warm-up]', '[inferred]'))
 FROM temp.step_figures
 WHERE steady = 1 OR NOT coalesce(:steady, 0)

@@ -64,6 +64,22 @@ def figures(events):
             "gpu_busy": max((length(union(own)) for own in devices.values()), default=None)}
 
 
+def device_periods(steps):
+    """Of each mark: from its first event on a device that runs its kernels to that of the next mark of its thread there."""
+    out, latest, before = [None] * len(steps.marks), {}, {}
+    for place, mark in enumerate(steps.marks):
+        previous = before.get(mark.track)
+        before[mark.track] = place
+        events = steps.events[mark.position]
+        for device in {event.device for event in events if event.is_kernel}:
+            first = min(event.ts for event in events if event.device == device)
+            earlier = latest.get(device)
+            latest[device] = (place, first)
+            if earlier and earlier[0] == previous and first > earlier[1]:
+                out[previous] = max(out[previous] or 0, first - earlier[1])
+    return out
+
+
 def check_steps(index, oracle):
     steps = Steps(oracle)
     found = [row for row in rows("steps", index) if row["step"] is not None]
@@ -79,7 +95,10 @@ def check_steps(index, oracle):
         by_track[mark.track].append((row, mark))
     for own in by_track.values():
         periods = [after.ts - before.ts for (_, before), (_, after) in zip(own, own[1:])]
-        equal([row["period"] for row, _ in own], [*periods, None], "periods")
+        equal([row["host_period"] for row, _ in own], [*periods, None], "periods of the host")
+    for row, period in zip(found, device_periods(steps)):
+        if row["period_on"] != "host":
+            equal(row["period"], period, f"{row['name']}: period")
     check_phases(index, found, steps)
 
 

@@ -43,7 +43,8 @@ def check_steps(index, truth):
         equal(row["gpu_busy"], step["busy"], f"{what}: busy")
         equal(row["launch_lag"], step["gpu_begin"] - step["ts"], f"{what}: launch lag")
     for row, step, following in zip(found, truth["steps"], truth["steps"][1:]):
-        equal(row["period"], following["ts"] - step["ts"], f"step {step['index']}: period")
+        equal((row["period"], row["host_period"]), (following["gpu_begin"] - step["gpu_begin"], following["ts"] - step["ts"]),
+              f"step {step['index']}: periods")
     phases = {row["phase"]: row for row in rows("phases", index)}
     for kind, steps in itertools.groupby(sorted(truth["steps"], key=lambda step: step["kind"]), lambda s: s["kind"]):
         steps = list(steps)

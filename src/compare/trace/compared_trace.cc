@@ -38,9 +38,15 @@ bool replays_graphs(const Index& index) {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
-TraceDescription describe(const Index& index, const std::string& label, const EventTables& events) {
-  TraceDescription out{label, device_text(index),       world_size(index),    replays_graphs(index),
-                       {},    idle_sums(index, events), without_device(index)};
+TraceDescription describe(const Index& index, const std::string& label, const EventTables& events,
+                          const StepSet& steps) {
+  TraceDescription out{label,
+                       device_text(index),
+                       world_size(index),
+                       replays_graphs(index),
+                       {},
+                       idle_sums(index, events, window_of_steps(events, steps)),
+                       without_device(index)};
   if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }
@@ -77,8 +83,8 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   const Index& index = source.index;
   KernelClasses classes(index, rules);
   EventTables events(index);
-  TraceDescription description = describe(index, source.label, events);
   StepSet steps = load_steps(index, options, events, classes.traits());
+  TraceDescription description = describe(index, source.label, events, steps);
   LayerSet layers = find_layers(index, events, steps, classes.traits());
   KernelRoles roles = find_roles(index, events, steps, layers, classes, rules);
   StepWork work = make_step_work(events, steps, std::move(layers.by_step));

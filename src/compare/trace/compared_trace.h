@@ -29,7 +29,7 @@ struct TraceDescription {
   std::string world_size;  // "" where the trace does not say
   bool graph_launches = false;
   NameOrder names_out_of_step;
-  IdleSums idle;                    // of its devices, in steps or not
+  IdleSums idle;                    // of its devices from the first to the last step
   std::string without_device = {};  // as in index/without_device.h
 };
 

@@ -1,7 +1,11 @@
 #include "passes/select/device_columns.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+
+#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -56,10 +60,21 @@ DeviceWork DeviceColumns::work() const {
           events(events_.memory, kMemoryWork, memory_ops_left_out_), lane_of_stream_, lane_ids_.size()};
 }
 
-IdleSums idle_sums(const Index& index, const EventTables& events) {
+IdleSums idle_sums(const Index& index, const EventTables& events, const Window& window) {
   const DeviceColumns columns(events, LaneBy::kDevice);
   const LaunchColumns launches(index);
-  return idle_sums(timelines(columns.work(), launches.calls(), {}));
+  return idle_sums(timelines(columns.work(), launches.calls(), {.window = window}));
+}
+
+Window window_of_steps(const EventTables& events, const StepSet& steps) {
+  const auto ts = events.kernels.int64s("ts"), dur = events.kernels.int64s("dur");
+  Window out{std::numeric_limits<std::int64_t>::max(), 0};
+  for (std::size_t i = 0; i < ts.size(); ++i) {
+    if (steps.of_kernel[i] == 0) continue;
+    out.from = std::min(out.from, std::max<std::int64_t>(ts[i], 0));
+    out.to = std::max(out.to, saturating_add(ts[i], duration_or_zero(dur[i])));
+  }
+  return out.to > out.from ? out : Window{};
 }
 
 Window window_of(const Selection& selection) {

@@ -256,16 +256,30 @@ bool needs_traits(const Index& index, const StepOptions& options) {
          !index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1");
 }
 
+namespace {
+
+void note_steps_without_work(StepSet& set) {
+  const auto runs = [](const LargeVector<std::uint32_t>& step_of) {
+    return std::any_of(step_of.begin(), step_of.end(), [](std::uint32_t step) { return step != 0; });
+  };
+  if (set.steps.empty() || runs(set.of_kernel)) return;
+  set.notes.emplace_back("no step runs anything on a device: periods are those of the host");
+}
+
+}  // namespace
+
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits) {
   if (options.pattern) {
     StepSet set = steps_by_pattern(index, *options.pattern, events);
     find_training(index, set);
+    note_steps_without_work(set);
     return set;
   }
   StepSet set = IndexedSteps(index).result(events);
   if (set.source == StepSource::kNone) set = inferred(index, events, traits);
   find_training(index, set);
+  note_steps_without_work(set);
   for (StepFacts& step : set.steps) {  // a forward pass is work, of whatever phase
     if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;
   }

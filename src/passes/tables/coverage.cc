@@ -122,7 +122,8 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   }
   for (std::size_t i = 0; i < kReasons; ++i) add(kReasonNames[i], reasons[i], reasons[i].time, all.time);
   const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
-  const IdleSums idle = idle_sums(workload.index(), workload.events());
+  const IdleSums idle =
+      idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
   add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
   add("host_bound", {idle.host_wait, idle.gaps}, idle.host_wait, idle.span);
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
@@ -158,7 +159,8 @@ PassTable coverage_table() {
         "no_launch and no_step), names_out_of_step; idle, "
         "host_bound"},
        {"share", kReal, "percent",
-        "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the spans of the devices"},
+        "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the time of the devices "
+        "from the first to the last step"},
        {"count", kInteger, "count", "kernels; of idle and host_bound, gaps"}},
       fill_coverage};
 }

@@ -1,11 +1,11 @@
 // Steps and their kinds: schema/METRICS.md 7. Both have rows for kernels outside of steps, so that kernel time adds up.
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
+#include "passes/steps/device_periods.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 
@@ -17,12 +17,46 @@ constexpr std::string_view kNoStep = "[no step]", kBefore = "[launched before th
 struct Measured {
   LargeVector<std::uint32_t> of_kernel;  // as in StepSet; behind the last step: launched before the recording
   std::vector<StepStats> stats;          // by that: [0]: in no step
-  std::vector<std::int64_t> start, period;
+  // By step, in ns: to the next step on the device where that is longest, and on its thread or stream.
+  std::vector<std::int64_t> period, host_period;
+  std::vector<std::optional<StepKind>> next;  // what the period leads to
+  // Kinds of steps without work on a device: `period` is `host_period`.
+  std::array<bool, kStepKinds> on_host = {};
   StepRange steady;
 };
 
 SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t> step) {
   return {events.int64s("ts"), events.int64s("dur"), events.ids("stream_id"), step};
+}
+
+// Of the kinds of steps that run on a device.
+void add_device_periods(Measured& out, const StepSet& set, std::span<const StepStart> starts) {
+  out.on_host.fill(true);
+  out.period.assign(set.steps.size(), kUnknownValue);
+  out.next.resize(set.steps.size());
+  const StepPeriods periods = device_periods(set, starts);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t step = starts[i].step - 1;
+    const StepKind kind = set.steps[step].info.kind;
+    out.on_host[static_cast<std::size_t>(kind)] = false;
+    if (periods.to_next(i) <= out.period[step]) continue;
+    out.period[step] = periods.to_next(i);
+    out.next[step] = periods.within_kind[i] != kUnknownValue ? kind : periods.transitions[i].to;
+  }
+}
+
+// And of the others.
+void add_host_periods(Measured& out, const StepSet& set, std::span<const std::int64_t> start,
+                      std::span<const std::uint32_t> track) {
+  out.host_period = periods(start, track);
+  const std::vector<std::uint32_t> earlier = earlier_on_track(set);
+  for (std::size_t i = 0; i < earlier.size(); ++i) {
+    if (earlier[i] == 0) continue;
+    const std::size_t before = earlier[i] - 1;
+    if (!out.on_host[static_cast<std::size_t>(set.steps[before].info.kind)]) continue;
+    out.period[before] = out.host_period[before];
+    out.next[before] = set.steps[i].info.kind;
+  }
 }
 
 Measured measure(const StepSet& set, const EventTables& events) {
@@ -32,24 +66,27 @@ Measured measure(const StepSet& set, const EventTables& events) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (before[i]) out.of_kernel[i] = static_cast<std::uint32_t>(set.steps.size() + 1);
   }
-  out.stats = step_stats(stepped(events.kernels, out.of_kernel), stepped(events.memory, set.of_memory),
-                         events.device_of_stream, set.steps.size() + 1);
+  const SteppedEvents memory = stepped(events.memory, set.of_memory);
+  out.stats = step_stats(stepped(events.kernels, out.of_kernel), memory, events.device_of_stream, set.steps.size() + 1);
+  add_device_periods(
+      out, set, step_starts(stepped(events.kernels, set.of_kernel), memory, events.device_of_stream, set.steps.size()));
+  std::vector<std::int64_t> start, decoding;
   std::vector<std::uint32_t> track;
-  std::vector<std::int64_t> decoding;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
-    out.start.push_back(step.ts == kUnknownValue ? out.stats[i + 1].first : step.ts);
+    start.push_back(step.ts == kUnknownValue ? out.stats[i + 1].first : step.ts);
     track.push_back(step.track * 2 + (step.on_device ? 1 : 0));
     decoding.push_back(step.info.generation_requests.value_or(-1));
   }
-  out.period = periods(out.start, track);
+  add_host_periods(out, set, start, track);
   out.steady = steady_steps(decoding);
   return out;
 }
 
-std::optional<std::int64_t> tokens_of(const StepInfo& info) {
-  if (!info.context_tokens && !info.generation_tokens) return std::nullopt;
-  return saturating_add(info.context_tokens.value_or(0), info.generation_tokens.value_or(0));
+// "host" where steps of the kind run nothing on a device.
+std::optional<std::string_view> clock_of(const Measured& measured, bool has_period, std::size_t kind) {
+  if (!has_period) return std::nullopt;
+  return measured.on_host[kind] ? "host" : "device";
 }
 
 std::optional<std::int64_t> requests_of(const StepInfo& info) {
@@ -112,13 +149,16 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(step.info.generation_requests).add(step.info.generation_tokens);
     add_kernels(rows, stats, kernels[i + 1]);
     rows.add(known(stats.first)).add(known(stats.gpu_span)).add(known(stats.gpu_busy)).add(period);
+    rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
+    rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
+    rows.add(known(measured.host_period[i]));
     rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
     rows.add(i >= measured.steady.first && i < measured.steady.last);
     rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
   }
   for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
     if (measured.stats[place].kernels == 0) continue;
-    constexpr int kBehindName = 7, kBehindKernels = 8;  // columns that only a step has
+    constexpr int kBehindName = 7, kBehindKernels = 11;  // columns that only a step has
     rows.add_null().add_null().add(name);
     for (int i = 0; i < kBehindName; ++i) rows.add_null();
     add_kernels(rows, measured.stats[place], kernels[place]);
@@ -130,8 +170,11 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
 struct Phase {
   std::int64_t steps = 0;
   std::optional<std::int64_t> tokens;
-  std::vector<std::int64_t> requests, spans, hosts, periods, lags;
-  std::int64_t timed_tokens = 0, timed = 0;
+  std::vector<std::int64_t> requests, spans, hosts, periods, host_periods, lags;
+  // Tokens and periods of the steps that one of the same kind follows, and of those before another kind.
+  struct Rate {
+    std::int64_t tokens = 0, time = 0;
+  } within, across;
 
   static void push(std::vector<std::int64_t>& values, const std::optional<std::int64_t>& value) {
     if (value) values.push_back(*value);
@@ -140,41 +183,38 @@ struct Phase {
     const StepFacts& step = set.steps[i];
     ++steps;
     const std::optional<std::int64_t> own = tokens_of(step.info);
-    const std::optional<std::int64_t> period = known(measured.period[i]);
     if (own) tokens = saturating_add(tokens.value_or(0), *own);
-    if (own && period) timed_tokens = saturating_add(timed_tokens, *own), timed = saturating_add(timed, *period);
+    if (const std::optional<std::int64_t> period = known(measured.period[i])) {
+      const bool is_within = measured.next[i] == step.info.kind;
+      Rate& rate = is_within ? within : across;
+      if (own) rate = {saturating_add(rate.tokens, *own), saturating_add(rate.time, *period)};
+      if (is_within) push(periods, period), push(host_periods, known(measured.host_period[i]));
+    }
     push(requests, requests_of(step.info));
     push(spans, known(measured.stats[i + 1].gpu_span));
     if (!step.on_device) push(hosts, known(step.dur));
     push(lags, launch_lag(step, measured.stats[i + 1].first));
   }
+  [[nodiscard]] std::optional<double> tokens_per_s() const {
+    const Rate& rate = within.time > 0 ? within : across;
+    return rate.tokens > 0 ? per_second(rate.tokens, rate.time) : std::nullopt;
+  }
 };
 
 std::array<Phase, kStepKinds> phases_of(const StepSet& set, const Measured& measured, StepChoice choice) {
   std::array<Phase, kStepKinds> phases;
-  std::unordered_map<std::uint32_t, std::size_t> latest;  // by track: its last step
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    if (!chosen(measured, i, choice)) continue;
-    const StepFacts& step = set.steps[i];
-    phases[static_cast<std::size_t>(step.info.kind)].add(set, measured, i);
-    const std::uint32_t track = step.track * 2 + (step.on_device ? 1 : 0);
-    const auto [entry, is_first] = latest.try_emplace(track, i);
-    if (is_first) continue;
-    const std::size_t before = entry->second;
-    const StepKind kind = set.steps[before].info.kind;
-    if (kind == step.info.kind)
-      Phase::push(phases[static_cast<std::size_t>(kind)].periods, known(measured.period[before]));
-    entry->second = i;
+    if (chosen(measured, i, choice)) phases[static_cast<std::size_t>(set.steps[i].info.kind)].add(set, measured, i);
   }
   return phases;
 }
 
 void add_phase(TableRows& rows, std::string_view name, const Phase& phase, const GroupStats& stats,
-               std::int64_t all_busy) {
+               std::optional<std::string_view> period_on, std::int64_t all_busy) {
   rows.add(name).add(phase.steps).add(median_of(phase.requests)).add(phase.tokens);
   rows.add(stats.count).add(stats.total).add(stats.known).add(stats.busy);
-  rows.add(median_of(phase.spans)).add(median_of(phase.hosts)).add(median_of(phase.periods)).add(median_of(phase.lags));
-  rows.add(per_second(phase.timed_tokens, phase.timed_tokens > 0 ? phase.timed : 0)).add(all_busy);
+  rows.add(median_of(phase.spans)).add(median_of(phase.hosts)).add(median_of(phase.periods)).add(period_on);
+  rows.add(median_of(phase.host_periods)).add(median_of(phase.lags)).add(phase.tokens_per_s()).add(all_busy);
 }
 
 void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows) {
@@ -196,10 +236,11 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
   const std::int64_t busy = busy_time(grouped);
   for (std::size_t kind = 0; kind < kStepKinds; ++kind) {
     if (phases[kind].steps == 0) continue;
-    add_phase(rows, to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind], busy);
+    add_phase(rows, to_string(static_cast<StepKind>(kind)), phases[kind], stats[kind],
+              clock_of(measured, !phases[kind].periods.empty(), kind), busy);
   }
   for (const auto& [name, group] : {std::pair(kBefore, kStepKinds + 1), std::pair(kNoStep, kStepKinds)}) {
-    if (stats[group].count > 0) add_phase(rows, name, {}, stats[group], busy);
+    if (stats[group].count > 0) add_phase(rows, name, {}, stats[group], std::nullopt, busy);
   }
 }
 
@@ -229,7 +270,10 @@ PassTable step_figures_table() {
            {"gpu_start", kInteger, "ns", "start of the first kernel, copy or fill"},
            {"gpu_span", kInteger, "ns", "from the first start to the last end on the device where that is longest"},
            {"gpu_busy", kInteger, "ns", "time during which anything ran on the busiest device"},
-           {"period", kInteger, "ns", "from its start to that of the next step on its thread or stream"},
+           {"period", kInteger, "ns", "from the start of its work on a device to that of the next step, the longest"},
+           {"period_on", kText, "", "device; host: steps of its kind run nothing on a device, period is host_period"},
+           {"next_phase", kText, "", "kind of the step that period leads to"},
+           {"host_period", kInteger, "ns", "from its start to that of the next step on its thread or stream"},
            {"launch_lag", kInteger, "ns", "from its start on the host to gpu_start"},
            {"tokens_per_s", kReal, "", "tokens by period"},
            {"steady", kInteger, "", "1: in the longest run of steps whose decode batch is within 5 % of the largest"},
@@ -252,9 +296,12 @@ PassTable phases_table() {
            {"busy", kInteger, "ns", "time during which any of the kernels ran, added up over devices"},
            {"gpu_span", kReal, "ns", "median over the steps; as in step_figures"},
            {"host", kReal, "ns", "median length of the annotations on the host"},
-           {"period", kReal, "ns", "median over the steps that a step of the same kind follows"},
+           {"period", kReal, "ns", "median over the steps that a step of the same kind follows; as in step_figures"},
+           {"period_on", kText, "", "device; host: no step of the kind runs anything on a device"},
+           {"host_period", kReal, "ns", "median over the same steps; as in step_figures"},
            {"launch_lag", kReal, "ns", "median over the steps"},
-           {"tokens_per_s", kReal, "", "tokens of steps with a period, by these"},
+           {"tokens_per_s", kReal, "",
+            "tokens by periods of the same steps; without these, of the steps that another kind follows"},
            {"all_busy", kInteger, "ns", "time during which any kernel of all rows ran, added up over devices"}},
           fill_phases};
 }

@@ -90,10 +90,13 @@ std::vector<Row> findings(Workload& workload) {
   std::vector<Row> rows;
   const IdleSums idle = idle_sums(workload.index(), workload.events());
   rows.push_back(fact("time", "idle share of the devices", 100 * idle.idle_share(), "percent"));
-  if (idle.is_host_bound()) {
+  const IdleSums in_steps =
+      idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
+  if (in_steps.is_host_bound()) {
     rows.push_back(fact("time", "host bound",
-                        fmt::format("{:.0f} % idle, {:.0f} % of the time waiting for the host (trace-query gaps)",
-                                    100 * idle.idle_share(), 100 * idle.host_share()),
+                        fmt::format("from the first to the last step {:.0f} % idle, {:.0f} % of the time waiting for "
+                                    "the host (trace-query gaps)",
+                                    100 * in_steps.idle_share(), 100 * in_steps.host_share()),
                         "text"));
   }
   const ModelFacts model = model_facts(workload.index(), workload.classes().traits());
@@ -124,6 +127,10 @@ std::vector<Row> findings(Workload& workload) {
 void merge(Report& report, std::vector<Row> rows) {
   const auto section = [](const Row& row) { return std::get<std::string>(row[0]); };
   const auto is = [&](const char* name) { return [&section, name](const Row& row) { return section(row) == name; }; };
+  const auto is_in_step = [](const Row& row) {
+    return std::get<std::string>(row[1]).starts_with("kernel time in a step");
+  };
+  if (std::any_of(rows.begin(), rows.end(), is_in_step)) std::erase_if(report.rows, is_in_step);
   const auto steps = std::find_if(report.rows.begin(), report.rows.end(), is("steps"));
   auto place = static_cast<std::size_t>(steps - report.rows.begin());
   if (std::any_of(rows.begin(), rows.end(), is("steps"))) std::erase_if(report.rows, is("steps"));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -19,6 +21,15 @@ void explain_empty(const CommandLine& line, Workload& workload, TraceReport& res
   }
 }
 
+// People see the clock of a period where it is not the usual one.
+void drop_usual_clock(const CommandLine& line, Report& report) {
+  if (line.renderer().audience != Audience::kHuman || line.has("columns")) return;
+  const auto is_host = [place = find_column(report.columns, "period_on")](const Row& row) {
+    return place && row[*place] == Cell("host");
+  };
+  if (std::none_of(report.rows.begin(), report.rows.end(), is_host)) remove_column(report, "period_on");
+}
+
 void add_steady_note(Workload& workload, std::vector<std::string>& notes) {
   Statement steady(workload.index().database(), "SELECT min(step), max(step) FROM temp.step_figures WHERE steady = 1");
   if (!steady.step() || steady.is_null(0) || steady.int64(0) == steady.int64(1)) return;
@@ -33,6 +44,7 @@ int run_steps(std::span<const std::string> args) {
   const Parameters parameters = {{"steady", std::int64_t{line.has("steady")}}};
   return run_pass_reports(line, {"steps", "steps", {}, parameters, [&](Workload& workload, TraceReport& result) {
                                    explain_empty(line, workload, result);
+                                   drop_usual_clock(line, result.report);
                                    add_steady_note(workload, result.warnings);
                                  }});
 }
@@ -44,6 +56,7 @@ int run_phases(std::span<const std::string> args) {
   return run_pass_reports(
       line, {"phases", "phases", requested_pass_options(line), {}, [&](Workload& workload, TraceReport& result) {
                explain_empty(line, workload, result);
+               drop_usual_clock(line, result.report);
              }});
 }
 

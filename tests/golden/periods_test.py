@@ -1,0 +1,155 @@
+"""One period: from the start of a step's work on the device to that of the next. `phases`, `steps`, `ls`, `trend`, `compare`,
+the page and the recipes name the same figure where they name the same steps; the host's is `host_period`."""
+import json
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from report_oracle import middle  # noqa: E402
+from report_page import report_page  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, require, run,  # noqa: E402
+                         scratch_folder, skip_without_traces)
+
+SERVER = ("--layers", 2, "--mix", "P,D*5", "--steps", 18, "--batch", 8, "--seed", 3, "--python-stacks", "off")
+DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
+OTHERS = ("other/nsys_2gpu_after.sqlite", "other/nsys_2gpu_before.sqlite", "other/rocprofv3_908_results.json.gz")
+
+
+def rows(command, *arguments):
+    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *arguments).stdout)["rows"]
+
+
+def steps_of(index):
+    return [row for row in rows("steps", index) if row["step"] is not None]
+
+
+def recipe(name, index, *keys):
+    done = run("trace-query", "sql", "-q", "--json", "--recipe", name, index).stdout
+    return {row["phase"]: tuple(row[key] for key in keys) for row in json.loads(done)["rows"]}
+
+
+def check_phases(index, found):
+    """Medians over the steps that one of the same kind follows; tokens of the same steps."""
+    phases = {row["phase"]: row for row in rows("phases", index) if row["phase"] != "[no step]"}
+    usual = recipe("step_times", index, "periods", "period_median_ns")
+    for phase, row in phases.items():
+        own = [step for step in found if step["phase"] == phase and step["next_phase"] == phase]
+        for key in ("period", "host_period"):
+            values = [step[key] for step in own if step[key] is not None]
+            equal(row[key], middle(values) if values else None, f"{phase}: {key}")
+        equal({step["period_on"] for step in own} or {None}, {row["period_on"]}, f"{phase}: on which clock")
+        equal(usual[phase], (len(own), row["period"]), f"{phase}: recipe step_times")
+        tokens = [(step["context_tokens"] or 0) + (step["generation_tokens"] or 0) for step in own
+                  if step["context_tokens"] is not None or step["generation_tokens"] is not None]
+        if tokens and sum(tokens):
+            expected = sum(tokens) * 1e9 / sum(step["period"] for step in own)
+            require(abs(row["tokens_per_s"] - expected) <= 0.06, f"{phase}: {row['tokens_per_s']} tokens/s, not {expected}")
+    return phases
+
+
+def check_catalogue(index, folder, phases):
+    """`ls` and `trend` name the period of the phase that they name."""
+    (listed,) = json.loads(run("trace-query", "ls", index.parent, "--where", f"index_path LIKE '%{index.name}'", "--json").stdout)["rows"]
+    if listed["phase"] is None:
+        return
+    own = phases[listed["phase"]]["period"]
+    equal(listed["period"], None if own is None else int(own + 0.5), "ls")
+    trend = json.loads(run("trace-query", "trend", index, "--phase", listed["phase"], "--json").stdout)
+    points = next(section["rows"] for section in trend["sections"] if section["section"] == "points")
+    equal([point["value"] for point in points], [listed["period"]], "trend")
+
+
+def check_compared(index, folder, found):
+    """Those that `compare` and the page count are periods of steps, each once."""
+    devices = open_index(index).execute("SELECT count(DISTINCT device_id) FROM stream WHERE id IN (SELECT stream_id FROM kernel)").fetchone()[0]
+    if devices > 1:
+        return
+    known = Counter((step["phase"], step["period"]) for step in found if step["next_phase"] == step["phase"] and step["period_on"] == "device")
+    path = folder / "samples.json"
+    run("trace-query", "compare", index, "--save-baseline", path)
+    samples = [(kind["kind"], period) for kind in json.loads(path.read_text())["kinds"] for period in kind["samples"].get("period", ())]
+    equal(Counter(samples) - known, Counter(), "periods that compare alone knows")
+    for phase in {phase for phase, _ in known}:
+        require(any(kind == phase for kind, _ in samples), f"{phase}: compare knows no period")
+    _, data = report_page(index, folder / "page.html")
+    for picture in data["pictures"]:
+        if picture["kind"] == "distribution" and picture["measure"] == "period" and picture["phase"] in {phase for phase, _ in known}:
+            shown = Counter((picture["phase"], value) for value in picture["sides"][0]["values"])
+            equal(shown - known, Counter(), f"{picture['phase']}: periods that the page alone knows")
+
+
+def check_trace(trace, index, folder):
+    ingest(trace, index)
+    found = steps_of(index)
+    phases = check_phases(index, found)
+    if json.loads(run("trace-query", "info", "--json", index).stdout) and phases:
+        check_catalogue(index, folder, phases)
+    if any(step["kernels"] for step in found):
+        check_compared(index, folder, found)
+    index.unlink()
+
+
+def stretched(path, longer, factor):
+    """The same run on a device that takes longer for all that it does."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    device = [event for event in document["traceEvents"] if event.get("cat") in DEVICE]
+    begin = min(event["ts"] for event in device)
+    for event in device:
+        event["ts"], event["dur"] = begin + (event["ts"] - begin) * factor, event["dur"] * factor
+    longer.write_text(json.dumps(document), encoding="utf-8")
+    return longer
+
+
+def check_stretched(folder):
+    """A slower device is seen by every report, though the host's marks are where they were."""
+    path = make_trace(folder / "usual.json", *SERVER)
+    usual = ingest(path, folder / "usual.tracedb")
+    longer = ingest(stretched(path, folder / "longer.json", 1.15), folder / "longer.tracedb")
+    before, after = ({row["phase"]: row for row in rows("phases", index)} for index in (usual, longer))
+    require(abs(after["decode"]["period"] / before["decode"]["period"] - 1.15) < 1e-4, (before, after))
+    equal(after["decode"]["host_period"], before["decode"]["host_period"], "the host's")
+    equal(after["decode"]["period_on"], "device", "on which clock")
+    points = [section["rows"] for section in json.loads(run("trace-query", "trend", "--phase", "decode", "--json", usual, longer).stdout)["sections"]
+              if section["section"] == "points"][0]
+    shorter, taller = sorted(point["value"] for point in points)
+    require(abs(taller / shorter - 1.15) < 1e-4, points)
+
+
+def check_host_only(folder):
+    """Steps that run nothing on a device have the period of the host, which is marked."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": 1000 * i, "dur": 900} for i in range(4)]
+    events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 9000, "dur": 10, "args": {"device": 0, "stream": 7}})
+    (folder / "host.json").write_text(json.dumps({"traceEvents": events}))
+    index = ingest(folder / "host.json", folder / "host.tracedb")
+    equal([(row["period"], row["period_on"], row["host_period"]) for row in steps_of(index)],
+          [(1_000_000, "host", 1_000_000)] * 3 + [(None, None, None)], "steps")
+    (phase,) = [row for row in rows("phases", index) if row["phase"] != "[no step]"]
+    equal((phase["period"], phase["period_on"]), (1_000_000, "host"), "phases")
+    said = run("trace-query", "phases", index).stderr
+    require("no step runs anything on a device: periods are those of the host" in said, said)
+
+
+def check_named(folder):
+    """The DDP run of the issue: the host runs ahead, and no step can end sooner than the device is busy with it."""
+    index = ingest(TRACES / "kineto/resnet_checkpoint_ddp_mi300x.json.gz", folder / "ddp.tracedb")
+    (phase,) = [row for row in rows("phases", index) if row["phase"] == "train"]
+    equal((round(phase["period"] / 1e4), round(phase["host_period"] / 1e4)), (1898, 1639), "10 us")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        cases.run("a slower device", check_stretched, folder)
+        cases.run("steps of the host alone", check_host_only, folder)
+        cases.run("made server", check_trace, make_trace(folder / "server.json", *SERVER), folder / "server.tracedb", folder)
+        if not skip_without_traces(cases, TRACES):
+            cases.run("a host that runs ahead", check_named, folder)
+            others = [TRACES / name for name in OTHERS]
+            for trace in [*kineto_traces(), *(path for path in others if path.exists())]:
+                cases.run(f"{trace.name}", check_trace, trace, folder / f"{trace.name}.tracedb", folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
