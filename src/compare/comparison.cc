@@ -44,7 +44,9 @@ class Comparer {
       : a_(baseline), b_(candidate), kernel_names_(kernel_names), options_(options) {}
 
   Comparison run() {
-    StepMatch match = match_steps(a_, b_, options_.normalise == Normalise::kNone);
+    StepMatch match = options_.step ? match_step(a_, b_, *options_.step)
+                                    : match_steps(a_, b_, options_.normalise == Normalise::kNone);
+    out_.step = options_.step;
     out_.recording_difference = recording_difference(a_.recorded.recording, b_.recorded.recording);
     out_.normalise = options_.normalise;
     name_kinds(match.groups);

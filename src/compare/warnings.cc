@@ -187,7 +187,14 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
     about_group(group, out);
   }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");
-  return out.take();
+  std::vector<CompareWarning> all = out.take();
+  if (!comparison.step) return all;
+  // Both sides are one trace, and one step is what was asked for.
+  std::erase_if(all, [](const CompareWarning& warning) {
+    return warning.side == "baseline" || warning.code == "capture_length";
+  });
+  for (CompareWarning& warning : all) warning.side = "both";
+  return all;
 }
 
 }  // namespace tracedb

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "present/cells.h"
-#include "present/claim_words.h"
+#include "present/page_words.h"
 #include "present/reason_words.h"
 #include "present/side_names.h"
 #include "present/step_words.h"
@@ -48,7 +48,7 @@ class Writer : PageWriter {
       }
       add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
     }
-    verdicts();
+    if (!one_step()) verdicts();
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
     fusions();
     warnings();
@@ -63,12 +63,15 @@ class Writer : PageWriter {
     return with(std::move(sentence), {"phase", group.group.label});
   }
 
+  [[nodiscard]] const std::optional<std::uint32_t>& one_step() const { return input_.in.comparison.step; }
+
   static const Change& judged(const GroupReasons& group) {
     return group.group->metric(group.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
   }
 
   // "decode"; a kind of steps that no annotation names is just a step.
-  static std::string step_of(const GroupReasons& group) {
+  std::string step_of(const GroupReasons& group) const {
+    if (one_step()) return names_.candidate;
     const std::string& label = group.group->group.label;
     return group.group->group.whole_trace ? "the trace" : label == "unknown" ? "a step" : label;
   }
@@ -86,6 +89,7 @@ class Writer : PageWriter {
 
   // What the means are of.
   std::string mean_of(const GroupReasons& group) const {
+    if (one_step()) return fmt::format("mean of {} others", group.group->baseline.device_steps);
     if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));
     const bool steps = unit(group, false) == " a step" || unit(group, true) == " a step";
     return steps ? "mean of a step, and a whole trace" : "of the whole trace";
@@ -100,6 +104,7 @@ class Writer : PageWriter {
     if (Sentence bar = no_usual_step(words_, group); !bar.text.empty()) {
       return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
     }
+    if (one_step() && a > 0 && b > 0) return step_headline(group, names_.candidate, a, b, why_sentence(group));
     if (a <= 0 || b <= 0) {
       return say("compare.times", "{kind}{baseline_time:time} and {candidate_time:time}{unit}.",
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
@@ -131,8 +136,8 @@ class Writer : PageWriter {
              unit,
              {"baseline", names_.baseline},
              {"baseline_time", a},
-             {"difference", difference_text(a, b)},
-             {"few_steps", few_steps_text(*group.group, change)},
+             {"difference", difference(a, b)},
+             {"few_steps", few_steps(group, change)},
              {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
@@ -273,7 +278,8 @@ class Writer : PageWriter {
                                {"against", reason.opposing ? " against it:" : ""},
                                {"reason", reason_text(words_, group, reason)}});
     add(BlockKind::kItem, of(group, with(text, {"number", number})), fmt::format("{}.", number));
-    const std::string next = next_command(group, reason, input_.in, "$A", "$B");
+    const std::string next =
+        one_step() ? step_command(group, reason, input_.in) : next_command(group, reason, input_.in, "$A", "$B");
     if (commands_.insert(next).second) add(BlockKind::kCommand, next, "   ");
   }
 
@@ -330,6 +336,12 @@ class Writer : PageWriter {
   }
 
   void more() {
+    if (one_step()) {
+      add(BlockKind::kHeading, "More");
+      add(BlockKind::kCommand, fmt::format("T={}", shell_word(input_.candidate)));
+      add(BlockKind::kCommand, fmt::format("trace-query compare $T --step {} --section ledger", *one_step()));
+      return;
+    }
     add(BlockKind::kHeading, say("compare.sides", "More (A, the baseline: {baseline}; B: {candidate})",
                                  {{"baseline", input_.in.baseline.description.devices},
                                   {"candidate", input_.in.candidate.description.devices}}));

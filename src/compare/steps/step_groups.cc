@@ -111,6 +111,20 @@ class Matcher {
   Matcher(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step)
       : baseline_(baseline), candidate_(candidate), every_step_(every_step) {}
 
+  StepMatch of_step(std::uint32_t number) {
+    if (candidate_.steps.steps.empty()) return {};
+    for (auto& [kind, buckets] : kinds_of(candidate_)) {
+      for (auto& [bucket, steps] : buckets) {
+        const auto is_own = [&](std::uint32_t i) { return candidate_.work.steps[i].step == number + 1; };
+        const auto others = std::stable_partition(steps.begin(), steps.end(), is_own);
+        add(std::string(to_string(kind)), group_side(baseline_, kind, {others, steps.end()}, false),
+            group_side(candidate_, kind, {steps.begin(), others}, true), "");
+      }
+    }
+    finish();
+    return std::move(out_);
+  }
+
   StepMatch run() {
     if (baseline_.steps.steps.empty() || candidate_.steps.steps.empty()) {
       whole_traces();
@@ -297,6 +311,10 @@ std::string_view bar_of(const GroupSide& side) {
 
 StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step) {
   return Matcher(baseline, candidate, every_step).run();
+}
+
+StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candidate, std::uint32_t step) {
+  return Matcher(baseline, candidate, false).of_step(step);
 }
 
 }  // namespace tracedb

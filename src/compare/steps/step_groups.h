@@ -56,4 +56,8 @@ std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uin
 // "two kinds of steps": why the times of its steps are no evidence of how long a step takes; "" where they are.
 std::string_view bar_of(const GroupSide& side);
 
+// One step of the candidate, counted from 0, against the other steps of its kind and batch, as one group for each kind
+// of device steps. No group: there is no such step with device work, or no other like it.
+StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candidate, std::uint32_t step);
+
 }  // namespace tracedb

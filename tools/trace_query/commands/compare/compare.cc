@@ -33,7 +33,7 @@ int run_section(const Command& command, std::span<const std::string> args) {
 // Options of comparisons of two traces by our own method: a gate that is ignored would let everything pass.
 void refuse_own_options(const CommandLine& line, std::string_view with) {
   for (const char* option : {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline",
-                             "baseline-file", "min-confidence", "allow-different-work"}) {
+                             "baseline-file", "min-confidence", "allow-different-work", "step"}) {
     if (!line.has(option)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
   }
@@ -58,6 +58,8 @@ int run_compare(std::span<const std::string> args) {
       "by", OptionKind::kValue,
       "rows of the ledger: op (default), role, layer, layer,op, layer,role or kernel; with role also section roles;\n"
       "class: operations and ledger by the plain classes, also where the two traces name one operation differently");
+  line.add("step", OptionKind::kValue,
+           "of one trace: why this step takes longer or less long than the others of its kind and batch");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
   line.add(
@@ -99,6 +101,7 @@ const Command kCompareCommand = {
     "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
     "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
     "  trace-query compare mi300x.json.gz h100.json.gz -o why.html\n"
+    "  trace-query compare tonight.json.gz --step 7\n"
     "  trace-query compare yesterday/ today/\n"
     "  trace-query compare a.json.gz b.json.gz --method wafer\n"
     "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",

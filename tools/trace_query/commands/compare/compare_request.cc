@@ -108,8 +108,24 @@ bool inconclusive_fails(const CommandLine& line) {
   throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
 }
 
+std::optional<std::uint32_t> requested_step(const CommandLine& line) {
+  const auto text = line.knows("step") ? line.text("step") : std::nullopt;
+  if (!text) return std::nullopt;
+  const auto step = parse_int64(*text);
+  if (!step || *step < 0 || *step > INT32_MAX)
+    throw Error(ErrorCode::kUsage, fmt::format("--step {}: give the number of a step", *text));
+  for (const char* option : {"gate", "baseline-file", "save-baseline"}) {
+    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --step", option));
+  }
+  if (line.inputs().size() != 1) {
+    throw Error(ErrorCode::kUsage, "compare: --step compares a step of one trace with the others of that trace");
+  }
+  return static_cast<std::uint32_t>(*step);
+}
+
 CompareRequest parse_compare_request(const CommandLine& line) {
   CompareRequest out;
+  out.options.step = requested_step(line);
   if (line.knows("section")) {
     out.sections = requested_sections(line);
     const bool human = line.renderer().audience == Audience::kHuman;

@@ -23,4 +23,7 @@ bool inconclusive_fails(const CommandLine& line);
 
 CompareRequest parse_compare_request(const CommandLine& line);
 
+// Of --step; nullopt: two traces are compared.
+std::optional<std::uint32_t> requested_step(const CommandLine& line);
+
 }  // namespace tracedb

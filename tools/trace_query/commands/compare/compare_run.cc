@@ -26,7 +26,8 @@ namespace tracedb {
 namespace {
 
 // Labels that tell the inputs apart: file names, or as much of the paths as differs.
-std::vector<std::string> labels_of(std::span<const std::string> inputs) {
+std::vector<std::string> labels_of(std::span<const std::string> inputs, const CommandLine& line) {
+  if (const auto step = requested_step(line)) return {"the usual step", fmt::format("step {}", *step)};
   std::vector<std::string> labels;
   for (const std::string& input : inputs) labels.push_back(std::filesystem::path(input).filename().string());
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -37,7 +38,7 @@ std::vector<std::string> labels_of(std::span<const std::string> inputs) {
 
 ComparedTraces load(const std::vector<OpenedTrace>& opened, std::span<const std::string> inputs,
                     const CommandLine& line, const ActiveRules& rules) {
-  const std::vector<std::string> labels = labels_of(inputs);
+  const std::vector<std::string> labels = labels_of(inputs, line);
   std::vector<TraceSource> sources;
   for (std::size_t i = 0; i < opened.size(); ++i) sources.push_back({opened[i].index, labels[i]});
   return load_traces(sources, {line.text("step-regex")}, rules.get());
@@ -296,7 +297,7 @@ std::vector<std::string> compare_all(const CompareRequest& request, Results& res
     for (const CompareWarning& warning : own.warnings) {
       notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
       // Sections without a row do not say why.
-      if (own.groups.empty() && warning.severity == "warning") output.note(warning.text);
+      if (own.groups.empty() && warning.severity == "warning" && !own.step) output.note(warning.text);
     }
     if (!request.gate) continue;
     for (const GroupComparison& group : own.groups) {
@@ -330,7 +331,9 @@ struct OpenedInputs {
 // Those that can be read; without the baseline nothing is compared.
 OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output& output) {
   OpenedInputs out;
-  for (const std::string& input : line.inputs()) {
+  std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  if (requested_step(line)) inputs.push_back(inputs.front());  // the trace is both sides
+  for (const std::string& input : inputs) {
     const auto open = [&] { out.traces.push_back(open_trace(input, line)); };
     if (out.traces.empty()) {
       open();
@@ -338,6 +341,7 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
       continue;
     }
     out.inputs.push_back(input);
+    if (out.inputs.size() == 2 && requested_step(line)) continue;  // said already
     for (const std::string& note : out.traces.back().notes) output.note(fmt::format("{}: {}", input, note));
   }
   return out;
@@ -369,7 +373,7 @@ int run_comparison(const CommandLine& line) {
                     "by rank: trace-query compare JOB OTHER_JOB)",
                     line.command().name, printable_path(line.positional().front()), first));
   }
-  if (line.inputs().size() < 2) {
+  if (line.inputs().size() < 2 && !requested_step(line)) {
     throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
                                                line.command().name, line.command().usage));
   }
@@ -382,6 +386,9 @@ int run_comparison(const CommandLine& line) {
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   const std::vector<std::string> notes = compare_all(request, results, output);
+  if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("--step {}: no step with device work, or none like it", *step));
+  }
   note_uncertain_fusions(request, results.comparisons, output);
   Printer printer(line, output);
   if (line.page()) {

@@ -1,31 +1,37 @@
-#include "present/claim_words.h"
+#include "present/page_words.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "present/cells.h"
+#include "present/reason_words.h"
+
 namespace tracedb {
-namespace {
-
-constexpr double kTimes = 1.2;  // from here on, a ratio says more than a percentage
-
-}  // namespace
-
-Sentence difference_text(double baseline, double candidate) {
-  const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
-  const bool faster = candidate < baseline;
-  if (ratio >= kTimes) {
-    return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
-               {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
-  }
-  return say("share", "{share:.1f%} {how}",
-             {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});
+Sentence step_headline(const GroupReasons& group, const std::string& step, double usual, double own,
+                       const Sentence& why) {
+  const std::string& label = group.group->group.label;
+  const Sentence how = std::abs(own / usual - 1) < kLeastChange
+                           ? say("as_usual", "takes as long as")
+                           : say("differs", "is {change:time} {how} than",
+                                 {{"change", std::abs(own - usual)}, {"how", own > usual ? "longer" : "shorter"}});
+  return say("compare.step",
+             "{step} {how} the usual {kind}step ({measure} {candidate_time:time}, of {n:# other} "
+             "{baseline_time:time}).{why}",
+             {{"step", step},
+              {"how", how},
+              {"kind", label == "unknown" ? "" : label + " "},
+              {"measure", group.by_period ? "period" : "span"},
+              {"candidate_time", own},
+              {"n", group.group->baseline.device_steps},
+              {"baseline_time", usual},
+              {"why", why}});
 }
 
-Sentence few_steps_text(const GroupComparison& group, const Change& change) {
-  if (group.group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
-  if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
-  return say("steps", " ({baseline} and {candidate} steps)",
-             {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
+std::string step_command(const GroupReasons& group, const Reason& reason, const SectionInput& in) {
+  std::string text = next_command(group, reason, in, "$T", fmt::format("$T --step {}", in.comparison.step.value_or(0)));
+  if (const std::size_t twice = text.find("$T $T"); twice != std::string::npos) text.erase(twice, 3);
+  return text;
 }
 
 Sentence share_text(const GroupReasons& group, const Reason& reason) {

@@ -1,16 +1,22 @@
-// Sentences of the page of a comparison about what its figures carry, and about what they do not. Pure.
+// Sentences of the page of a comparison that stand by themselves.
 #pragma once
 
+#include <string>
+
 #include "base/text/sentence.h"
+#include "compare/reasons.h"
 #include "present/reason_words.h"
 
 namespace tracedb {
 
-// "2.4 times the throughput", "3.1 % longer".
-Sentence difference_text(double baseline, double candidate);
+// "step 7 is 37.7 ms longer than the usual decode step (period 56.6 ms, of 29 others 18.9 ms)." and why. Of a
+// comparison of one step (Comparison::step), which is named `step`; times in ns.
+Sentence step_headline(const GroupReasons& group, const std::string& step, double usual, double own,
+                       const Sentence& why);
 
-// One step says how long that one took; "" of more.
-Sentence few_steps_text(const GroupComparison& group, const Change& change);
+// Where to look next, as next_command(): the trace ($T) is the only operand of `compare`, and the step a selection of
+// the other reports.
+std::string step_command(const GroupReasons& group, const Reason& reason, const SectionInput& in);
 
 // " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
 Sentence share_text(const GroupReasons& group, const Reason& reason);

@@ -1,0 +1,112 @@
+"""`compare TRACE --step N`: why one step takes longer than the others of its kind and batch."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from report_page import read_page  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder,  # noqa: E402
+                         skip_without_traces)
+
+STALL = 37_700_000  # ns
+SLOW = 5_000_000
+COMMON = ("--layers", 2, "--mix", "D", "--steps", 16, "--batch", 8, "--seed", 5, "--python-stacks", "off")
+DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def shifted(document, at, ns):
+    """All that begins at `at` us or later, later by so many ns."""
+    for event in document["traceEvents"]:
+        if event.get("ph") in ("X", "s", "f") and event["ts"] >= at:
+            event["ts"] += ns / 1000
+
+
+def made(folder, name, change):
+    """A trace of decode steps that `change` makes of the usual one and the truth about it."""
+    path = make_trace(folder / "usual.json", *COMMON)
+    steps = json.loads(Path(f"{path}.truth.json").read_text(encoding="utf-8"))["steps"]
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document, steps)
+    (folder / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+    return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
+
+
+def stalled(document, steps):
+    shifted(document, steps[8]["ts"] / 1000, STALL)
+
+
+def slowed(document, steps):
+    """One kernel of step 7 takes longer, and all later work of the device comes later."""
+    first, last = steps[7]["gpu_begin"] / 1000, steps[7]["gpu_end"] / 1000
+    kernels = [event for event in document["traceEvents"] if event.get("cat") == "kernel" and first <= event["ts"] < last]
+    slow = max(kernels, key=lambda event: event["dur"])
+    end = slow["ts"] + slow["dur"]
+    slow["dur"] += SLOW / 1000
+    for event in document["traceEvents"]:
+        if event.get("cat") in DEVICE and event["ts"] >= end - 1e-6:
+            event["ts"] += SLOW / 1000
+    return slow
+
+
+def page(index, step, *options):
+    return " ".join(run("trace-query", "compare", "-q", index, "--step", step, *options).stdout.split())
+
+
+def reasons(index, step):
+    return json.loads(run("trace-query", "compare", "-q", "--json", index, "--step", step).stdout)["reasons"]
+
+
+def check_stalled(folder):
+    index = made(folder, "stalled", stalled)
+    text = page(index, 7)
+    require(text.startswith("step 7 is 37.7 ms longer than the usual decode step (period "), text)
+    first = reasons(index, 7)[0]
+    require(first["cause"] == "between_steps" and abs(first["change"] - STALL) < 0.01 * STALL, first)
+    require("--step 7" in text and "$B" not in text and "Verdict" not in text, text)
+    text = page(index, 4)
+    require(text.startswith("step 4 takes as long as the usual decode step"), text)
+
+
+def check_slowed(folder):
+    index = made(folder, "slowed", slowed)
+    text = page(index, 7)
+    require(text.startswith("step 7 is 5.0"), text)
+    first = reasons(index, 7)[0]
+    require(first["cause"] == "operation" and abs(first["change"] - SLOW) < 0.02 * SLOW, first)
+
+
+def check_use(folder):
+    index = made(folder, "plain", lambda document, steps: None)
+    for options, what in ((("--step", 7, "--gate", 5), "--gate does not go with --step"), (("--step", 99), "--step 99"),
+                          (("--step", "x"), "--step x"), ((index, "--step", 7), "one trace")):
+        done = run("trace-query", "compare", index, *options, check=False)
+        equal((done.returncode, len(done.stderr.splitlines())), (2, 1), f"{options}: {done.stderr}")
+        require(what in done.stderr, done.stderr)
+    run("trace-query", "compare", "-q", index, "--step", 7, "-o", folder / "step.html")
+    _, data = read_page(folder / "step.html")
+    equal([side["label"] for side in data["sides"]], ["the usual step", "step 7"], "sides of the page")
+
+
+def check_real(folder):
+    """The longest of nine decode steps is told by what is longer in it."""
+    index = ingest(TRACES / "kineto/llama_tp4_vllm_mi300x.pt.trace.json.gz", folder / "llama.tracedb")
+    rows = json.loads(run("trace-query", "steps", "-q", "--json", index).stdout)["rows"]
+    periods = {row["step"]: row["period"] for row in rows if row["phase"] == "decode" and row["next_phase"] == "decode"}
+    longest = max(periods, key=periods.get)
+    text = page(index, longest)
+    require(text.startswith(f"step {longest} is ") and "longer than the usual decode step" in text, text)
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        cases.run("a stalled step", check_stalled, folder)
+        cases.run("a slow kernel", check_slowed, folder)
+        cases.run("wrong and right use", check_use, folder)
+        if not skip_without_traces(cases, TRACES):
+            cases.run("a real trace", check_real, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
