@@ -8,7 +8,7 @@ import re
 import sys
 
 FOLDERS = ("src", "tools", "schema", "tests", "benchmarks")
-MOST_LINES = 400
+MOST_LINES = 600
 MOST_BYTES = 1_000_000
 # Written so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
