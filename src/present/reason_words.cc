@@ -183,16 +183,37 @@ class ReasonWords {
         place.kind == PlaceKind::kLayers && place.layers.empty()
             ? say("layers", " in {moved} of {compared} layers", {{"moved", place.moved}, {"compared", place.compared}})
             : Sentence{};
-    return told("{what}{at} {how}{layers}: {times}{kernels}{interval}{roles}{pair}",
+    return told("{what}{at} {how}{layers}: {times}{kernels}{companions}{interval}{roles}{pair}",
                 {what,
                  at,
                  {"how", change_.change > 0 ? "slower" : "faster"},
                  {"layers", layers},
                  times,
                  kernels,
+                 {"companions", companions()},
                  {"interval", interval_text(reason_)},
                  {"roles", roles()},
                  {"pair", pair()}});
+  }
+
+  // "; of them 160 -> 0 that end another's work": ops and kernels count those as the classes that they are.
+  [[nodiscard]] Sentence companions() const {
+    const GroupComparison& group = group_;
+    const KernelNameTable& names = words_.in.kernel_names;
+    const auto count = [&](const GroupWork& side) {
+      std::int64_t n = 0;
+      for (const WorkCell& cell : side.cells) {
+        const bool same = names.op_name(group.levels.op_of(cell.name, names)) == reason_.op;
+        if (same && cell.work == Work::kCompute && names.entries()[cell.name].host) n += cell.sum.n;
+      }
+      return n;
+    };
+    if (!reason_.whole_row) return {};
+    const double a = group.baseline_per_unit(count(group.baseline)),
+                 b = group.candidate_per_unit(count(group.candidate));
+    if (a + b <= 0) return {};
+    return say("companions", "; of them {baseline:count} -> {candidate:count} that end another's work",
+               {{"baseline", a}, {"candidate", b}});
   }
 
   // "; gate_up +1.17 ms, down +701 us": where one role does not say it all.
