@@ -162,6 +162,19 @@ std::string tables_html(const ReportPage& page) {
   return out;
 }
 
+void figure(DataWriter& data, const FigureValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    data.text(*text);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    data.number(*integer);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    data.real(*real);
+  } else {
+    data.null();
+  }
+}
+
+// What the pictures are drawn from, and for programs, what is said: as `sentences` of compare --json.
 std::string data_json(const ReportPage& page, std::span<const Picture* const> pictures) {
   DataWriter data;
   data.open('{').member("version", 1).member("kind", page.kind).key("sides").open('[');
@@ -173,6 +186,13 @@ std::string data_json(const ReportPage& page, std::span<const Picture* const> pi
   for (const Picture* picture : pictures) {
     data.open('{').member("id", picture->id).member("kind", picture->kind).member("title", picture->title);
     data.member("note", picture->note).json(picture->data).close('}');
+  }
+  data.close(']').key("sentences").open('[');
+  for (const Block& block : page.text) {
+    if (block.id.empty()) continue;
+    data.open('{').member("id", block.id).member("text", block.text).key("figures").open('{');
+    for (const auto& [name, value] : block.figures) figure(data.key(name), value);
+    data.close('}').close('}');
   }
   return data.close(']').close('}').take();
 }

@@ -34,10 +34,6 @@ constexpr double kWorthSaying = 0.01;
 constexpr std::size_t kMostParts = 3;
 constexpr double kWorthNaming = 0.05;  // in the first sentence
 
-std::string percent(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "unknown";
-}
-
 // The steps of one kind, and where their time goes.
 struct GroupTime {
   const GroupComparison& group;
@@ -67,12 +63,14 @@ class TraceWords : PageWriter {
   Page run() {
     if (groups_.empty()) {
       const std::string& without = in_.trace.description.without_device;
-      add(BlockKind::kHeadline, !without.empty()        ? "The trace: " + without + "."
-                                : in_.selection.empty() ? "The trace has no kernels to report on."
-                                                        : "No device work matches " + in_.selection + ".");
+      add(BlockKind::kHeadline,
+          !without.empty() ? say("report.without_device", "The trace: {why}.", {{"why", without}})
+          : in_.selection.empty()
+              ? say("report.no_kernels", "The trace has no kernels to report on.")
+              : say("report.no_match", "No device work matches {selection}.", {{"selection", in_.selection}}));
     } else {
       find_host();
-      add(BlockKind::kHeadline, headline());
+      add(BlockKind::kHeadline, with(headline(), phase_of(groups_.front())));
       steps();
       for (std::size_t i = 0; i < std::min(groups_.size(), kMostGroupsSaid); ++i) where(groups_[i], i == 0);
     }
@@ -89,38 +87,51 @@ class TraceWords : PageWriter {
     return is_named ? fmt::format("a {} step", group.group.label) : "a step";
   }
 
+  static Figure phase_of(const GroupTime& of) { return {"phase", of.group.group.label}; }
+
   [[nodiscard]] std::string phase_option(const GroupComparison& group) const {
     if (group.group.whole_trace || only_unknown(in_.trace.steps)) return "";
     return fmt::format(" --phase {}", to_string(group.group.candidate.kind));
   }
 
-  [[nodiscard]] std::string headline() const {
+  [[nodiscard]] Sentence headline() const {
     const GroupTime& main = groups_.front();
-    const std::size_t n = main.side().device_steps.size();
-    std::string text = in_.trace.description.devices + ": ";
+    const Figure devices{"devices", in_.trace.description.devices}, step{"step", step_words(main.group)};
     if (!main.side().slow.empty()) {
-      return text + fmt::format("{}s are of two kinds: {}.", step_words(main.group).substr(2),
-                                kinds_words(in_.trace, main.side(), host_).text);
+      return say(
+          "report.two_kinds", "{devices}: {step}s are of two kinds: {kinds}.",
+          {devices, {"step", step_words(main.group).substr(2)}, {"kinds", kinds_words(in_.trace, main.side(), host_)}});
     }
+    const Figure time{"time", main.total()}, verdict{"verdict", this->verdict(main)};
     if (main.group.group.whole_trace) {
-      text += fmt::format("the trace takes {} and shows no steps. ", brief_time(main.total()));
-    } else {
-      const std::string left_out = left_out_words(in_.trace, main.side()).text;
-      text += fmt::format("{} {} {} ({}{}{}{}). ", step_words(main.group),
-                          main.by_period()          ? "takes"
-                          : main.side().overlapping ? "overlaps with others and takes"
-                                                    : "spans",
-                          brief_time(main.total()), n > 1 ? "mean of " : "", counted(n, "step"),
-                          left_out.empty() ? "" : "; left out: ", left_out);
+      return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}",
+                 {devices, time, verdict});
     }
-    return text + verdict(main) + before_first_work(main);
+    const std::size_t n = main.side().device_steps.size();
+    return say("report.headline", "{devices}: {step} {takes} {time:time} ({mean}{n:# step}{left_out}).{verdict}{lag}",
+               {devices,
+                step,
+                {"takes", main.by_period()          ? "takes"
+                          : main.side().overlapping ? "overlaps with others and takes"
+                                                    : "spans"},
+                time,
+                {"mean", n > 1 ? "mean of " : ""},
+                {"n", n},
+                {"left_out", left_out(main)},
+                verdict,
+                {"lag", before_first_work(main)}});
+  }
+
+  [[nodiscard]] Sentence left_out(const GroupTime& of) const {
+    Sentence steps = left_out_words(in_.trace, of.side());
+    return steps.text.empty() ? steps : say("left_out", "; left out: {steps}", {{"steps", std::move(steps)}});
   }
 
   // Spans leave out what comes before them: nobody else says so of steps that have no period.
-  [[nodiscard]] std::string before_first_work(const GroupTime& of) const {
+  [[nodiscard]] Sentence before_first_work(const GroupTime& of) const {
     // What ran before is known only where all work is selected and in steps.
     if (of.by_period() || of.group.group.whole_trace || !in_.selection.empty() || in_.trace.work.outside_kernels > 0)
-      return "";
+      return {};
     const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
     std::vector<std::int64_t> lags, hosts;
     for (const std::uint32_t index : of.group.group.candidate.device_steps) {
@@ -133,9 +144,11 @@ class TraceWords : PageWriter {
       hosts.push_back(facts.dur);
     }
     const double wait = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
-    if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return "";
-    return fmt::format(" But on the host {} takes {}, and its first work on the device starts after {}.",
-                       step_words(of.group), brief_time(host), brief_time(wait));
+    if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return {};
+    return say("lag",
+               " But on the host {step} takes {host:time}, and its first work on the device starts after {wait:time}"
+               " (medians).",
+               {{"step", step_words(of.group)}, {"host", host}, {"wait", wait}});
   }
 
   // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
@@ -156,27 +169,33 @@ class TraceWords : PageWriter {
   }
 
   // What decides how long a step takes.
-  [[nodiscard]] std::string verdict(const GroupTime& main) const {
+  [[nodiscard]] Sentence verdict(const GroupTime& main) const {
     const double total = main.total(), idle = main.idle(), comm = main.of({LedgerKind::kComm});
-    if (total <= 0) return "";
+    if (total <= 0) return {};
     if (idle >= kMuchIdle * total && comm >= kMuchWaiting * total) {
-      return fmt::format(
-          "For {} of that the device computes nothing: it idles for {}{}, and only communicates for {}.{}",
-          percent(idle + comm, total), percent(idle, total), waiting(), percent(comm, total), advice());
+      return say("idle_and_comm",
+                 " For {none:.0f%} of that the device computes nothing: it idles for {idle:.0f%}{host}, and only "
+                 "communicates for {comm:.0f%}.{advice}",
+                 {{"none", (idle + comm) / total},
+                  {"idle", idle / total},
+                  {"host", waiting()},
+                  {"comm", comm / total},
+                  {"advice", advice()}});
     }
     if (idle >= kMuchIdle * total) {
-      return fmt::format("The device runs nothing for {} of that{}.{}", percent(idle, total), waiting(), advice());
+      return say("idle", " The device runs nothing for {idle:.0f%} of that{host}.{advice}",
+                 {{"idle", idle / total}, {"host", waiting()}, {"advice", advice()}});
     }
     if (comm >= kMuchWaiting * total) {
-      return fmt::format("Communication that no computation hides takes {} of that: look there first.",
-                         percent(comm, total));
+      return say("comm", " Communication that no computation hides takes {comm:.0f%} of that: look there first.",
+                 {{"comm", comm / total}});
     }
-    return fmt::format("The device is busy {} of that. Most of the time: {}.", percent(total - idle, total),
-                       largest(main));
+    return say("busy", " The device is busy {busy:.0f%} of that. Most of the time: {most}.",
+               {{"busy", (total - idle) / total}, {"most", largest(main)}});
   }
 
   // "GEMM 59 %, idle 11 %, elementwise 6 %"
-  static std::string largest(const GroupTime& of) {
+  static Sentence largest(const GroupTime& of) {
     std::vector<std::pair<double, std::string>> parts = {{of.idle(), "idle"},
                                                          {of.of({LedgerKind::kComm}), "exposed communication"},
                                                          {of.of({LedgerKind::kCopy}), "exposed copies"}};
@@ -184,12 +203,12 @@ class TraceWords : PageWriter {
       if (item.kind == LedgerKind::kOperation) parts.emplace_back(item.change.candidate, op_words(item.op));
     }
     std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string text;
-    for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i) {
-      if (i > 0 && parts[i].first < kWorthNaming * of.total()) break;
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, percent(parts[i].first, of.total()));
+    std::vector<Sentence> said;
+    for (const auto& [time, what] : parts) {
+      if (said.size() == kMostParts || (!said.empty() && time < kWorthNaming * of.total())) break;
+      said.push_back(say("part", "{what} {share:.0f%}", {{"what", what}, {"share", time / of.total()}}));
     }
-    return text;
+    return joined(said, ", ");
   }
 
   // Gaps in which calls of the host were recorded are longer than they are without the profiler.
@@ -205,15 +224,16 @@ class TraceWords : PageWriter {
   }
 
   // Where the host is while the device runs nothing.
-  [[nodiscard]] std::string waiting() const {
-    if (!host_) return "";
-    return fmt::format(" (host in {} for {} of it{})", host_words(*host_), percent(host_->share, 1), slowed());
+  [[nodiscard]] Sentence waiting() const {
+    if (!host_) return {};
+    return say("host", " (host in {frame} for {share:.0f%} of it{slowed})",
+               {{"frame", host_words(*host_)}, {"share", host_->share}, {"slowed", slowed()}});
   }
 
-  [[nodiscard]] std::string slowed() const {
-    if (!is_slowed()) return "";
-    return fmt::format("; part of it is the recording of {}: {:.0f} calls a gap", to_string(recording_),
-                       waits_.calls_per_gap());
+  [[nodiscard]] Sentence slowed() const {
+    if (!is_slowed()) return {};
+    return say("slowed", "; part of it is the recording of {what}: {calls:.0f} calls a gap",
+               {{"what", to_string(recording_)}, {"calls", waits_.calls_per_gap()}});
   }
 
   // Looked for where the device runs nothing for much of a step: it takes time to read all that the host did.
@@ -239,25 +259,43 @@ class TraceWords : PageWriter {
       const double total = of.total();
       const std::size_t n = group.group.candidate.device_steps.size();
       const double comm = of.of({LedgerKind::kComm});
-      std::string text =
-          fmt::format("{}{}{} {}, of which the device is busy {}",
-                      group.group.whole_trace ? "no steps; " : counted(n, "device step") + ": ", n > 1 ? "mean " : "",
-                      measure(of), brief_time(total), percent(total - of.idle(), total));
-      if (comm > 0 && comm >= kWorthNaming * total)
-        text += fmt::format(" ({} only with communication)", percent(comm, total));
-      if (const std::string left_out = left_out_words(in_.trace, of.side()).text; !left_out.empty())
-        text += "; left out: " + left_out;
-      if (!of.side().slow.empty()) text += "; two kinds: " + kinds_words(in_.trace, of.side(), std::nullopt).text;
-      if (const auto rate = group.candidate.periods.tokens_per_s()) text += fmt::format("; {:.4g} tokens/s", *rate);
-      add(BlockKind::kItem, text, (group.group.whole_trace ? std::string("trace") : group.group.label) + ":");
+      const auto rate = group.candidate.periods.tokens_per_s();
+      const Figure only_comm{"comm", comm > 0 && comm >= kWorthNaming * total
+                                         ? say("", " ({share:.0f%} only with communication)", {{"share", comm / total}})
+                                         : Sentence{}};
+      const Figure kinds{"kinds",
+                         of.side().slow.empty()
+                             ? Sentence{}
+                             : say("", "; two kinds: {of}", {{"of", kinds_words(in_.trace, of.side(), std::nullopt)}})};
+      const Figure tokens{"tokens", rate ? say("", "; {per_s:.4g} tokens/s", {{"per_s", *rate}}) : Sentence{}};
+      const bool whole = group.group.whole_trace;
+      add(BlockKind::kItem,
+          with(say("report.steps",
+                   "{steps}{mean}{measure} {time:time}, of which the device is busy "
+                   "{busy:.0f%}{comm}{left_out}{kinds}{tokens}",
+                   {{"steps", whole ? Sentence{"no steps; "} : say("", "{n:# device step}: ", {{"n", n}})},
+                    {"mean", n > 1 ? "mean " : ""},
+                    {"measure", measure(of)},
+                    {"time", total},
+                    {"busy", total > 0 ? (total - of.idle()) / total : 0},
+                    only_comm,
+                    {"left_out", left_out(of)},
+                    kinds,
+                    tokens}),
+               phase_of(of)),
+          (whole ? std::string("trace") : group.group.label) + ":");
     }
     for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
   }
 
   void where(const GroupTime& of, bool first) {
     const bool several = of.group.group.candidate.device_steps.size() > 1;
-    add(BlockKind::kHeading, fmt::format("Where the time of {} goes: {} ({}{})", step_words(of.group),
-                                         brief_time(of.total()), several ? "mean " : "", measure(of)));
+    add(BlockKind::kHeading, with(say("report.where", "Where the time of {step} goes: {time:time} ({mean}{measure})",
+                                      {{"step", step_words(of.group)},
+                                       {"time", of.total()},
+                                       {"mean", several ? "mean " : ""},
+                                       {"measure", measure(of)}}),
+                                  phase_of(of)));
     double rest = of.total();
     std::size_t number = 0;
     const std::size_t most = first ? kMostItems : kMostItems / 2;
@@ -266,16 +304,23 @@ class TraceWords : PageWriter {
       const double time = item.change.candidate;
       if (time < kWorthSaying * of.total() || number == most) continue;
       add(BlockKind::kItem,
-          fmt::format("{} ({}) {}{}", brief_time(time), percent(time, of.total()), item_words(of.group, item),
-                      first ? host_of(item) : ""),
+          with(say("report.part", "{time:time} ({share:.0f%}) {what}{host}",
+                   {{"time", time},
+                    {"share", time / of.total()},
+                    {"what", item_words(of.group, item)},
+                    {"host", first ? host_of(item) : Sentence{}}}),
+               phase_of(of)),
           fmt::format("{}.", ++number));
       add(BlockKind::kCommand, command(of.group, item), "   ");
       rest -= time;
     }
     if (std::abs(rest) >= kWorthSaying * of.total()) {
       add(BlockKind::kItem,
-          fmt::format("{} ({}) in smaller rows{}", brief_time(rest), percent(rest, of.total()),
-                      rest < 0 ? ": kernels that run at once count twice above" : ""),
+          with(say("report.rest", "{time:time} ({share:.0f%}) in smaller rows{twice}",
+                   {{"time", rest},
+                    {"share", rest / of.total()},
+                    {"twice", rest < 0 ? ": kernels that run at once count twice above" : ""}}),
+               phase_of(of)),
           "rest:");
     }
   }
@@ -283,34 +328,36 @@ class TraceWords : PageWriter {
   static std::string_view measure(const GroupTime& of) { return of.by_period() ? "period" : "span"; }
 
   // Of the first group.
-  [[nodiscard]] std::string host_of(const LedgerItem& item) const {
-    if (!host_ || item.kind != (host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle)) return "";
-    return fmt::format("; host in {} for {} of it", host_words(*host_), percent(host_->share, 1));
+  [[nodiscard]] Sentence host_of(const LedgerItem& item) const {
+    if (!host_ || item.kind != (host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle)) return {};
+    return say("", "; host in {frame} for {share:.0f%} of it",
+               {{"frame", host_words(*host_)}, {"share", host_->share}});
   }
 
-  [[nodiscard]] std::string item_words(const GroupComparison& group, const LedgerItem& item) const {
+  [[nodiscard]] Sentence item_words(const GroupComparison& group, const LedgerItem& item) const {
     const double n = item.candidate_n / static_cast<double>(group.candidate_units);
-    const std::string count = fmt::format("{:.{}f}", n, n == std::floor(n) || n >= 100 ? 0 : 1);
+    const Figure count{"n", n};
     switch (item.kind) {
       case LedgerKind::kIdle:
-        return group.group.whole_trace ? "idle: the device runs nothing"
-                                       : "idle: the device runs nothing within the step";
+        return group.group.whole_trace ? say("idle", "idle: the device runs nothing")
+                                       : say("idle", "idle: the device runs nothing within the step");
       case LedgerKind::kBetween:
-        return "between steps: the device runs nothing until the next begins";
+        return say("between", "between steps: the device runs nothing until the next begins");
       case LedgerKind::kOther:
       case LedgerKind::kBetweenOther:
-        return "work that is in no step, while none runs on the device";
+        return say("other", "work that is in no step, while none runs on the device");
       case LedgerKind::kComm:
-        return fmt::format("exposed communication: {} collective{}, while nothing computes", count, n == 1 ? "" : "s");
+        return say("comm", "exposed communication: {n:# collective}, while nothing computes", {count});
       case LedgerKind::kCopy:
-        return fmt::format("exposed copies: {}, while nothing computes", count);
+        return say("copy", "exposed copies: {n:# copy|copies}, while nothing computes", {count});
       default:
-        return fmt::format("{}: {} kernel{}{}", op_words(item.op), count, n == 1 ? "" : "s", longest_of(group, item));
+        return say("op", "{op}: {n:# kernel}{most}",
+                   {{"op", op_words(item.op)}, count, {"most", longest_of(group, item)}});
     }
   }
 
-  // "; most in paged_attention_v2".
-  [[nodiscard]] std::string longest_of(const GroupComparison& group, const LedgerItem& item) const {
+  // "; 59 % of it in paged_attention_v2".
+  [[nodiscard]] Sentence longest_of(const GroupComparison& group, const LedgerItem& item) const {
     std::map<NameId, std::int64_t> times;
     for (const WorkCell& cell : group.candidate.cells) {
       const bool same = in_.kernel_names.op_name(in_.kernel_names.op_of(cell.name)) == item.op;
@@ -318,12 +365,13 @@ class TraceWords : PageWriter {
     }
     const auto most =
         std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
-    if (most == times.end()) return "";
-    const KernelNameEntry& entry = in_.kernel_names.entries()[most->first];
     const double all = item.change.candidate * static_cast<double>(group.candidate_units);
-    return fmt::format(
-        "; {} of it in {}", percent(static_cast<double>(most->second), all),
-        shorten_middle(inert_name(entry.short_name.empty() ? entry.name : entry.short_name), kLongestWord));
+    if (most == times.end() || all <= 0) return {};
+    const KernelNameEntry& entry = in_.kernel_names.entries()[most->first];
+    const std::string& name = entry.short_name.empty() ? entry.name : entry.short_name;
+    return say(
+        "", "; {share:.0f%} of it in {name}",
+        {{"share", static_cast<double>(most->second) / all}, {"name", shorten_middle(inert_name(name), kLongestWord)}});
   }
 
   [[nodiscard]] std::string command(const GroupComparison& group, const LedgerItem& item) const {
@@ -356,7 +404,10 @@ class TraceWords : PageWriter {
       };
       if (text(severity) == "info" || said == kMostWarnings) continue;
       if (said++ == 0) add(BlockKind::kHeading, "Warnings");
-      add(BlockKind::kItem, fmt::format("{} ({})", text(finding), text(advice)), text(severity) + ":");
+      add(BlockKind::kItem,
+          say("warning." + text(find_column(in_.warnings.columns, "code")), "{finding} ({advice})",
+              {{"finding", text(finding)}, {"advice", text(advice)}}),
+          text(severity) + ":");
     }
   }
 

@@ -1,10 +1,12 @@
-"""Every sentence of compare, ranks and trend over the folder of real traces, by the names of its figures: amounts, signs
+"""Every sentence of compare, report, ranks and trend over the folder of real traces, by the names of its figures: amounts, signs
 and shares are those of the tables beside them (which other tests compute from the raw JSON), the verdict has the steps it
 needs, and no trace differs from itself. A sentence without a check fails, so does a figure that no check looks at, and
 what is printed is these sentences. page_test.py sums up those of some pairs from the raw JSON. Needs TRACEDB_TRACES."""
 import json
+import re
 import statistics
 import sys
+from html import unescape
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -240,6 +242,143 @@ def check_pair(a, b):
     return len(data["sentences"])
 
 
+class Reported:
+    """The sentences of a page of one trace against the ledger that `compare` makes of it, class by class."""
+    ROWS = {"idle": "[idle]", "between": "[between steps]", "comm": "[exposed communication]", "copy": "[exposed copies]",
+            "other": "[no step]"}
+
+    def __init__(self, index):
+        data = sections_of(json.loads(run("trace-query", "compare", "-q", "--json", "--by", "class", "--section",
+                                          "ledger,verdict", index, index).stdout))
+        self.ledger = {(row["phase"], row["item"]): row for row in data["ledger"]}
+        self.verdicts = {(row["phase"], row["metric"].partition(" ")[0]): row for row in data["verdict"]}
+        self.warnings = json.loads(run("trace-query", "warnings", "-q", "--json", index).stdout)["rows"]
+        self.parts = {}  # of a phase: the sum of those said
+        self.checks = {f"report.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
+        self.checks["warning.*"] = self.warning
+
+    def total(self, told):
+        phase = told["phase"]
+        row = self.ledger.get((phase, "[period]")) or self.ledger.get((phase, "[span]"))
+        return row["baseline"] if row else self.verdicts[phase, "span"]["baseline"]
+
+    def share(self, told, *rows):
+        phase = told["phase"]
+        return sum(self.ledger.get((phase, row), {"baseline": 0})["baseline"] for row in rows) / self.total(told)
+
+    def idle(self, told):
+        return self.share(told, "[idle]", "[between steps]")
+
+    def say_without_device(self, told):
+        require(told["why"], told.sentence)
+        equal(self.ledger, {}, "rows of the ledger")
+
+    def say_no_kernels(self, told):
+        equal(self.ledger, {}, "rows of the ledger")
+
+    def say_headline(self, told):
+        require(told["devices"] and told.get("step", "the trace"), told.sentence)
+        near(told["time"], self.total(told), "time", 1)
+        measure = {"takes": "period", "spans": "span", "overlaps with others and takes": "span"}[told.get("takes", "spans")]
+        row = self.verdicts[told["phase"], measure]
+        equal((told.get("n", row["baseline_steps"]), told.get("mean") is not None), (row["baseline_steps"], row["baseline_steps"] > 1),
+              "steps that the time is of")
+        kind, why = told.clause("verdict")
+        idle, comm = self.idle(told), self.share(told, "[exposed communication]")
+        if kind in ("idle", "idle_and_comm"):
+            near(why["idle"], idle, "idle", 1e-6)
+            require(idle >= 0.3 and why["advice"], told.sentence)
+            host = why.clause("host")[1]
+            if host:
+                require(host["frame"] and 0.5 <= host["share"] <= 1 + 1e-9, told.sentence)
+                slowed = host.clause("slowed")[1]
+                require(slowed is None or (slowed["what"] and slowed["calls"] > 0), told.sentence)
+        if kind in ("comm", "idle_and_comm"):
+            near(why["comm"], comm, "communication", 1e-6)
+        if kind == "idle_and_comm":
+            near(why["none"], idle + comm, "computes nothing", 1e-6)
+        if kind == "busy":
+            near(why["busy"], 1 - idle, "busy", 1e-6)
+            shares = [part["share"] for _, part in why.clauses("most") if part["what"]]
+            equal(shares, sorted(shares, reverse=True), "order")
+            rows = [row["baseline"] / self.total(told) for (phase, _), row in self.ledger.items() if phase == told["phase"]]
+            require(all(any(abs(share - row) < 1e-6 for row in [*rows, idle]) for share in shares), f"shares: {shares} {rows}")
+        if kind is None:
+            equal(self.total(told), 0, "no verdict")
+        self.left_out(told)
+        lag = told.clause("lag")[1]
+        require(lag is None or (lag["step"] and 0 < lag["wait"] <= lag["host"]), told.sentence)
+
+    say_whole_trace = say_headline
+
+    def say_two_kinds(self, told):
+        self.kinds(told.clause("kinds")[1])
+        require(told["devices"] and told["phase"] and told["step"], told.sentence)
+
+    @staticmethod
+    def kinds(kinds):
+        equal(kinds["steps"], kinds["fast"] + kinds["slow"], "steps")
+        for name in [name for name in kinds.unread if name.startswith(kinds.prefix)]:
+            require(kinds.sentence["figures"][name], name)
+            kinds.unread.discard(name)
+
+    @staticmethod
+    def left_out(told):
+        of = told.clause("left_out")[1]
+        for _, steps in of.clauses("steps") if of else ():
+            require(steps["n"] > 0 and steps.get("longest", steps.get("times.least", 0)) > 0, told.sentence)
+            steps.get("times.to.most")
+
+    def say_steps(self, told):
+        near(told["time"], self.total(told), "time", 1)
+        near(told["busy"], 1 - self.idle(told), "busy", 1e-6)
+        row = self.verdicts[told["phase"], told["measure"]]
+        equal((told.get("steps.n", row["baseline_steps"]), told.get("mean") is not None), (row["baseline_steps"], row["baseline_steps"] > 1),
+              "steps that the time is of")
+        if told.has("comm"):
+            near(told["comm.share"], self.share(told, "[exposed communication]"), "communication", 1e-6)
+        if told.has("kinds"):
+            self.kinds(told.clause("kinds")[1].clause("of")[1])
+        require(told.get("tokens.per_s", 1) > 0, told.sentence)
+        self.left_out(told)
+
+    def say_where(self, told):
+        near(told["time"], self.total(told), "time", 1)
+        require(told["step"] and told["measure"] in ("period", "span"), told.sentence)
+        told.get("mean"), told.get("phase")
+
+    def say_part(self, told):
+        kind, what = told.clause("what")
+        rows = [self.ledger[told["phase"], self.ROWS[kind]]] if kind in self.ROWS else [
+            row for (phase, item), row in self.ledger.items() if phase == told["phase"] and item[0] != "["]
+        near(told["share"], told["time"] / self.total(told), "share", 1e-6)
+        n = what.get("n")
+        require(any(abs(row["baseline"] - told["time"]) <= 1 and (n is None or abs(row["baseline_n"] - n) < 0.01) for row in rows),
+                f"no row of the ledger: {told.sentence}")
+        self.parts[told["phase"]] = self.parts.get(told["phase"], 0) + told["time"]
+        require(kind != "op" or what["op"], told.sentence)
+        most = what.clause("most")[1]
+        require(most is None or (most["name"] and 0 < most["share"] <= 1 + 1e-6), told.sentence)
+        host = told.clause("host")[1]
+        require(host is None or (host["frame"] and 0.5 <= host["share"] <= 1 + 1e-9), told.sentence)
+
+    def say_rest(self, told):
+        near(told["time"], self.total(told) - self.parts.get(told["phase"], 0), "rest", 2)
+        near(told["share"], told["time"] / self.total(told), "share", 1e-6)
+        equal(told.get("twice") is not None, told["time"] < 0, "why it is negative")
+
+    def warning(self, told):
+        require(any((told["finding"], told["advice"]) == (row["finding"], row["suggestion"]) for row in self.warnings), told.sentence)
+
+
+def check_report(index):
+    html = run("trace-query", "report", "-q", index).stdout
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1])
+    printed = unescape(re.sub(r"<[^>]*>", "", html))
+    check_all(data["sentences"], Reported(index).checks, printed)
+    require(data["sentences"], "nothing is said")
+
+
 def check_ranks(folder):
     document = json.loads(run("trace-query", "ranks", "-q", "--json", folder).stdout)
     text = run("trace-query", "ranks", "-q", folder).stdout
@@ -316,6 +455,7 @@ def main():
                 indexes += [index] if made.returncode == 0 else []
             for a, b in zip(indexes, [*indexes[1:], indexes[0]]):
                 cases.run(f"warnings of {a.name}", check_warnings, a)
+                cases.run(f"report of {a.name}", check_report, a)
                 for pair in ((a, a), (a, b), (b, a)):
                     cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
         cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
