@@ -57,7 +57,8 @@ std::map<std::string, Layers> members_by(Level level, const GroupComparison& gro
 struct Direction {
   LayerPart sum;
   Layers layers;
-  std::vector<std::pair<std::int64_t, std::string>> names;  // by size
+  std::size_t members = 0;
+  std::vector<std::pair<std::int64_t, std::string>> names;  // of those that moved by as much as a reason needs
 };
 
 MemberPart part_of(const Reason& whole, Direction direction) {
@@ -65,6 +66,7 @@ MemberPart part_of(const Reason& whole, Direction direction) {
   std::sort(direction.names.rbegin(), direction.names.rend());
   for (std::size_t i = 0; i < std::min(kMostNamed, direction.names.size()); ++i)
     out.reason.member += (i == 0 ? "" : ", ") + direction.names[i].second;
+  if (direction.members > std::min(kMostNamed, direction.names.size())) out.reason.member += " and others";
   out.reason.change = direction.sum.change;
   out.reason.baseline_n = direction.sum.baseline_n;
   out.reason.candidate_n = direction.sum.candidate_n;
@@ -103,6 +105,7 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
         to.names.emplace_back(size, name);
       }
       count(to.sum, sum);
+      ++to.members;
       for (const auto& [layer, part] : layers)
         count(to.layers.try_emplace(layer, LayerPart{layer, {}, 0, 0}).first->second, part);
     }

@@ -107,6 +107,7 @@ std::string shortened(std::string text) {
   // A small one says why a product is slow.
   const std::size_t align = text.rfind("_align");
   if (align != std::string::npos && align >= std::max(end, tile_end)) {
+    if (tile > end && align > tile_end) out += kEllipsis;
     out += text.substr(align, text.find('_', align + 1) - align);
   }
   return out;

@@ -165,7 +165,7 @@ def check_refusals(folder, index, trace):
     for options, said in ((("--top-gaps", 0), "give 1 or more"), (("--format", "perfeto"), "did you mean 'perfetto'"),
                           (("--layer", "x y"), "--layer"), (("--report", "nosuch"), "no such report"),
                           (("--by", "x"), "does not apply to perfetto"),
-                          (("--by", "x", "--format", "collapsed"), "use module or line"),
+                          (("--by", "x", "--format", "collapsed"), "use module or function"),
                           (("--top-gaps", 3, "--format", "speedscope"), "does not apply to speedscope"), (("--report", "ops", "--query", "SELECT 1"), "not both")):
         refused = run("trace-query", "export", *options, index, check=False)
         equal((refused.returncode, refused.stdout, len(refused.stderr.splitlines())), (2, "", 1), f"{options}: {refused.stderr}")

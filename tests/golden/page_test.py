@@ -26,7 +26,7 @@ PAIRS = {
                    ("operation", "operation", "operation", "operation")),
     "timesformer": (("timesformer_hf_mi300x.json.gz", "timesformer_hf_h100.json.gz"), "unknown",
                     "H100 needs 160 ms a step where MI300X needs 121 ms: 1.32 times as long (one step",
-                    ("operation", "operation", "operation", "copies")),
+                    ("operation", "operation", "operation", "operation")),
     "fusion_moe": (("fusion_moe_unfused_mi300x.json", "fusion_moe_fused_h100.json"), "unknown",
                    "H100 needs 800 us a step where MI300X needs 1.26 ms: 1.57 times", ("fusion", "idle")),
     "fusion_attention": (("fusion_attention_fused_mi300x.json", "fusion_attention_unfused_h100.json"), "unknown",

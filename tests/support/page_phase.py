@@ -25,6 +25,15 @@ def places_of(label):
     return out
 
 
+def launcher_of(event):
+    return (event.launcher or "").removeprefix("aten::")
+
+
+# By what members of an operation are told apart, in the order of METRICS 10.
+MEMBERS = (lambda event: " ".join(filter(None, (event.role, launcher_of(event)))), launcher_of, lambda event: event.role or "",
+           lambda event: event.name)
+
+
 class Phase:
     """The steps of one kind in both traces, and what the page's data says about them."""
 
@@ -43,6 +52,23 @@ class Phase:
     def is_of(self, event_op, op):
         more = op in self.coarse and op in event_op.split("+")
         return event_op == op or event_op.startswith(op + "_") or more
+
+    def own(self, row):
+        """Whether an event is of the operation of a row, or of those of its members that changed as the row did."""
+        def is_op(event):
+            return self.is_of(event.op, row["op"])
+
+        if not row.get("member"):
+            return is_op
+        named = set(row["member"].removesuffix(" and others").split(", "))
+        for label in MEMBERS:
+            labels = {label(event) for raw in self.raws for event in raw.kernels if is_op(event)}
+            if not named <= labels:
+                continue
+            sums = {own: [account.of(lambda e: is_op(e) and label(e) == own)[0] for account in self.accounts] for own in labels}
+            wanted = {own for own, (a, b) in sums.items() if (b > a) == (row["change"] > 0)}
+            return lambda event: is_op(event) and label(event) in wanted
+        raise AssertionError(f"no members {named} of {row['op']}")
 
     def totals(self):
         return [account.span + (account.between if self.by_period else 0) for account in self.accounts]
@@ -120,5 +146,6 @@ class Phase:
         account = self.accounts[side]
         if row["cause"] == "communication":
             return sum(time for place, time in account.comm_at.items() if wanted(place))
-        time, _ = account.of(lambda e: self.is_of(e.op, row["op"]) and wanted(e.place))
+        own = self.own(row)
+        time, _ = account.of(lambda e: own(e) and wanted(e.place))
         return time - self.fused_of(side, row["op"])[0]

@@ -14,10 +14,10 @@ from usual_steps import counted
 
 OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/)[\w.-]+/.*\.py\(\d+\)")
 # The sum that ends a split-K product is part of it.
-KERNELS = """SELECT step, phase, ts, dur, name, layer, layer_part, role,
-    CASE WHEN op = 'reduce' AND (name LIKE 'Cijk%' OR name LIKE '%splitK%') THEN 'dense_gemm' ELSE op END AS op
-  FROM kernels ORDER BY ts, id"""
-COPIES = """SELECT step, phase, ts, dur, NULL AS name, NULL AS layer, NULL AS layer_part, NULL AS role, kind AS op
+KERNELS = """SELECT *, CASE WHEN ends_other THEN 'dense_gemm' ELSE own_op END AS op
+  FROM (SELECT step, phase, ts, dur, name, layer, layer_part, role, cpu_op, op AS own_op, id,
+               op = 'reduce' AND (name LIKE 'Cijk%' OR name LIKE '%splitK%') AS ends_other FROM kernels) ORDER BY ts, id"""
+COPIES = """SELECT step, phase, ts, dur, NULL AS name, NULL AS layer, NULL AS layer_part, NULL AS role, NULL AS cpu_op, 0 AS ends_other, kind AS op
   FROM memcpys ORDER BY ts, id"""
 
 
@@ -29,6 +29,8 @@ class Event(typing.NamedTuple):
     launch: typing.Any  # correlation
     op: typing.Any = None
     role: typing.Any = None
+    launcher: typing.Any = None  # operator
+    ends_other: typing.Any = None  # as the sum of a split-K product ends the product
     place: typing.Any = None  # head, tail, number of the layer; None: no place in layers
     step: typing.Any = None
 
@@ -91,22 +93,25 @@ class Raw:
         for event in events:
             row = known[event.begin, event.end - event.begin].pop()
             place = row["layer"] if row["layer_part"] == "layer" else row["layer_part"]
-            yield event._replace(name=row["name"] or event.name, op=row["op"], role=row["role"], place=place,
+            yield event._replace(name=row["name"] or event.name, op=row["op"], role=row["role"], launcher=row["cpu_op"], ends_other=row["ends_other"], place=place,
                                  step=row["step"])
         require(not any(known.values()), "the index has an event that the trace does not have")
 
     def idle_shares(self):
-        """Of the span of the device: idle; idle until work came that was launched after the gap began."""
+        """Of the time from the first to the last work of steps: idle; idle until work came that was launched after the gap
+        began."""
+        own = [event for event in self.kernels if event.step is not None]
+        first, last = min(event.begin for event in own), max(event.end for event in own)
         idle = waiting = 0
-        until = self.events[0].end
+        until = first
         for event in self.events:
-            if event.begin > until:
-                idle += event.begin - until
+            begin = min(event.begin, last)
+            if begin > until:
+                idle += begin - until
                 launch = self.launches.get(event.launch)
-                waiting += event.begin - until if launch is not None and launch > until else 0
-            until = max(until, event.end)
-        span = until - self.events[0].begin
-        return idle / span, waiting / span
+                waiting += begin - until if launch is not None and launch > until else 0
+            until = max(until, min(event.end, last))
+        return idle / (last - first), waiting / (last - first)
 
 
 class Account:

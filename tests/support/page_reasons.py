@@ -131,7 +131,8 @@ class Reasons:
         if phase.fusions:  # which of a layer's kernels a fusion takes away is not known here
             equal(row["layers"], len(layers), "layers")
             return row["layers_moved"], len(layers)
-        own = [[account.of(lambda e: phase.is_of(e.op, row["op"]) and e.place == layer)[0] for account in phase.accounts]
+        is_own = phase.own(row)
+        own = [[account.of(lambda e: is_own(e) and e.place == layer)[0] for account in phase.accounts]
                for layer in layers]
         own = [pair for pair in own if any(pair)]
         return sum((b > a) == (times[1] > times[0]) and a != b for a, b in own), len(own)
@@ -155,7 +156,8 @@ class Reasons:
             return sum(e.kind == "gpu_memcpy" for step in account.steps for e in step.events) / len(account.steps)
         if row["cause"] == "communication":
             return sum(n for place, n in account.comm_n.items() if row["place"] is None or wanted(place))
-        _, all_ = account.of(lambda e: phase.is_of(e.op, row["op"]) and wanted(e.place))
+        is_own = phase.own(row)
+        _, all_ = account.of(lambda e: is_own(e) and wanted(e.place))
         return all_ - phase.fused_of(side, row["op"])[1]
 
     def by_count(self, phase, row, change, effect):
@@ -171,7 +173,7 @@ class Reasons:
 
     def evidence(self, told, phase, row):
         checks = {"interval": self.says_interval, "host": self.says_host, "baseline_waits": self.says_waits,
-                  "candidate_waits": self.says_waits, "roles": self.says_roles, "pair": self.says_pair}
+                  "candidate_waits": self.says_waits, "companions": self.says_companions, "roles": self.says_roles, "pair": self.says_pair}
         for name, check in checks.items():
             if told.has(name):
                 check(phase, row, told.clause(name)[1])
@@ -205,6 +207,11 @@ class Reasons:
         found, _, number = phase.accounts[self.names.index(told["who"])].host_waits()
         equal((told["gaps"], told.get("calls.calls", 0)), (found, number), "gaps and calls")
 
+    @staticmethod
+    def says_companions(phase, row, told):
+        for account, side in zip(phase.accounts, ("baseline", "candidate")):
+            near(told[side], account.of(lambda e: phase.is_of(e.op, row["op"]) and e.ends_other)[1], f"companions, {side}", 0.05)
+
     def says_roles(self, phase, row, told):
         for _, part in told.clauses("of"):
             sums = [account.of(lambda e: phase.is_of(e.op, row["op"]) and e.role == part["role"])[0]
@@ -234,7 +241,7 @@ class Reasons:
     @staticmethod
     def what(row):
         op = WORDS.get(row["op"], row["op"]) or ""
-        role = row["role"] or ""
+        role = row.get("member") or row["role"] or ""
         return op if not role or (row["op"] or "").startswith(role) else f"{role} ({op})"
 
     def fusion_counts(self, phase, row, side):

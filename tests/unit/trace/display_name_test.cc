@@ -24,7 +24,7 @@ TEST_CASE("what distinguishes a kernel is shown") {
       display_name("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x128x64_warpgroupsize1x1x1_kernel__5x_cublas") ==
       "sm90_xmma_gemm_bf16bf16…tilesize64x128x64");
   CHECK(display_name("cutlass_80_wmma_tensorop_f16_s161616gemm_f16_16x16_128x2_tn_align1") ==
-        "cutlass_80_wmma_tensorop_f16…16x16_align1");
+        "cutlass_80_wmma_tensorop_f16…16x16…_align1");
   CHECK(display_name("void vllm::rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, float)") == "rms_norm_kernel");
   CHECK(display_name("void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x64_nn>(Params)") ==
         "cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x64_nn>");
