@@ -282,6 +282,9 @@ class Comparer {
         add(all.candidate, part.change->candidate);
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
+        // A sum is no surer than its parts.
+        if (barred.empty() && part.change->verdict == Verdict::kInconclusive)
+          barred = fmt::format("{}: {}", group.group.label, part.change->reason);
       }
       if (barred.empty()) barred = group.permission.why_not(Claim::kVerdict);
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
