@@ -40,8 +40,8 @@ def main():
     with scratch_folder() as folder:
         place = folder / "set"
         place.mkdir()
-        for seed in range(5):
-            make_trace(place / f"t{seed}.json", "--layers", 2, "--steps", 3 + seed, "--seed", seed, "--truth", "/dev/null")
+        for seed in range(10):
+            make_trace(place / f"t{seed}.json", "--layers", 2, "--steps", 3 + seed % 5, "--seed", seed, "--truth", "/dev/null")
         for name, options in (("job", ["--late", "1:compute:200000"]), ("pipeline", ["--microbatches", 3]),
                               ("process", ["--one-process"])):
             run("make-trace", "job", "--ranks", 3, "--steps", 5, *options, folder / name)

@@ -35,7 +35,7 @@ void add_pass_tables(Database& database, const WorkloadSource& workload, const P
   for (const PassTable& table : pass_tables()) {
     add_table_function(
         database, table.name, table.columns,
-        [workload, &options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
+        [workload, options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
   }
 }
 

@@ -55,8 +55,8 @@ struct PassTable {
 std::span<const PassTable> pass_tables();
 const PassTable* find_pass_table(std::string_view name);  // null: there is none
 
-// Makes all of them known to a database. What is asked for the workload, and the options, must outlive its last
-// statement.
+// Makes all of them known to a database. What is asked for the workload must outlive its last statement; the options
+// are copied.
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options);
 void add_pass_tables(Workload& workload, const PassOptions& options);  // to the workload's index
 

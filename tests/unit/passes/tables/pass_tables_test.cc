@@ -62,4 +62,16 @@ TEST_CASE("a table that no statement reads costs nothing, and one that several r
   CHECK(rows_of(small.index, "SELECT count(*) FROM timeline a JOIN timeline b") == "1");
 }
 
+TEST_CASE("a table has the options it was added with, whatever becomes of the object that held them") {
+  const ChangedIndex small;
+  const ActiveRules rules;
+  Workload workload(small.index, rules);
+  PassOptions options;
+  options.sequence_length = 2;
+  options.sequence_least = 1;
+  add_pass_tables(workload, options);
+  options.sequence_length = 50;
+  CHECK(rows_of(small.index, "SELECT count(*) > 0 FROM sequences") == "1");
+}
+
 }  // namespace tracedb
