@@ -102,6 +102,12 @@ def table():
         in_event("malformed_event", "{"))
     row("missing piece", edited(event(2) + "," + event(3), event(2)[:100] + event(3)[-30:]), 3,
         in_event("malformed_event", "{"))
+    in_header = WHOLE.replace('"traceEvents": [', '"deviceProperties": [{"id": 0, "name": "V100"}, ')
+    row("events in the header", in_header, 5, {"malformed_header": (1, place(in_header, '[{"id"'), '[{"id": 0')})
+    row("events deep in the header", in_header.replace('[{"id": 0,', '{"a": {"b": [{"id": 0,').replace('], "traceName"', ']}}, "traceName"'),
+        5, {"malformed_header": (1, None, '{"a"'), "trailing_data": (1, None, "")})
+    row("an event in the header and others", edited('"schemaVersion": 1', '"other": {"a": [' + event(7) + "]}"), 6,
+        {"malformed_header": (1, None, '{"a"'), "trailing_data": (1, None, "")})
     row("header", edited('"schemaVersion": 1', '"schemaVersion": "1'), 5, {"malformed_header": (1, None, "")})
     row("byte order mark", b"\xef\xbb\xbf" + WHOLE.encode(), 5, {"byte_order_mark": (1, 0, "")})
     row("CRLF", WHOLE.replace("\n", "\r\n"), 5, {})

@@ -111,11 +111,13 @@ void JsonChunks::scan_value(const std::string& key) {
   const ShapeCheck value = value_ahead();
   if (value.end > limits_.header_value) return pass_over_large_value(key);
   if (value.shape == Shape::kCut) return look_for_events(Astray::kInCutHeader, key);
-  const bool is_event = key == kEventsKey && value.has_phase;
-  if (value.shape == Shape::kBroken || is_event || !may_end_at(value.end)) return look_for_events(Astray::kInHeader);
+  if (value.shape == Shape::kBroken || !may_end_at(value.end)) return look_for_events(Astray::kInHeader);
   const std::string text(window_.data() + at_, value.end);
-  const bool last = solid_ahead(value.end) == EventSearch::kNone;  // a bracket is missing, perhaps one of its own
-  if (last && find_event(text, 0, More::kNo).found()) return look_for_events(Astray::kInCutHeader, key);
+  // Where what was lost leaves valid JSON, the events behind it have become part of the value.
+  if (find_phase(text) != std::string_view::npos && find_event(text, 0, More::kNo).found()) {
+    const bool last = solid_ahead(value.end) == EventSearch::kNone;  // a bracket is missing, perhaps one of its own
+    return look_for_events(last ? Astray::kInCutHeader : Astray::kInHeader, key);
+  }
   if (key == kEventsKey) {
     issues_.add(IssueKind::kEventsNotAnArray, static_cast<std::int64_t>(position()), text);
   } else {
@@ -126,11 +128,12 @@ void JsonChunks::scan_value(const std::string& key) {
 
 // `offset` is that of the value. What does not fit beside the others is passed over.
 void JsonChunks::keep_member(std::string key, std::string_view text, std::uint64_t offset) {
-  if (key.size() + text.size() > limits_.header - header_bytes_) {
+  const std::size_t bytes = header_size(key, text);
+  if (bytes > limits_.header - header_bytes_) {
     issues_.add(IssueKind::kOversizedHeader, static_cast<std::int64_t>(offset), key);
     return;
   }
-  header_bytes_ += key.size() + text.size();
+  header_bytes_ += bytes;
   Unescaped value = storable_json(text);
   issues_.add(IssueKind::kReplacedCharacter, static_cast<std::int64_t>(offset), text, value.replaced);
   header_.push_back({std::move(key), std::move(value.text), static_cast<std::int64_t>(offset)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,12 @@ struct HeaderMember {
 };
 
 using TraceHeader = std::vector<HeaderMember>;
+
+// What is kept of all members together, and what one of them takes of it: many small ones take more than their text.
+inline constexpr std::size_t kLargestHeader = std::size_t{32} << 20U;
+inline std::size_t header_size(std::string_view key, std::string_view text) {
+  return key.size() + text.size() + sizeof(HeaderMember);
+}
 
 // nullptr: absent. The last one wins.
 inline const HeaderMember* find_header(const TraceHeader& header, std::string_view key) {
