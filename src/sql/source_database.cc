@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <system_error>
 
@@ -21,11 +22,16 @@ std::string quoted(std::string_view name) {
   return out + '"';
 }
 
-bool equal_names(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
+// Shorter ones are in the row itself on the smallest of pages.
+constexpr std::size_t kShortText = 32;
+
+std::string lower(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
 }
+
+bool equal_names(std::string_view a, std::string_view b) { return lower(a) == lower(b); }
 
 // Rows that were committed, but not to the file itself, would be missing without a word.
 void require_no_journal(const std::filesystem::path& path) {
@@ -62,7 +68,7 @@ std::optional<std::int64_t> SourceCell::integer() const {
     case ValueType::kInteger:
       return row_.int64(column_);
     case ValueType::kText:
-      return parse_integral(row_.text(column_));
+      return parse_integral(text());
     case ValueType::kReal: {
       constexpr double kLimit = 9.2e18;
       const double value = row_.real(column_);
@@ -70,11 +76,17 @@ std::optional<std::int64_t> SourceCell::integer() const {
       return std::nullopt;
     }
     default:
+      static_cast<void>(text());
       return std::nullopt;
   }
 }
 
-std::string_view SourceCell::text() const { return is_null() ? std::string_view() : row_.text(column_); }
+std::string_view SourceCell::text() const {
+  if (is_null()) return {};
+  const std::string_view text = row_.text(column_);
+  if (text.size() > kShortText) given_ += text.size();
+  return text;
+}
 
 SourceDatabase::SourceDatabase(const std::filesystem::path& path, const std::atomic<bool>* cancel)
     : database_(path, Database::Mode::kSource) {
@@ -85,12 +97,17 @@ SourceDatabase::SourceDatabase(const std::filesystem::path& path, const std::ato
   while (names.step()) {
     const std::string_view sql = names.text(2);
     const bool real = names.text(0) == "table" && !equal_names(sql.substr(0, 14), "CREATE VIRTUAL");
-    (real ? tables_ : impostors_).emplace_back(names.text(1));
+    if (real) tables_.emplace_back(names.text(1));
+    real ? void(written_.emplace(lower(names.text(1)), names.text(1))) : void(impostors_.insert(lower(names.text(1))));
   }
 }
 
-bool SourceDatabase::has_table(std::string_view name) const { return !first_of(name, tables_).empty(); }
-bool SourceDatabase::has_impostor(std::string_view name) const { return !first_of(name, impostors_).empty(); }
+std::string_view SourceDatabase::found_table(std::string_view name) const {
+  const auto found = written_.find(lower(name));
+  return found == written_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool SourceDatabase::has_impostor(std::string_view name) const { return impostors_.contains(lower(name)); }
 
 // Without hidden and generated ones.
 std::vector<std::string> SourceDatabase::columns_of(std::string_view table) {
@@ -104,7 +121,7 @@ std::vector<std::string> SourceDatabase::columns_of(std::string_view table) {
 SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Columns& columns, const Row& row,
                                              std::vector<std::string_view>* missing) {
   if (has_impostor(table)) return Outcome::kImpostor;
-  const std::string_view found = first_of(table, tables_);
+  const std::string_view found = found_table(table);
   if (found.empty()) return Outcome::kAbsent;
   const std::vector<std::string> present = columns_of(found);
   std::string list;
@@ -125,13 +142,47 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
   }
   Statement statement(database_, fmt::format("SELECT {} FROM main.{} NOT INDEXED", list, quoted(found)));
   std::vector<SourceCell> cells;
-  for (const int place : places) cells.emplace_back(statement, place);
+  for (const int place : places) cells.emplace_back(statement, place, given_);
+  return each_row(statement, cells, row);
+}
+
+SourceDatabase::Outcome SourceDatabase::scan_ids(std::string_view table, std::string_view id, std::string_view value,
+                                                 const Row& row, std::unique_ptr<Statement>& by_number) {
+  if (has_impostor(table)) return Outcome::kImpostor;
+  const std::string_view found = found_table(table);
+  if (found.empty()) return Outcome::kAbsent;
+  const std::vector<std::string> present = columns_of(found);
+  const std::string_view id_name = first_of(id, present);
+  const std::string_view value_name = first_of(value, present);
+  Statement other(database_, "SELECT 1 FROM pragma_table_xinfo(?) WHERE name = '_rowid_' COLLATE NOCASE");
+  if (id_name.empty() || value_name.empty() || other.bind(1, found).step()) return Outcome::kLacksColumns;
+  const std::string from = fmt::format("FROM main.{} NOT INDEXED", quoted(found));
+  const auto without_numbers = catch_error([&] {
+    by_number = std::make_unique<Statement>(
+        database_, fmt::format("SELECT {}, {} {} WHERE _rowid_ = ?1", quoted(id_name), quoted(value_name), from));
+  });
+  if (without_numbers) return Outcome::kLacksColumns;
+  Statement statement(database_, fmt::format("SELECT _rowid_, {} {}", quoted(id_name), from));
+  const std::array<SourceCell, 2> cells = {SourceCell(statement, 0, given_), SourceCell(statement, 1, given_)};
+  return each_row(statement, cells, row);
+}
+
+std::uint64_t SourceDatabase::most_text() const {
+  constexpr std::uint64_t kSmallestRow = 6, kSpare = std::uint64_t{1} << 20U;
+  return database_.most_rows() * kSmallestRow + kSpare;
+}
+
+SourceDatabase::Outcome SourceDatabase::each_row(Statement& statement, std::span<const SourceCell> cells,
+                                                 const Row& row) {
+  const std::uint64_t most = most_text();
   bool more = true;
   while (more) {
     const std::optional<Error> failure = catch_error([&] { more = statement.step(); });
     if (failure && failure->code() == ErrorCode::kInput) return Outcome::kDamaged;
     if (failure) throw Error(*failure);
+    const std::uint64_t before = given_;
     if (more) row(cells);
+    if (given_ > most && given_ != before) return Outcome::kOversized;
   }
   return Outcome::kRead;
 }

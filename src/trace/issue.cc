@@ -50,7 +50,7 @@ std::span<const IssueDescription> descriptions() {
       {kOversizedHeader, "oversized_header", kDataLoss,
        "{n:# top-level value is|top-level values are} larger than 16 MB, or 32 MB with those before, skipped"},
       {kMalformedHeader, "malformed_header", kDataLoss,
-       "{n:# top-level value is|top-level values are} no valid JSON, skipped up to the events"},
+       "{n:# top-level value is|top-level values are} no valid JSON or hold events, skipped up to the events"},
       {kMissingTimestamp, "missing_timestamp", kDataLoss, "{n:# event has|events have} no ts, skipped"},
       {kBadTimestamp, "bad_timestamp", kDataLoss,
        "{n:# event has|events have} a ts that is no number within 2^62 ns (146 years) of 0, skipped"},
@@ -98,6 +98,8 @@ std::span<const IssueDescription> descriptions() {
        "{n:# table of a damaged database|tables of a damaged database} could not be read to the end"},
       {kUnreadableTable, "unreadable_table", kDataLoss,
        "{n:# object has|objects have} the name of a profiler's table, but not its form or a required column: not read"},
+      {kOversizedTable, "oversized_table", kDataLoss,
+       "{n:# text of a database was|texts of a database were} left out: together they are larger than its file"},
       {kMissingColumn, "missing_column", kInfo,
        "{n:# column that the profiler's tables usually have is|columns that the profiler's tables usually have are} "
        "not "
@@ -169,7 +171,7 @@ std::uint64_t IssueLog::count(IssueKind kind) const {
 }
 
 std::string issue_sample(std::string_view text) {
-  std::string sample = valid_utf8(text.substr(0, kSampleBytes)).text;
+  std::string sample = storable_utf8(text.substr(0, kSampleBytes)).text;
   if (sample.size() <= kSampleBytes) return sample;
   // Replacement characters are longer than what they stand for: cut before the one that does not fit.
   std::size_t end = kSampleBytes;

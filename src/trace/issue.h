@@ -49,6 +49,7 @@ enum class IssueKind {
   kRaggedRow,
   kDamagedTable,
   kUnreadableTable,
+  kOversizedTable,
   kMissingColumn,
   kUnsupportedPhase,
   kEndWithoutBegin,
@@ -88,7 +89,7 @@ struct Issue {
   IssueKind kind{};
   std::uint64_t count = 0;
   std::int64_t offset = -1;  // first byte in the decompressed trace; -1: not tied to a place
-  std::string sample;        // at most 200 bytes of valid UTF-8
+  std::string sample;        // at most 200 bytes of valid UTF-8 without NUL
 };
 
 // Counts issues by kind; keeps the earliest offset with its sample. Merging logs in file order gives the same result
@@ -106,7 +107,7 @@ class IssueLog {
   std::vector<Issue> issues_;
 };
 
-// The first 200 bytes of `text` as valid UTF-8: broken sequences become U+FFFD.
+// The first 200 bytes of `text` as valid UTF-8: broken sequences and NUL become U+FFFD.
 std::string issue_sample(std::string_view text);
 
 }  // namespace tracedb

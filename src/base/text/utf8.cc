@@ -52,6 +52,15 @@ ValidText valid_utf8(std::string_view text) {
   return out;
 }
 
+ValidText storable_utf8(std::string_view text) {
+  ValidText out = valid_utf8(text);
+  for (std::size_t at = out.text.find('\0'); at != std::string::npos; at = out.text.find('\0', at)) {
+    out.text.replace(at, 1, "\xEF\xBF\xBD");
+    ++out.replaced;
+  }
+  return out;
+}
+
 void append_utf8(std::string& out, std::uint32_t code_point) {
   if ((code_point >= 0xD800 && code_point < 0xE000) || code_point > 0x10FFFF) code_point = kReplacement;
   const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80U | ((code_point >> shift) & 0x3FU)); };

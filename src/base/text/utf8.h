@@ -17,6 +17,7 @@ struct ValidText {
   std::size_t replaced = 0;  // broken sequences that became U+FFFD
 };
 ValidText valid_utf8(std::string_view text);
+ValidText storable_utf8(std::string_view text);  // NUL becomes U+FFFD too: many readers of texts end there
 
 void append_utf8(std::string& out, std::uint32_t code_point);  // surrogates and values out of range become U+FFFD
 

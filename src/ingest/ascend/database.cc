@@ -48,7 +48,7 @@ class AscendDatabase {
     read_calls();
     read_marks();
     read_steps();
-    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "ascend";
     sink_.find_operators_by_flow();
   }

@@ -52,7 +52,7 @@ class NsysDatabase {
     read_ranges();
     read_waits();
     read_os_calls();
-    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "nvidia";
   }
 
@@ -65,20 +65,18 @@ class NsysDatabase {
       if (utc && !__builtin_sub_overflow(*utc, clock, &zero)) facts_.time_zero_ns = zero;
     });
     tables_.look_up("META_DATA_EXPORT", {{"name", "value"}, {}}, [&](const SourceRow& row) {
-      if (row[0].text().starts_with("EXPORT_")) {
-        facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
-      }
+      if (row[0].text().starts_with("EXPORT_")) tables_.add_header(row);
     });
     std::string devices;
     tables_.look_up(
         "TARGET_INFO_GPU",
         {{"cuDevice|id", "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
         [&](const SourceRow& row) { append_device(row, devices); });
-    if (!devices.empty()) facts_.header.push_back({"deviceProperties", "[" + devices + "]", -1});
+    if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
   }
 
   static void append_device(const SourceRow& row, std::string& devices) {
-    if (!row[0].integer()) return;
+    if (!row[0].integer() || devices.size() > kLargestHeader) return;
     devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", *row[0].integer(),
                            quote_json(row[1].text()));
     constexpr std::array<std::string_view, 5> kKeys = {"totalGlobalMem", "numSms", "warpSize", "computeMajor",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <unordered_map>
 
 #include "base/text/decimal.h"
@@ -31,9 +32,7 @@ class RocpdProcess {
 
   void run() {
     strings_ = tables_.texts(table("rocpd_string"), "id", "string");
-    look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) {
-      facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
-    });
+    look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) { tables_.add_header(row); });
     describe();
     kernel_names_ = tables_.texts(table("rocpd_info_kernel_symbol"), "id", "display_name|kernel_name");
     read_events();
@@ -75,22 +74,24 @@ class RocpdProcess {
     std::string devices;
     look_up("rocpd_info_agent", {{"id", "type"}, {"type_index", "name", "product_name", "extdata"}},
             [&](const SourceRow& row) {
-              if (row[1].text() != "GPU") return;
+              if (row[1].text() != "GPU" || devices.size() > kLargestHeader) return;
               const std::int64_t number = row.id(2) == kUnknownValue ? row.id(0) : row.id(2);
               devices_[row.id(0)] = number;
-              const std::string_view name = row[4].text().empty() ? row[3].text() : row[4].text();
-              append_rocprof_device(number, name, member_number(row[5].text(), "cu_count"),
-                                    member_number(row[5].text(), "wave_front_size"), devices);
+              const std::string_view product = row[4].text();
+              const std::string_view more = row[5].text();
+              append_rocprof_device(number, product.empty() ? row[3].text() : product, member_number(more, "cu_count"),
+                                    member_number(more, "wave_front_size"), devices);
             });
-    if (!devices.empty()) facts_.header.push_back({"deviceProperties", "[" + devices + "]", -1});
+    if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
   }
 
   void read_events() {
     look_up("rocpd_event", {{"id", "stack_id"}, {"category_id", "extdata"}}, [&](const SourceRow& row) {
       if (row.id(0) == kUnknownValue) return;
       events_.try_emplace(row.id(0), Event{row.id(1), row.id(2)});
-      if (row[3].text().find("\"message\"") == std::string_view::npos) return;
-      for (const JsonMember& member : json_members(row[3].text())) {
+      const std::string_view more = row[3].text();
+      if (more.find("\"message\"") == std::string_view::npos) return;
+      for (const JsonMember& member : json_members(more)) {
         if (member.key == "message") messages_[row.id(0)] = unescape(raw_string(member.value)).text;
       }
     });
@@ -213,11 +214,12 @@ std::vector<std::string> suffixes(const std::vector<std::string>& tables) {
   constexpr std::array<std::string_view, 4> kTables = {"rocpd_info_process", "rocpd_kernel_dispatch", "rocpd_region",
                                                        "rocpd_memory_copy"};
   std::vector<std::string> out;
+  std::set<std::string> seen;
   for (const std::string& table : tables) {
     for (const std::string_view name : kTables) {
       if (!table.starts_with(name)) continue;
       const std::string suffix = table.substr(name.size());
-      if (std::find(out.begin(), out.end(), suffix) == out.end()) out.push_back(suffix);
+      if (seen.insert(suffix).second) out.push_back(suffix);
     }
   }
   return out;
@@ -235,7 +237,7 @@ void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bo
   SourceDatabase database(file, cancel);
   SourceTables tables(database, sink, facts);
   for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink, facts).run();
-  facts.header.push_back({"tables_not_read", tables.not_read(), -1});
+  tables.add_header("tables_not_read", tables.not_read());
   facts.vendor = "amd";
 }
 

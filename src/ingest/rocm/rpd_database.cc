@@ -18,14 +18,12 @@ class RpdDatabase {
 
   void run() {
     strings_ = tables_.texts("rocpd_string", "id", "string");
-    tables_.look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) {
-      facts_.header.push_back({std::string(row[0].text()), quote_json(row[1].text()), -1});
-    });
+    tables_.look_up("rocpd_metadata", {{"tag", "value"}, {}}, [&](const SourceRow& row) { tables_.add_header(row); });
     read_launches();
     read_operations();
     read_calls();
     read_monitor();
-    facts_.header.push_back({"tables_not_read", tables_.not_read(), -1});
+    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "amd";
   }
 

@@ -42,14 +42,16 @@ void RowSink::skip(Kind kind, SkipReason reason, std::uint64_t rows) {
 }
 
 std::string RowSink::storable(std::string_view text, std::int64_t offset) {
-  ValidText valid = valid_utf8(text);
-  std::size_t replaced = valid.replaced;
-  for (std::size_t at = valid.text.find('\0'); at != std::string::npos; at = valid.text.find('\0', at)) {
-    valid.text.replace(at, 1, "\xEF\xBF\xBD");
-    ++replaced;
-  }
-  if (replaced > 0) issue(IssueKind::kReplacedCharacter, offset, text);
+  ValidText valid = storable_utf8(text);
+  if (valid.replaced > 0) issue(IssueKind::kReplacedCharacter, offset, text);
   return std::move(valid.text);
+}
+
+bool RowSink::has_room(std::string_view text) {
+  if (text.size() > room_) issue(IssueKind::kOversizedTable, -1, text);
+  if (text.size() > room_) return false;
+  room_ -= text.size();
+  return true;
 }
 
 std::uint32_t RowSink::text(std::string_view text, std::int64_t offset) {
@@ -89,6 +91,10 @@ std::uint32_t RowSink::config(const LaunchConfig& config) {
 std::uint32_t RowSink::shape(const ShapeDefinition& shape) {
   key_.assign(shape.dims).append("\n").append(shape.types).append("\n").append(shape.strides).append("\n");
   const Interner::Entry entry = shapes_.intern(key_.append(shape.concrete_inputs));
+  if (entry.is_new && !has_room(key_)) {
+    shapes_.forget_last(1);
+    return 0;
+  }
   if (entry.is_new) batch_.shapes.push_back(shape);
   return entry.id;
 }
@@ -147,6 +153,7 @@ void RowSink::add_instant(std::string_view category, std::int64_t ts, std::strin
 }
 
 void RowSink::name_process(const TrackKey& pid, std::string_view name) {
+  if (!has_room(name)) return;
   MetadataRecord& record = batch_.metadata.emplace_back();
   record.kind = MetadataKind::kProcessName;
   record.pid = pid;
@@ -154,6 +161,7 @@ void RowSink::name_process(const TrackKey& pid, std::string_view name) {
 }
 
 void RowSink::name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name) {
+  if (!has_room(name)) return;
   MetadataRecord& record = batch_.metadata.emplace_back();
   record.kind = MetadataKind::kThreadName;
   record.pid = pid;

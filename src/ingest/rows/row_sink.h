@@ -78,6 +78,8 @@ class RowSink {
   void add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream);
   void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track);
   void add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track);
+  // Text as it is stored: what is no UTF-8, and NUL, is U+FFFD, with an issue.
+  std::string storable(std::string_view text, std::int64_t offset = -1);
   void find_operators_by_flow() { store_.operators_by_flow = true; }  // see TraceStore
   void name_process(const TrackKey& pid, std::string_view name);
   void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
@@ -97,7 +99,7 @@ class RowSink {
   // Of records with an external id, which is not known yet.
   template <class Record>
   Record named(const TimeSpan& span, std::string_view name, std::uint32_t track);
-  std::string storable(std::string_view text, std::int64_t offset);
+  [[nodiscard]] bool has_room(std::string_view text);
   void flush();
 
   TraceStore& store_;
@@ -110,6 +112,8 @@ class RowSink {
   Interner texts_, threads_, streams_, configs_, shapes_;
   std::vector<bool> replaced_;  // by text: it was not storable as it is
   std::string key_;             // scratch
+  // Names of threads and shapes refer to texts that others have, too: what they may take together.
+  std::size_t room_ = std::size_t{32} << 20U;
 };
 
 // Ones of which nothing else is known yet.

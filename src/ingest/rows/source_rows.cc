@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/failure.h"
 #include "base/text/utf8.h"
 #include "base/unknown.h"
+#include "ingest/read/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -21,24 +26,29 @@ std::int64_t SourceRow::integer(std::size_t column) const {
   return kUnknownValue;
 }
 
+void SourceTables::note(SourceDatabase::Outcome outcome, std::string_view table) {
+  switch (outcome) {
+    case SourceDatabase::Outcome::kRead:
+    case SourceDatabase::Outcome::kAbsent:
+      return;
+    case SourceDatabase::Outcome::kDamaged:
+      facts_.complete = false;
+      return sink_.issue(IssueKind::kDamagedTable, -1, table);
+    case SourceDatabase::Outcome::kOversized:
+      facts_.complete = false;
+      return sink_.issue(IssueKind::kOversizedTable, -1, table);
+    case SourceDatabase::Outcome::kImpostor:
+    case SourceDatabase::Outcome::kLacksColumns:
+      return sink_.issue(IssueKind::kUnreadableTable, -1, table);
+  }
+}
+
 void SourceTables::look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit) {
   asked_.emplace(table);
   std::vector<std::string_view> missing;
   const auto outcome = database_.scan(
       table, columns, [&](std::span<const SourceCell> cells) { visit(SourceRow(cells, sink_)); }, &missing);
-  switch (outcome) {
-    case SourceDatabase::Outcome::kRead:
-    case SourceDatabase::Outcome::kAbsent:
-      break;
-    case SourceDatabase::Outcome::kDamaged:
-      facts_.complete = false;
-      sink_.issue(IssueKind::kDamagedTable, -1, table);
-      break;
-    case SourceDatabase::Outcome::kImpostor:
-    case SourceDatabase::Outcome::kLacksColumns:
-      sink_.issue(IssueKind::kUnreadableTable, -1, table);
-      break;
-  }
+  note(outcome, table);
   for (const std::string_view column : missing) {
     sink_.issue(IssueKind::kMissingColumn, -1, fmt::format("{}.{}", table, column.substr(0, column.find('|'))));
   }
@@ -79,10 +89,54 @@ std::optional<TimeSpan> SourceTables::span(const SourceRow& row, std::size_t sta
 
 SourceTexts SourceTables::texts(std::string_view table, std::string_view id, std::string_view value) {
   SourceTexts out;
-  look_up(table, {{id, value}, {}}, [&](const SourceRow& row) {
-    if (const auto number = row[0].integer()) out.add(*number, row[1].text());
-  });
+  out.tables_ = this;
+  out.table_ = table;
+  asked_.emplace(table);
+  const auto outcome = database_.scan_ids(
+      table, id, value,
+      [&](std::span<const SourceCell> cells) {
+        const auto row = cells[0].integer();
+        const auto number = cells[1].integer();
+        if (row && number && *row != *number) out.rows_.emplace_back(*number, *row);
+      },
+      out.by_number_);
+  note(outcome, table);
+  std::stable_sort(out.rows_.begin(), out.rows_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
+}
+
+std::string_view SourceTexts::of(std::int64_t id, std::string_view absent) const {
+  const auto known = texts_.find(id);
+  if (known != texts_.end()) return known->second;
+  if (by_number_ == nullptr || id == kUnknownValue) return absent;
+  const std::uint64_t most = tables_->database_.most_text();
+  if (tables_->text_bytes_ > most) {
+    tables_->note(SourceDatabase::Outcome::kOversized, table_);
+    return absent;
+  }
+  const auto other = std::lower_bound(rows_.begin(), rows_.end(), std::pair(id, std::int64_t{0}),
+                                      [](const auto& a, const auto& b) { return a.first < b.first; });
+  by_number_->bind(1, other != rows_.end() && other->first == id ? other->second : id);
+  const std::string* found = nullptr;
+  const auto failure = catch_error([&] {
+    if (!by_number_->step()) return;
+    std::uint64_t given = 0;
+    if (SourceCell(*by_number_, 0, given).integer() != id) return;
+    const std::string_view text = SourceCell(*by_number_, 1, given).text();
+    if ((tables_->text_bytes_ += given) > most) return tables_->note(SourceDatabase::Outcome::kOversized, table_);
+    found = &texts_.emplace(id, text).first->second;
+  });
+  by_number_->reset();
+  if (failure && failure->code() != ErrorCode::kInput) throw Error(*failure);
+  if (failure) tables_->note(SourceDatabase::Outcome::kDamaged, table_);
+  return found == nullptr ? absent : std::string_view(*found);
+}
+
+void SourceTables::add_header(std::string_view key, std::string_view json) {
+  const std::size_t bytes = header_size(key, json);
+  if (bytes > kLargestHeader - header_bytes_) return sink_.issue(IssueKind::kOversizedHeader, -1, key);
+  header_bytes_ += bytes;
+  facts_.header.push_back({sink_.storable(key), storable_json(json).text, -1});
 }
 
 std::string SourceTables::not_read() const {

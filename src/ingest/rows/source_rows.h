@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/unknown.h"
@@ -21,6 +23,9 @@
 #include "sql/source_database.h"
 
 namespace tracedb {
+
+// Text as a JSON string; what is no UTF-8 becomes U+FFFD.
+std::string quote_json(std::string_view text);
 
 // The current row of a table: cells by the position of their column in the requested columns.
 class SourceRow {
@@ -38,17 +43,22 @@ class SourceRow {
   RowSink& sink_;
 };
 
-// Texts that rows name by number.
+class SourceTables;
+
+// Texts that rows name by number, each read when one does. Once they are together more than the file can hold, the
+// others are absent, with an issue each time.
 class SourceTexts {
  public:
-  void add(std::int64_t id, std::string_view text) { texts_.try_emplace(id, text); }  // the first one of an id stays
-  [[nodiscard]] std::string_view of(std::int64_t id, std::string_view absent = {}) const {
-    const auto found = texts_.find(id);
-    return found == texts_.end() ? absent : std::string_view(found->second);
-  }
+  // Valid as long as the object.
+  [[nodiscard]] std::string_view of(std::int64_t id, std::string_view absent = {}) const;
 
  private:
-  std::unordered_map<std::int64_t, std::string> texts_;
+  friend class SourceTables;
+  SourceTables* tables_ = nullptr;
+  std::string table_;
+  std::unique_ptr<Statement> by_number_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> rows_;  // by id: where the row has another number, that number
+  mutable std::unordered_map<std::int64_t, std::string> texts_;
 };
 
 class SourceTables {
@@ -67,19 +77,25 @@ class SourceTables {
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.
   std::optional<std::int64_t> time(const SourceRow& row, std::size_t column, RowSink::Kind kind);
-  // Columns `id` and `value` of a table of texts.
+  // Columns `id` and `value` of a table of texts; the first one of an id counts. Borrows this object.
   SourceTexts texts(std::string_view table, std::string_view id, std::string_view value);
+  // A top-level value of the trace: JSON. Of those that do not fit into 32 MB, an issue.
+  void add_header(std::string_view key, std::string_view json);
+  // A row of names and values that are texts.
+  void add_header(const SourceRow& row) { add_header(row[0].text(), quote_json(row[1].text())); }
   // The names of the tables that have rows but were not read, as a JSON list.
   std::string not_read() const;
 
  private:
+  friend class SourceTexts;
+  void note(SourceDatabase::Outcome outcome, std::string_view table);
+
   SourceDatabase& database_;
   RowSink& sink_;
   TraceFacts& facts_;
+  std::uint64_t text_bytes_ = 0;  // of what SourceTexts have read
+  std::size_t header_bytes_ = 0;
   std::set<std::string, std::less<>> asked_;
 };
-
-// Text as a JSON string; what is no UTF-8 becomes U+FFFD.
-std::string quote_json(std::string_view text);
 
 }  // namespace tracedb

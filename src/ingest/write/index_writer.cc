@@ -191,7 +191,9 @@ void IndexWriter::finish_rows() {
   }
 }
 
-void IndexWriter::meta(std::string_view key, std::string_view value) { meta_->bind(1, key).bind(2, value).run(); }
+void IndexWriter::meta(std::string_view key, std::string_view value) {
+  meta_->bind(1, storable_utf8(key).text).bind(2, storable_utf8(value).text).run();
+}
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
 
 std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& before_sync) {
