@@ -53,9 +53,14 @@ bool begins_as_ascend_database(std::string_view head) {
   return begins_as_sqlite(head) && (contains(head, "CANN_API") || contains(head, "RANK_DEVICE_MAP"));
 }
 
-bool begins_as_rocprof_json(std::string_view head) { return after(head, "{").starts_with("\"rocprofiler-sdk-tool\""); }
+bool begins_as_rocprof_json(std::string_view head) {
+  if (after(head, "{").starts_with("\"rocprofiler-sdk-tool\"")) return true;
+  // The head may be damaged: its agents and symbols follow.
+  return !contains(head, "\"traceEvents\"") &&
+         (contains(head, "\"logical_node_type_id\"") || contains(head, "\"formatted_kernel_name\""));
+}
 bool begins_as_aie_trace(std::string_view head) {
-  if (after(head, "[{").empty() || !contains(head, "\"process_name\"")) return false;
+  if (without_space(head).starts_with('{') || !contains(head, "\"process_name\"")) return false;  // or damaged
   // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
   constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
                                      "intfc_trace for "sv};

@@ -1,5 +1,8 @@
 #include "ingest/read/json_walk.h"
 
+#include <algorithm>
+
+#include "ingest/read/json_shape.h"
 #include "ingest/read/json_text.h"
 
 namespace tracedb {
@@ -90,14 +93,18 @@ void JsonWalk::skip() {
   if (peek(c)) at_ += value_length(false);
 }
 
-// How much of the window belongs to the value at at_. 0: it broke off, or is too long to be kept and was passed over.
+// How much of the window belongs to the value at at_. 0: it broke off, or was passed over.
 std::size_t JsonWalk::value_length(bool keep) {
   ValueEnd end;
   std::size_t length = 0;
   const std::uint64_t begin = position();
   while (!end.find(std::string_view(window_).substr(at_), length)) {
-    if (!keep || length > longest_) {
-      keep = false;
+    if (keep && length > longest_) {
+      at_ = static_cast<std::size_t>(begin - base_);
+      break_off();
+      return 0;
+    }
+    if (!keep) {
       at_ += length;
       length = 0;
     }
@@ -109,6 +116,52 @@ std::size_t JsonWalk::value_length(bool keep) {
   if (keep || begin == position()) return length;
   at_ += length;
   return 0;
+}
+
+std::string_view JsonWalk::next_object(std::string_view sign, std::uint64_t& lost) {
+  constexpr std::size_t kDeepest = 32, kLongestKey = 64;
+  while (true) {
+    const std::size_t found = window_.find('{', at_);
+    if (found == std::string::npos) {
+      const std::size_t end = window_.size();
+      lost += pass_to(ended_ ? end : std::max(at_, end - std::min(end, kLongestKey)), sign);
+      if (!refill() && at_ == window_.size()) return {};
+      continue;
+    }
+    note_list(std::string_view(window_).substr(at_, found - at_));
+    lost += pass_to(found, sign);
+    while (window_.size() - at_ < kLongestEvent && refill()) {
+    }
+    const std::string_view text = std::string_view(window_).substr(at_, kLongestEvent);
+    const ShapeCheck check = check_shape(text, kDeepest);
+    if (check.shape != Shape::kWhole) lost += pass_to(at_ + 1, sign);
+    if (check.shape == Shape::kWhole) return ++at_, text.substr(0, check.end);
+  }
+}
+
+bool JsonWalk::closed() const {
+  const std::string_view end = trim_json_space(window_);
+  return end.ends_with('}') && trim_json_space(end.substr(0, end.size() - 1)).ends_with(']');
+}
+
+// Returns how often `sign` begins in what is passed over.
+std::uint64_t JsonWalk::pass_to(std::size_t to, std::string_view sign) {
+  const std::string_view passed = std::string_view(window_).substr(at_, to - at_ + sign.size() - 1);
+  std::uint64_t count = 0;
+  for (std::size_t at = passed.find(sign); at != std::string_view::npos; at = passed.find(sign, at + 1)) ++count;
+  at_ = to;
+  return count;
+}
+
+// `before` ends where an object begins: "key": [ makes it the first one of a list.
+void JsonWalk::note_list(std::string_view before) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  for (const char c : {'[', ':', '"'}) {
+    before = before.substr(0, before.find_last_not_of(kBlank) + 1);
+    if (!before.ends_with(c)) return;
+    before.remove_suffix(1);
+  }
+  list_ = before.substr(before.rfind('"') + 1);
 }
 
 bool JsonWalk::peek(char& c) {

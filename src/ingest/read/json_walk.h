@@ -27,13 +27,25 @@ class JsonWalk {
   // broke off.
   bool next_member(std::string& key);
   bool next_element();
-  // The value that comes next, passed over: its text, valid until the next call. Empty: it broke off, or is longer
-  // than may be.
+  // The value that comes next, passed over: its text, valid until the next call. Empty: it broke off, as does one that
+  // is longer than may be.
   std::string_view value();
   void skip();  // passes over the value that comes next, however long
 
+  // Behind damage, where the structure says nothing: the next object that is whole, at most kLongestEvent bytes,
+  // whatever stands around it; valid until the next call, empty at the end. The next call finds what is in it, unless
+  // pass_object() is called. `lost` counts how often `sign` stands in what was passed over.
+  std::string_view next_object(std::string_view sign, std::uint64_t& lost);
+  void pass_object(std::string_view object) { at_ += object.size() - 1; }
+  // The key of the list that began last before that object.
+  [[nodiscard]] const std::string& list() const { return list_; }
+  [[nodiscard]] bool closed() const;  // at the end: by brackets
+  // Back over the value that was returned last.
+  void step_back(std::string_view value) { at_ -= value.size(); }
+
   // The document is truncated, or invalid from position() on; nothing more is found then.
   [[nodiscard]] bool broke_off() const { return broke_off_; }
+  bool break_off();  // at what comes next; false
   [[nodiscard]] bool ends_in_the_middle() const { return broke_off_ && ended_ && !stray_; }
   [[nodiscard]] std::uint64_t position() const { return base_ + at_; }  // of what comes next
   [[nodiscard]] std::string_view ahead() const { return std::string_view(window_).substr(at_, 100); }
@@ -41,8 +53,9 @@ class JsonWalk {
  private:
   bool peek(char& c);  // the next character that is no white space; false at the end
   bool refill();
-  bool break_off();  // at what comes next
   std::size_t value_length(bool keep);
+  std::uint64_t pass_to(std::size_t to, std::string_view sign);
+  void note_list(std::string_view before);
 
   ByteSource& source_;
   std::size_t longest_;
@@ -51,6 +64,7 @@ class JsonWalk {
   std::uint64_t base_ = 0;  // position of window_[0]
   bool ended_ = false, broke_off_ = false;
   bool stray_ = false;  // it broke off at text that cannot be there
+  std::string list_;
 };
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 
 #include "base/unknown.h"
 #include "ingest/read/event_repair.h"
+#include "ingest/read/json_shape.h"
 #include "ingest/read/json_text.h"
 #include "ingest/read/json_walk.h"
 #include "ingest/rocm/rocprof_records.h"
@@ -74,20 +75,14 @@ class RocprofJson {
         }
       }
     }
+    if (walk_.broke_off()) salvage();
     if (!devices_.empty()) facts_.header.push_back({"deviceProperties", "[" + devices_ + "]", -1});
     facts_.vendor = "amd";
     facts_.bytes = walk_.position();
-    if (walk_.broke_off()) note_end();
   }
   [[nodiscard]] bool saw_records() const { return saw_records_; }
 
  private:
-  void note_end() {
-    facts_.complete = false;
-    sink_.issue(walk_.ends_in_the_middle() ? IssueKind::kTruncated : IssueKind::kStrayText,
-                static_cast<std::int64_t>(walk_.position()), walk_.ahead());
-  }
-
   // Calls visit(element) for each element of the list that comes next.
   template <class Visit>
   void for_each(Visit visit) {
@@ -98,6 +93,7 @@ class RocprofJson {
       if (walk_.broke_off()) return;
       const std::optional<Value> value = parser_.parse(text);
       if (parser_.take_repaired()) sink_.issue(IssueKind::kRepairedText, offset, text);
+      if (!value && !is_one_element(text)) return break_off(text);
       visit(value, text, offset);
     }
   }
@@ -111,6 +107,76 @@ class RocprofJson {
         sink_.issue(IssueKind::kMalformedHeader, offset, text);
       }
     });
+  }
+
+  // Of text that is no JSON: whether the element ends where it does.
+  static bool is_one_element(std::string_view text) {
+    const ShapeCheck check = check_shape(text, kAnyDepth);
+    if (check.shape == Shape::kWhole && check.end == text.size()) return true;
+    const std::size_t sign = text.find(kSign);
+    return sign != std::string_view::npos && text.find(kSign, sign + 1) == std::string_view::npos;
+  }
+
+  // At `text`, a value that is none: brackets and quotes of what follows mean nothing.
+  void break_off(std::string_view text) {
+    walk_.step_back(text);
+    const auto offset = static_cast<std::int64_t>(walk_.position());
+    const bool is_record = text.find(kSign) != std::string_view::npos;  // counted among those that are lost
+    if (!is_record) sink_.issue(IssueKind::kMalformedHeader, offset, text);
+    noted_ = true;
+    walk_.break_off();
+  }
+
+  // From where the document broke off to its end: what is whole is told by its members.
+  void salvage() {
+    const bool at_end = walk_.ends_in_the_middle();
+    const auto broken = static_cast<std::int64_t>(walk_.position());
+    const std::string sample(walk_.ahead());
+    bool any = false;
+    std::int64_t begin = broken;
+    std::uint64_t lost = 0;
+    while (true) {
+      const std::string_view text = walk_.next_object(kSign, lost);
+      if (text.empty()) break;
+      const auto offset = static_cast<std::int64_t>(walk_.position()) - 1;
+      const std::optional<Value> value = parser_.parse(text);
+      if (!value || !take(*value, text, offset)) continue;
+      walk_.pass_object(text);
+      note_lost(lost, begin);
+      begin = static_cast<std::int64_t>(walk_.position());
+      any = true;
+    }
+    facts_.complete = walk_.closed() && (any || !at_end);
+    if (!facts_.complete && lost > 0) --lost;  // the one that is cut off
+    note_lost(lost, begin);
+    if (noted_ && facts_.complete) return;
+    sink_.issue(facts_.complete ? IssueKind::kStrayText : IssueKind::kTruncated, broken, sample);
+  }
+
+  void note_lost(std::uint64_t& lost, std::int64_t offset) {
+    if (lost == 0) return;
+    const RowSink::Kind kind = kind_of(list_);
+    sink_.read(kind, lost);
+    sink_.issue(IssueKind::kMalformedEvent, offset, {}, lost);
+    sink_.skip(kind, SkipReason::kMalformed, std::exchange(lost, 0));
+  }
+
+  // Whether it is a part of the document that is read here.
+  bool take(const Value& value, std::string_view text, std::int64_t offset) {
+    const auto has = [&](const char* path) { return value.at_pointer(path).error() == simdjson::SUCCESS; };
+    if (has("/start_timestamp") && has("/end_timestamp")) {
+      if (!walk_.list().empty()) list_ = walk_.list();
+      const bool is_copy = has("/src_agent_id") || has("/dst_agent_id");
+      add_whole_record(has("/dispatch_info") ? "kernel_dispatch" : is_copy ? "memory_copy" : list_, value, offset);
+      return saw_records_ = true;
+    }
+    if (has("/dispatch_data")) return true;  // counters of a kernel
+    if (has("/kernel_id") && has("/kernel_name")) return add_symbol(value), true;
+    if (has("/logical_node_type_id")) return add_agent(value), true;
+    if (has("/pid") && has("/command")) return take_metadata(value, text, offset), true;
+    if (has("/key") && has("/value") && walk_.list() == "marker_api") return add_message(value), true;
+    if (has("/operations") && walk_.list() == "buffer_records") return add_domain(value), true;
+    return false;
   }
 
   void read_process() {
@@ -140,9 +206,13 @@ class RocprofJson {
     const auto offset = static_cast<std::int64_t>(walk_.position());
     const std::string_view text = walk_.value();
     const std::optional<Value> metadata = parser_.parse(text);
-    if (!metadata) return sink_.issue(IssueKind::kMalformedHeader, offset, text);
-    pid_.number = number_at(*metadata, "/pid");
-    const std::string_view program = text_at(*metadata, "/command/0");
+    if (!metadata && !walk_.broke_off()) return break_off(text);
+    if (metadata) take_metadata(*metadata, text, offset);
+  }
+
+  void take_metadata(const Value& metadata, std::string_view text, std::int64_t offset) {
+    pid_.number = number_at(metadata, "/pid");
+    const std::string_view program = text_at(metadata, "/command/0");
     if (!program.empty()) sink_.name_process(pid_, program);
     facts_.header.push_back({"metadata", storable_json(text).text, offset});
   }
@@ -171,13 +241,16 @@ class RocprofJson {
     while (walk_.next_member(key)) {
       if (key == "buffer_records") {
         look_up([&](const Value& domain) { add_domain(domain); });
+        if (walk_.broke_off()) domains_.clear();  // they count from the first one
       } else if (key == "marker_api") {
-        look_up([&](const Value& entry) { messages_[number_at(entry, "/key")] = text_at(entry, "/value"); });
+        look_up([&](const Value& entry) { add_message(entry); });
       } else {
         walk_.skip();
       }
     }
   }
+
+  void add_message(const Value& entry) { messages_[number_at(entry, "/key")] = text_at(entry, "/value"); }
 
   void add_domain(const Value& domain) {
     Domain& entry = domains_.emplace_back();
@@ -190,15 +263,25 @@ class RocprofJson {
   }
 
   void read_records(const std::string& list) {
-    const RowSink::Kind kind = sink_.kind(list);
+    list_ = list;
     for_each([&](const std::optional<Value>& record, std::string_view text, std::int64_t offset) {
-      sink_.read(kind);
-      if (!record) {
-        sink_.issue(IssueKind::kMalformedEvent, offset, text);
-        return sink_.skip(kind, SkipReason::kMalformed);
-      }
-      if (const auto span = span_of(*record, kind, offset)) add_record(list, *record, *span, offset);
+      if (record) return add_whole_record(list, *record, offset);
+      sink_.read(kind_of(list));
+      sink_.issue(IssueKind::kMalformedEvent, offset, text);
+      sink_.skip(kind_of(list), SkipReason::kMalformed);
     });
+  }
+
+  RowSink::Kind kind_of(const std::string& list) {
+    const auto [entry, is_new] = kinds_.try_emplace(list, 0);
+    if (is_new) entry->second = sink_.kind(list);
+    return entry->second;
+  }
+
+  void add_whole_record(const std::string& list, const Value& record, std::int64_t offset) {
+    const RowSink::Kind kind = kind_of(list);
+    sink_.read(kind);
+    if (const auto span = span_of(record, kind, offset)) add_record(list, record, *span, offset);
   }
 
   std::optional<TimeSpan> span_of(const Value& record, RowSink::Kind kind, std::int64_t offset) {
@@ -277,8 +360,11 @@ class RocprofJson {
   RowSink& sink_;
   TraceFacts& facts_;
   ValueParser parser_;
-  bool saw_records_ = false;
-  std::string devices_;  // of all processes, as in the header
+  static constexpr std::string_view kSign = "\"start_timestamp\"";  // of a record
+  bool saw_records_ = false, noted_ = false;
+  std::string list_;                                      // of records, the last one
+  std::unordered_map<std::string, RowSink::Kind> kinds_;  // by list
+  std::string devices_;                                   // of all processes, as in the header
   // Of the process at hand.
   TrackKey pid_;
   std::unordered_map<std::int64_t, std::int64_t> devices_by_agent_;

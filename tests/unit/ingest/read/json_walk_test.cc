@@ -81,13 +81,30 @@ TEST_CASE("a walk ends where the text is no JSON") {
   }
 }
 
-TEST_CASE("values that are too long are passed over") {
-  const std::string text = R"({"a": [")" + std::string(2'000'000, 'x') + R"(", 2], "skip": ")" +
-                           std::string(1'000'000, 'y') + R"(", "b": 3})";
+TEST_CASE("the document breaks off at a value that is too long; one that is skipped may have any length") {
+  const std::string text = R"({"skip": ")" + std::string(1'000'000, 'y') + R"(", "b": 3, "a": [")" +
+                           std::string(2'000'000, 'x') + R"(", 2]})";
   const std::unique_ptr<ByteSource> source = memory_byte_source(text);
   JsonWalk walk(*source, 1000);
-  CHECK(walk_through(text, walk) == std::vector<std::string>{"a:", "", "2", "skip:", "b:", "3"});
-  CHECK_FALSE(walk.broke_off());
+  CHECK(walk_through(text, walk) == std::vector<std::string>{"skip:", "b:", "3", "a:", ""});
+  CHECK(walk.broke_off());
+  CHECK(walk.position() == text.find("\"xx"));
+}
+
+TEST_CASE("behind damage, whole objects are found one by one, with the key of their list") {
+  const std::string text = R"(x"}, "sign": {"a": 1}, {"b": {"c": 2}, "sign": "x, "calls": [ {"d": [{"e": 3}]}, {"f")";
+  const std::unique_ptr<ByteSource> source = memory_byte_source(text);
+  JsonWalk walk(*source);
+  std::uint64_t lost = 0;
+  std::vector<std::string> found;
+  for (std::string_view object = walk.next_object("\"sign\"", lost); !object.empty();
+       object = walk.next_object("\"sign\"", lost)) {
+    found.push_back(walk.list() + std::string(object));
+    walk.pass_object(object);
+  }
+  CHECK(found == std::vector<std::string>{R"({"a": 1})", R"({"c": 2})", R"(calls{"d": [{"e": 3}]})"});
+  CHECK(lost == 2);
+  CHECK_FALSE(walk.closed());
 }
 
 }  // namespace tracedb
