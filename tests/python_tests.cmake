@@ -90,6 +90,7 @@ tracedb_python_test(reliability.sources reliability/sources_test.py 600)
 tracedb_python_test(reliability.names reliability/names_test.py 600)
 tracedb_python_test(reliability.hostile_names reliability/hostile_names_test.py 300)
 tracedb_python_test(reliability.hostile_index reliability/hostile_index_test.py 600)
+tracedb_python_test(reliability.hostile_database reliability/hostile_database_test.py 600)
 tracedb_python_test(reliability.extension reliability/extension_test.py 300)
 tracedb_python_test(reliability.batch reliability/batch_test.py 600)
 tracedb_python_test(reliability.process reliability/process_test.py 600)
@@ -111,8 +112,9 @@ tracedb_python_test(browser.report browser/report_test.py 300)
 # On servers of Debian's packages: tools/fleet/check.sh runs them, elsewhere they say so and are skipped.
 tracedb_python_test(fleet.ingest_task fleet/ingest_task_test.py 300)
 tracedb_python_test(fleet.slurm fleet/slurm_test.py 600)
+tracedb_python_test(fleet.loader fleet/loader_test.py 300)
 tracedb_python_test(fleet.warehouse fleet/warehouse_test.py 600)
-set_tests_properties(fleet.ingest_task fleet.slurm fleet.warehouse PROPERTIES LABELS fleet)
+set_tests_properties(fleet.ingest_task fleet.loader fleet.slurm fleet.warehouse PROPERTIES LABELS fleet)
 set_tests_properties(fleet.slurm fleet.warehouse PROPERTIES RUN_SERIAL TRUE)
 
 # The longest begin first: none runs alone at the end.

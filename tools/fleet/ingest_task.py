@@ -131,7 +131,7 @@ def already_there(traces, directory):
     existing = [trace for trace in traces if os.path.isfile(trace)]
     if not existing:
         return {}
-    result = subprocess.run(["trace-query", "ls", "--json", "--limit", "0", *existing], env=variables,
+    result = subprocess.run(["trace-query", "ls", "--json", "--limit", "0", "--", *existing], env=variables,
                             capture_output=True, text=True, check=False)
     if result.returncode not in (DONE, INPUT):
         raise OSError(f"trace-query ls: {result.stderr.strip()}")

@@ -113,11 +113,17 @@ void UserSql::bind(Statement& statement, const std::map<std::string, std::string
   for (int index = 1; index <= statement.parameter_count(); ++index) {
     const std::string_view name = statement.parameter_name(index);
     if (name.empty()) fail_at(start_, "parameters must have names, such as :first");
+    const auto text = parameters.find(std::string(name.substr(1)) + ":text");
     const auto found = parameters.find(std::string(name.substr(1)));
+    if (found != parameters.end()) bound_.insert(found->first);
+    if (text != parameters.end()) {
+      bound_.insert(text->first);
+      statement.bind(index, std::string_view(text->second));
+      continue;
+    }
     if (found == parameters.end()) {
       fail_at(start_, fmt::format("parameter {} has no value; give --param {}=VALUE", name, name.substr(1)));
     }
-    bound_.insert(found->first);
     if (const auto integer = parse_int64(found->second)) {
       statement.bind(index, *integer);
     } else if (const auto real = parse_double(found->second)) {

@@ -23,9 +23,9 @@ class UserSql {
   // Of one statement, of which the user wrote only what stands from `first` to `end`: errors count from there.
   UserSql(Database& database, std::string_view text, std::size_t first, std::size_t end);
 
-  // The next statement, with `parameters` (names without ':') bound: integers and reals where the text reads as such.
-  // nullopt at the end. Throws Error{kUsage} for wrong SQL, for a statement that would write and for a parameter
-  // without a value.
+  // The next statement, with `parameters` (names without ':') bound: integers and reals where the text reads as such,
+  // unless the name is NAME:text. nullopt at the end. Throws Error{kUsage} for wrong SQL, for a statement that would
+  // write and for a parameter without a value.
   std::optional<Statement> next(const std::map<std::string, std::string>& parameters);
 
   // The query plan of the statement last returned, which must be no EXPLAIN: rows of id, parent, unused, text. A row

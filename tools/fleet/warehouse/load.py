@@ -15,12 +15,15 @@ again: a server is down, another load is at work, or the counts do not agree. No
 import argparse
 import concurrent.futures
 import contextlib
+import csv
 import datetime
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from server import Server, ServerError, Unreachable, quoted
@@ -46,8 +49,11 @@ class Trace:
         with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
             self.meta = dict(database.execute("SELECT key, value FROM meta"))
         self.content_hash = self.meta["source_hash"]
+        if not re.fullmatch("[0-9a-f]{32}", self.content_hash):
+            raise ValueError(f"source_hash is no hash: {self.content_hash!r}")
         self.number = int(self.content_hash[:16], 16) >> 1  # SQLite binds signed numbers
         self.source = self.meta["source_path"]
+        self.kernels, self.sum_ns = int(self.meta["kernels"]), int(self.meta["kernel_ns"])
         self.job = job or Path(self.source).parent.name
         self.catalogue = catalogue
         self.rollup_rows = 0
@@ -56,40 +62,61 @@ class Trace:
         """As the ledger returns it: what is the same need not be loaded again."""
         return [str(self.number), self.night, self.job, self.meta["tool_version"]]
 
+    def claims(self):
+        """What two indexes of one trace have in common."""
+        return [self.content_hash, str(self.kernels), str(self.sum_ns)]
+
+    def is_verified(self):
+        """Whether the trace is there, and has the hash."""
+        return os.path.isfile(self.source) and subprocess.run(
+            ["trace-query", "verify", "-q", "--", self.index], capture_output=True, check=False).returncode == 0
+
     def ledger_row(self):
         names = ("rank", "world_size", "gpu", "model", "framework", "format", "date_ns")
         return {"night": self.night, "job": self.job, "trace_id": str(self.number), "content_hash": self.content_hash,
                 "source": self.source, **{name: self.catalogue[name] for name in names},
-                "complete": self.catalogue["complete"], "steps": self.catalogue["steps"], "kernels": int(self.meta["kernels"]),
-                "sum_ns": str(self.meta["kernel_ns"]), "rollup_rows": self.rollup_rows,
+                "complete": self.catalogue["complete"], "steps": self.catalogue["steps"], "kernels": self.kernels,
+                "sum_ns": str(self.sum_ns), "rollup_rows": self.rollup_rows,
                 "tool_version": self.meta["tool_version"],
                 "loaded_at": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S")}
 
-    def rows(self):
-        """The roll-up as blocks of CSV, in the columns of the table."""
-        command = ["trace-query", "sql", self.index, "-f", ROLLUP, "--csv", "--raw-cells", "--no-ingest", "-q"]
+    def roll_up(self, folder):
+        """A file with the roll-up as CSV, in the columns of the table. Unloadable where it is not what the index says."""
+        self.file = Path(folder, str(self.number))
+        command = ["trace-query", "sql", "-f", ROLLUP, "--csv", "--raw-cells", "--no-ingest", "-q"]
         values = {"night": self.night, "job": self.job, "trace_id": self.number,
                   **{name: self.catalogue[name] for name in ("rank", "gpu", "model")}}
         for name, value in values.items():
-            command += ["--param", f"{name}={chr(92) + 'N' if value is None else value}"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as query:
-            query.stdout.readline()  # names of the columns
-            while block := query.stdout.read(BLOCK):
-                self.rollup_rows += block.count(b"\n")
-                yield block
-            error = query.stderr.read().decode(errors="replace").strip()
+            kind = ":text" if isinstance(value, str) else ""
+            command += ["--param", f"{name}{kind}={chr(92) + 'N' if value is None else value}"]
+        with open(self.file, "wb") as file:
+            query = subprocess.run([*command, "--", self.index], stdout=file, stderr=subprocess.PIPE, check=False)
         if query.returncode != 0:
-            raise Unloadable(f"{self.index}: {error}")
+            raise Unloadable(f"{self.index}: {query.stderr.decode(errors='replace').strip()}")
+        with open(self.file, encoding="utf-8", newline="") as file:
+            rows = [(int(row["n"]) + int(row["untimed"]), int(row["sum_ns"])) for row in csv.DictReader(file)]
+        self.rollup_rows = len(rows)
+        found = [sum(column) for column in zip(*rows)] or [0, 0]
+        if found != [self.kernels, self.sum_ns]:
+            raise Unloadable(f"{self.index}: kernels and ns are {[self.kernels, self.sum_ns]}, but its rows have {found}")
+
+    def rows(self):
+        """The roll-up as blocks."""
+        with open(self.file, "rb") as file:
+            file.readline()  # names of the columns
+            while block := file.read(BLOCK):
+                yield block
 
 
 def find_indexes(inputs):
     """Paths of indexes, from manifests and arguments."""
     for given in inputs:
         if given.endswith(".jsonl"):
-            for line in Path(given).read_text(encoding="utf-8").splitlines():
-                entry = json.loads(line)
-                if entry["outcome"] == "done":
-                    yield entry["index"]
+            try:
+                entries = [json.loads(line) for line in Path(given).read_text(encoding="utf-8").splitlines()]
+                yield from [entry["index"] for entry in entries if entry["outcome"] == "done"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise Unloadable(f"{given}: no manifest: {error!r}") from error
         else:
             yield given
 
@@ -97,7 +124,7 @@ def find_indexes(inputs):
 def catalogue(indexes):
     """The rows of trace-query ls."""
     for first in range(0, len(indexes), INDEXES_A_CALL):
-        command = ["trace-query", "ls", "--json", "--limit", "0", *indexes[first:first + INDEXES_A_CALL]]
+        command = ["trace-query", "ls", "--json", "--limit", "0", "--", *indexes[first:first + INDEXES_A_CALL]]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode not in (0, INPUT) or not result.stdout:
             raise Unloadable(f"trace-query ls: {result.stderr.strip()}")
@@ -114,10 +141,27 @@ def read_traces(indexes, night, job):
             continue
         try:
             trace = Trace(row, night, job)
-            traces.setdefault(trace.content_hash, trace)
-        except (sqlite3.Error, KeyError) as error:
-            complaints.append(f"{row['index_path']}: no hash of the trace, or no index: {error}")
+            other = traces.setdefault(trace.number, trace)
+            if other.claims() == trace.claims():
+                continue
+            if not other.is_verified() and trace.is_verified():
+                traces[trace.number], trace, other = trace, other, trace
+            complaints.append(f"{trace.index}: claims to be of the trace that {other.index} is of, with other contents")
+        except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+            complaints.append(f"{row['index_path']}: no hash of the trace, or no index: {error!r}")
     return traces, complaints
+
+
+def roll_up_all(traces, folder):
+    """(those that can be loaded, complaints about the others)"""
+    good, complaints = [], []
+    for trace in traces:
+        try:
+            trace.roll_up(folder)
+            good.append(trace)
+        except (Unloadable, csv.Error, KeyError, TypeError, ValueError) as error:
+            complaints.append(str(error) if isinstance(error, Unloadable) else f"{trace.index}: no roll-up: {error!r}")
+    return good, complaints
 
 
 def listed(traces):
@@ -131,25 +175,32 @@ class Load:
         self.servers, self.night = servers, night
         self.in_the_way, self.stages = [], []
 
+    def clear_the_way(self, new, all_of_them):
+        """Notes which rows are in the way of the new traces: their own of an earlier load, and those of what lay at their path
+        before, which is known by what lies there now."""
+        sources = ", ".join(quoted(trace.source) for trace in new if trace.catalogue["state"] == "indexed") or "''"
+        replaced = {int(number) for number, in self.ask(
+            f"SELECT trace_id FROM loaded_trace_local WHERE night = '{self.night}' AND source IN ({sources})")}
+        self.in_the_way = sorted(replaced - {trace.number for trace in all_of_them} | {trace.number for trace in new})
+
     def keep_new(self, traces, again):
-        """(those that the ledger has not, those that it has under another night or job). Notes which rows are in the way of
-        the new ones: their own of an earlier load, and those of what lay at their path before."""
+        """(those that the ledger has not, those that it has under another night or job, those that claim to be of a trace that
+        it has with other contents)."""
         ledger = {row[0]: row for row in self.ask(
-            f"SELECT trace_id, night, job, tool_version FROM loaded_trace_local WHERE trace_id IN ({listed(traces)})")}
-        new, elsewhere = [], []
+            "SELECT trace_id, night, job, tool_version, content_hash, kernels, sum_ns FROM loaded_trace_local "
+            f"WHERE trace_id IN ({listed(traces)})")}
+        new, elsewhere, false = [], [], []
         for trace in traces:
             entry = ledger.get(str(trace.number))
             if again or entry is None:
                 new.append(trace)
+            elif entry[4:] != trace.claims() and not trace.is_verified():
+                false.append(trace)
             elif entry[1:3] != trace.identity()[1:3]:
                 elsewhere.append(trace)
-            elif entry != trace.identity():
+            elif entry[:4] != trace.identity():
                 new.append(trace)
-        sources = ", ".join(quoted(trace.source) for trace in new) or "''"
-        replaced = {int(number) for number, in self.ask(
-            f"SELECT trace_id FROM loaded_trace_local WHERE night = '{self.night}' AND source IN ({sources})")}
-        self.in_the_way = sorted(replaced - {trace.number for trace in traces} | {trace.number for trace in new})
-        return new, elsewhere
+        return new, elsewhere, false
 
     def ask(self, sql):
         return [row for server in self.servers for row in server.rows(sql)]
@@ -197,9 +248,9 @@ class Load:
         counted = {int(row[0]): row[1:] for row in server.rows(
             "SELECT trace_id, count(), sum(n + untimed), sum(sum_ns) FROM kernel_rollup_stage GROUP BY trace_id")}
         for trace in traces:
-            expected = [str(trace.rollup_rows), trace.meta["kernels"], trace.meta["kernel_ns"]]
+            expected = [str(trace.rollup_rows), str(trace.kernels), str(trace.sum_ns)]
             found = counted.get(trace.number, ["0", "0", "0"])
-            if found != [str(figure) for figure in expected]:
+            if found != expected:
                 raise Unloadable(f"{trace.index}: rows, kernels and ns are {expected}, but {found} at {server.url}; nothing was loaded")
 
     def publish(self, server, table):
@@ -248,21 +299,28 @@ def parse_arguments():
 def load(arguments):
     indexes = list(find_indexes(arguments.inputs))
     traces, complaints = read_traces(indexes, arguments.night, arguments.job) if indexes else ({}, [])
-    for complaint in complaints:
-        print(f"load: {complaint}", file=sys.stderr)
     one = Load(arguments.servers, arguments.night)
-    new, elsewhere = one.keep_new(list(traces.values()), arguments.again) if traces else ([], [])
-    for trace in elsewhere:
-        print(f"load: {trace.index}: is loaded under another night or job; --again moves it here", file=sys.stderr)
-    if new:
-        one.run(new, arguments.take_over)
-    twice = len(indexes) - len(traces) - len(complaints)
-    print(f"{len(indexes)} indexes: {len(new)} loaded, {len(traces) - len(new)} there already, {len(complaints)} not loadable"
+    new, elsewhere, false = one.keep_new(list(traces.values()), arguments.again) if traces else ([], [], [])
+    complaints += [f"{trace.index}: claims to be of a trace that is loaded, with other contents" for trace in false]
+    with tempfile.TemporaryDirectory(prefix="tracedb-load-") as folder:
+        good, unsound = roll_up_all(new, folder)
+        for complaint in [*complaints, *unsound]:
+            print(f"load: {complaint}", file=sys.stderr)
+        for trace in elsewhere:
+            print(f"load: {trace.index}: is loaded under another night or job; --again moves it here", file=sys.stderr)
+        if good:
+            one.clear_the_way(good, traces.values())
+            one.run(good, arguments.take_over)
+    there = len(traces) - len(new) - len(false)
+    complaints += unsound
+    twice = len(indexes) - len(good) - there - len(complaints)
+    print(f"{len(indexes)} indexes: {len(good)} loaded, {there} there already, {len(complaints)} not loadable"
           + (f", {twice} of the same traces as others" if twice else ""))
     return INPUT if complaints else 0
 
 
 def main():
+    csv.field_size_limit(1 << 30)  # names may be long
     arguments = parse_arguments()
     try:
         sys.exit(load(arguments))

@@ -130,7 +130,8 @@ std::string help_on_indexes() {
 
 void add_sql_options(CommandLine& line) {
   line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
-  line.add("param", OptionKind::kList, "name=value, bound to :name; may be repeated");
+  line.add("param", OptionKind::kList,
+           "name=value, bound to :name, as a number where it reads as one; name:text=value: as text; may be repeated");
   line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
   line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
