@@ -45,6 +45,8 @@ def check_sql(trace, path):
     equal(trace.recipe("top_kernels", top=2).rows, rows("sql", "--recipe", "top_kernels", "--param", "top=2", path), "recipe")
     equal(trace.sql("SELECT 1 AS a WHERE 0").rows, [], "no rows")
     equal(trace.sql("SELECT :x AS x", x="'; DROP TABLE kernel; --").rows, [{"x": "'; DROP TABLE kernel; --"}], "a hostile value")
+    equal([row["a"] for row in trace.sql("SELECT typeof(:a) || :a AS a", a="007")], ["text007"], "a text stays one")
+    equal([row["a"] for row in trace.sql("SELECT typeof(:a) || :a AS a", a=7)], ["integer7"], "a number stays one")
 
 
 def check_compare(path, other):
@@ -79,6 +81,17 @@ def check_failures(folder, path):
         raise AssertionError("programs were found where there are none")
     finally:
         os.environ["TRACEDB_BIN"] = str(BIN)
+    trace = tracedb.open(path)
+    for wrong in (lambda: trace.report(f"ops --output={folder}/written"), lambda: trace.report("ops", output=folder / "written"),
+                  lambda: trace.report("-V"), lambda: tracedb.compare(path, path, save_baseline=folder / "written"),
+                  lambda: trace.report("ops", **{"limit=1 --output": folder / "written"}), lambda: tracedb.open(path, o=folder / "written")):
+        try:
+            wrong()
+        except tracedb.Error as error:
+            equal(error.exit_code, 2, str(error))
+        else:
+            raise AssertionError("a file could be written")
+    require(not (folder / "written").exists(), "a file was written")
 
 
 def check_shown():

@@ -1,9 +1,13 @@
 """Runs the programs."""
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import Any, Dict, List, Optional, Sequence
+
+
+_WRITING = ("output", "save_baseline")
 
 
 class Error(Exception):
@@ -25,8 +29,18 @@ def find(name: str) -> str:
     return found
 
 
+def command(name: str) -> List[str]:
+    """Words of a command, such as "rules show"; options have arguments of their own."""
+    if not re.fullmatch(r"[a-z][a-z0-9]*( [a-z][a-z0-9]*)*", name):
+        raise Error(f"{name!r} is no command", 2)
+    return name.split()
+
+
 def option(name: str, value: Any) -> List[str]:
-    """phase="decode" is --phase decode, per_op=True is --per-op, op=["norm", "copy"] is both, joined by a comma."""
+    """phase="decode" is --phase decode, per_op=True is --per-op, op=["norm", "copy"] is both, joined by a comma. Options
+    that write a file are refused: what is asked here is returned."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]+", name) or name in _WRITING:
+        raise Error(f"{name!r} is no option here", 2)
     flag = "--" + name.replace("_", "-")
     if value is None or value is False:
         return []

@@ -3,7 +3,7 @@ import os
 from typing import Any, Dict, List, Tuple, Union
 
 from ._picture import Picture, bars
-from ._programs import ask, options
+from ._programs import ask, command, options
 from ._table import Table
 
 Path = Union[str, "os.PathLike[str]"]
@@ -19,6 +19,11 @@ def _given(path: Path) -> str:
     return os.path.join(".", text) if text.startswith("-") else text
 
 
+def _bound(parameters: Dict[str, Any]) -> List[str]:
+    """Texts stay texts, whatever they read as."""
+    return [f"--param={name}{':text' if isinstance(value, str) else ''}={value}" for name, value in parameters.items()]
+
+
 class Trace:
     """A trace with its index; or an index alone."""
 
@@ -32,20 +37,18 @@ class Trace:
         report("ops", phase="decode"), report("layers", per_op=True), report("kernels", step="10..20", limit=5)."""
         if name not in ("info", "verify"):
             values = {"limit": 0, **values}
-        document = ask([*name.split(), *options({**self._common, **values}), _given(self.path)])
+        document = ask([*command(name), *options({**self._common, **values}), _given(self.path)])
         return _table(document, document.get("warnings", []))
 
     def sql(self, statement: str, **parameters: Any) -> Table:
         """The rows of a statement, read-only; `trace-query schema` lists tables, columns and functions. Parameters are
-        bound to :name; a text that reads as a number is one."""
-        bound = [f"--param={name}={value}" for name, value in parameters.items()]
-        document = ask(["sql", *options(self._common), *bound, "--limit=0", "--file=-", _given(self.path)], stdin=statement)
+        bound to :name, texts as texts and numbers as numbers."""
+        document = ask(["sql", *options(self._common), *_bound(parameters), "--limit=0", "--file=-", _given(self.path)], stdin=statement)
         return _table(document, document.get("warnings", []))
 
     def recipe(self, name: str, **parameters: Any) -> Table:
         """The answer of a query of the cookbook; `trace-query sql --recipes` lists them."""
-        bound = [f"--param={key}={value}" for key, value in parameters.items()]
-        document = ask(["sql", *options(self._common), *bound, "--limit=0", f"--recipe={name}", _given(self.path)])
+        document = ask(["sql", *options(self._common), *_bound(parameters), "--limit=0", f"--recipe={name}", _given(self.path)])
         return _table(document, document.get("warnings", []))
 
     def __repr__(self) -> str:
