@@ -27,7 +27,7 @@ constexpr std::size_t kMostEntries = 200'000;  // more are begun anew
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kFields = 18;  // and four for each phase
 
-std::string heading() { return fmt::format("tracedb summaries 2 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb summaries 3 {}\n", kVersion); }
 
 // Fields are separated by tabs, entries by line feeds.
 std::string escaped(std::string_view text) {

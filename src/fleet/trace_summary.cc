@@ -71,9 +71,8 @@ TraceSummary summarise(const Index& index, const ActiveRules& rules) {
   const auto date = index.meta_int64("base_time_ns");
   if (date && *date >= kFirstDate) out.date_ns = date;
   out.complete = index.complete();
-  if (out.kernels == 0) return out;
   Workload workload(index, rules);
-  out.model = model_of(workload);
+  if (out.kernels > 0) out.model = model_of(workload);
   out.phases = phases_of(workload);
   return out;
 }

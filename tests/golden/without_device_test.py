@@ -165,6 +165,19 @@ def check_protobuf(name, content, word):
         require(word in result.stderr and "Perfetto" not in result.stderr, result.stderr)
 
 
+def check_steps():
+    """`ls` counts the steps that the host marks, as `phases` does."""
+    marked = [x(f"ProfilerStep#{i}", "user_annotation", ts=100 * i, dur=90) for i in range(5)]
+    with scratch_folder() as folder:
+        for name, events, steps in (("marked", marked, 5), ("not marked", [], 0)):
+            path = folder / f"{name}.json"
+            path.write_text(json.dumps(trace(x("aten::mm", "cpu_op"), *events, schemaVersion=1)))
+            run("trace-ingest", "-q", path)
+            row, = json.loads(run("trace-query", "ls", "--json", path).stdout)["rows"]
+            phases = json.loads(run("trace-query", "phases", "--json", path).stdout)["rows"]
+            equal((row["steps"], sum(phase["steps"] or 0 for phase in phases)), (steps, steps), f"{name}: steps of ls and of phases")
+
+
 def main():
     cases = Cases()
     for name, (document, words, advice) in FOREIGN.items():
@@ -174,6 +187,7 @@ def main():
     for name, document in DEVICE.items():
         cases.run(name, check_device, document)
     cases.run("compare", check_compare)
+    cases.run("steps of traces without a device", check_steps)
     for name, (content, word) in PROTOBUF.items():
         cases.run(name, check_protobuf, name, content, word)
     for name, words in REAL.items():
