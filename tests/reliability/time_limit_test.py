@@ -5,17 +5,27 @@ import fcntl
 import os
 import re
 import shutil
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from faults import require_shim, run_faulty  # noqa: E402
 from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file  # noqa: E402
-from trace_cases import Cases, equal, require, scratch_folder  # noqa: E402
+from trace_cases import Cases, Skip, equal, program, require, scratch_folder  # noqa: E402
 
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"a","ts":%d,"dur":1,"pid":1,"tid":1},\n'
 LINE = re.compile(r"^(?:\d+ of \d+ done  )?[0-9.]+ M?B  \d+ MB/s  \d+ events/s  (?:\d+ %  .* left|.* so far)")
+
+
+def wait_for(condition):
+    for _ in range(1200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never happened")
 
 
 class Feeder:
@@ -84,6 +94,61 @@ def nobody_writes():
             os.close(descriptor)
         result = run_any("-q", "--index-dir", folder / "indexes", folder / "pipe.json")
         equal((result.returncode, "--output" in result.stderr), (2, True), "a FIFO whose index has no name")
+
+
+def queries_of_silent_pipes():
+    """The time limit of trace-query holds for what it reads, by whatever name; nothing is left in the temporary folder."""
+    with scratch_folder() as folder:
+        (folder / "tmp").mkdir()
+        trace_file(folder / "good.json")
+        variables = {**os.environ, "TMPDIR": str(folder / "tmp")}
+        for name in ("pipe.json", "pipe.tracedb"):
+            os.mkfifo(folder / name)
+            keep = os.open(folder / name, os.O_RDWR)
+            for words in (("kernels",), ("sql", "SELECT 1"), ("compare", folder / "good.json"), ("info",)):
+                command, *more = words
+                result = subprocess.run([program("trace-query"), command, "-q", "--timeout", "1", str(folder / name), *map(str, more)],
+                                        capture_output=True, text=True, timeout=60, env=variables)
+                equal((result.returncode, "time limit" in result.stderr), (5, True), f"{command} {name}: {result.stderr}")
+                equal(list((folder / "tmp").iterdir()), [], f"{command} {name}: left in the temporary folder")
+            os.close(keep)
+
+
+def killed_reader_of_a_pipe():
+    """What it leaves is removed by the next run; a folder of others, and one of a live run, is not."""
+    with scratch_folder() as folder:
+        temporary = folder / "tmp"
+        for name in ("tracedb-others", "tracedb-abcdef"):
+            (temporary / name).mkdir(parents=True)
+            (temporary / name / "kept").write_text("x")
+        trace = trace_file(folder / "good.json")
+        os.mkfifo(folder / "pipe.json")
+        keep = os.open(folder / "pipe.json", os.O_RDWR)
+        variables = {**os.environ, "TMPDIR": str(temporary)}
+        readers = [subprocess.Popen([program("trace-query"), "info", "-q", folder / "pipe.json"], env=variables,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        made = lambda: [path for path in temporary.glob("tracedb-??????") if list(path.glob("standard-input.*"))]  # noqa: E731
+        wait_for(lambda: len(made()) == 2)
+        readers[0].kill()
+        readers[0].wait()
+        with open(trace, "rb") as stream:
+            subprocess.run([program("trace-query"), "info", "-q", "-"], stdin=stream, env=variables, check=True, capture_output=True)
+        equal(len(made()), 1, "folders: that of the live run stays")
+        readers[1].terminate()
+        readers[1].wait()
+        os.close(keep)
+        equal(sorted(path.name for path in temporary.iterdir()), ["tracedb-abcdef", "tracedb-others"], "what is left")
+
+
+def file_of_the_kernel():
+    """A regular file that has nothing to read, and never will."""
+    if not os.access("/proc/kmsg", os.R_OK):
+        raise Skip("/proc/kmsg cannot be read: not root")
+    for name, *words in (("trace-ingest", "-q", "--timeout", "2", "-o", os.devnull + "x"), ("trace-query", "info", "-q", "--timeout", "2")):
+        with scratch_folder() as folder:
+            words = [str(folder / "out") if word == os.devnull + "x" else word for word in words]
+            result = subprocess.run([program(name), *words, "/proc/kmsg"], capture_output=True, text=True, timeout=60)
+            require(result.returncode in (3, 5, 6), f"{name}: exit {result.returncode}: {result.stderr}")
 
 
 def one_of_many():
@@ -157,7 +222,7 @@ def main():
     cases.run("source without an end", source_without_end, True)
     cases.run("source that falls silent", source_without_end, False)
     cases.run("regular file that blocks", regular_file_that_blocks)
-    for case in (nobody_writes, one_of_many, lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left,
+    for case in (nobody_writes, queries_of_silent_pipes, killed_reader_of_a_pipe, file_of_the_kernel, one_of_many, lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left,
                  usage):
         cases.run(case.__name__.replace("_", " "), case)
     cases.finish()

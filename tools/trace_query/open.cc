@@ -1,16 +1,26 @@
 #include "trace_query/open.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
-#include "base/scope_exit.h"
+#include "index/leftovers.h"
 #include "index/locate.h"
 #include "index/validity.h"
 #include "index/without_device.h"
@@ -87,29 +97,83 @@ class BuildProgress : public IngestObserver {
 };
 
 std::optional<Index> build_into(const std::filesystem::path& path, const std::filesystem::path& trace,
-                                const CommandLine& line) {
+                                const CommandLine& line, const std::atomic<bool>* cancel = &end_requested()) {
   if (!line.quiet()) std::cerr << "building index " << escape_text(path.string()) << '\n';
   catch_ending_signals();
-  auto found = ensure_index(trace, path, any_events(&end_requested()), BuildProgress(trace, line.quiet()));
+  auto found = ensure_index(trace, path, any_events(cancel), BuildProgress(trace, line.quiet()));
   release_ending_signals();
   auto* valid = std::get_if<Index>(&found);
   return valid == nullptr ? std::nullopt : std::optional(std::move(*valid));
 }
 
-// What can be read once only has an index without a name, for as long as it is asked.
-OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLine& line) {
-  const RunLimits::Pause pause;
-  std::string folder = (std::filesystem::temp_directory_path() / "tracedb-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) {
-    throw Error(ErrorCode::kResource, folder + ": cannot be made, for the index of standard input; set TMPDIR");
-  }
-  const ScopeExit remove([&] {
+// A folder for the index of a stream, which the process holds as long as it needs it, however it ends.
+class StreamFolder {
+ public:
+  StreamFolder() {
+    const std::filesystem::path place = std::filesystem::temp_directory_path();
     std::error_code error;
-    std::filesystem::remove_all(folder, error);
-  });
-  const std::filesystem::path path = std::filesystem::path(folder) / "standard-input.tracedb";
-  build_into(path, stream, line);
-  return with_notes(Index::open(path));
+    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+      if (is_name(entry.path().filename().native())) remove_left(entry.path());
+    }
+    do {  // another run may have found it before it was held
+      std::string name = (place / kName).string();
+      if (::mkdtemp(name.data()) == nullptr) {
+        throw Error(ErrorCode::kResource, name + ": cannot be made, for the index of standard input; set TMPDIR");
+      }
+      path_ = name;
+      held_ = hold(path_);
+    } while (!std::filesystem::exists(path_));
+  }
+  ~StreamFolder() { remove_files(path_); }
+  StreamFolder(const StreamFolder&) = delete;
+  StreamFolder& operator=(const StreamFolder&) = delete;
+
+  [[nodiscard]] std::filesystem::path index() const { return path_ / kIndex; }
+
+ private:
+  static constexpr std::string_view kName = "tracedb-XXXXXX", kIndex = "standard-input.tracedb";
+
+  static bool is_name(std::string_view name) {
+    constexpr std::size_t kPrefix = 8;
+    return name.size() == kName.size() && name.substr(0, kPrefix) == kName.substr(0, kPrefix);
+  }
+  // Not open: another process does, or it is none of ours.
+  static FileDescriptor hold(const std::filesystem::path& folder) {
+    FileDescriptor out(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status {};
+    const bool ours = out.is_open() && ::fstat(out.get(), &status) == 0 && status.st_uid == ::geteuid();
+    return ours && ::flock(out.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(out) : FileDescriptor();
+  }
+  static void remove_left(const std::filesystem::path& folder) {
+    const FileDescriptor held = hold(folder);
+    if (held.is_open()) remove_files(folder);
+  }
+  // What we make there; the folder stays if there is anything else.
+  static void remove_files(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      const bool of_index = entry.path().filename().native().starts_with(kIndex);
+      if (of_index || is_empty_spool(entry.path())) files.push_back(entry.path());
+    }
+    for (const std::filesystem::path& file : files) ::unlink(file.c_str());
+    ::rmdir(folder.c_str());
+  }
+
+  std::filesystem::path path_;
+  FileDescriptor held_;
+};
+
+// What can be read once only has an index without a name, for as long as it is asked. Its writer may never end: the
+// time limit of the run holds.
+OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLine& line) {
+  constexpr std::chrono::milliseconds kBetweenLooks{20};
+  std::atomic<bool> stop = false;
+  const std::atomic<bool>* time_is_up = RunLimits::of_process().time_is_up();
+  const Ticker ticker(kBetweenLooks, [&] { stop = end_requested() || (time_is_up != nullptr && *time_is_up); });
+  const StreamFolder folder;
+  build_into(folder.index(), stream, line, &stop);
+  return with_notes(Index::open(folder.index()));
 }
 
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {

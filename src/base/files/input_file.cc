@@ -40,8 +40,8 @@ std::string reason(int error_number) { return std::generic_category().message(er
               fmt::format("{}: read error ({}): copy the file anew and try again", name, reason(error_number)));
 }
 
-// Asked before the file is opened, because opening a device can block or do something.
-void require_readable_kind(const std::filesystem::path& path, const std::string& name) {
+// Asked before the file is opened, because opening a device can block or do something. Returns whether it is regular.
+bool require_readable_kind(const std::filesystem::path& path, const std::string& name) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw_open_error(name, errno);
   if (S_ISDIR(status.st_mode)) {
@@ -50,6 +50,7 @@ void require_readable_kind(const std::filesystem::path& path, const std::string&
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a regular file: copy its content into one", name));
   }
+  return S_ISREG(status.st_mode);
 }
 
 // Repeats `transfer(done)` (a read of what is missing after `done` bytes) until `capacity` bytes are there or the end.
@@ -85,10 +86,10 @@ std::string printable_path(const std::filesystem::path& path) {
 
 InputFile::InputFile(const std::filesystem::path& path, const std::atomic<bool>* cancel)
     : cancel_(cancel), name_(printable_path(path)) {
-  require_readable_kind(path, name_);
+  const bool at_once = require_readable_kind(path, name_) || cancel != nullptr;
   do {
     // Opening a FIFO would wait for its writer, where nothing can cancel it.
-    descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (cancel != nullptr ? O_NONBLOCK : 0)));
+    descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (at_once ? O_NONBLOCK : 0)));
   } while (!descriptor_.is_open() && errno == EINTR);
   if (!descriptor_.is_open()) throw_open_error(name_, errno);
   may_block_ = !is_regular();
@@ -110,6 +111,9 @@ std::size_t InputFile::read(char* destination, std::size_t capacity) {
 ssize_t InputFile::or_pause(ssize_t got) const {
   constexpr int kMilliseconds = 20;
   if (got >= 0 || errno != EAGAIN) return got;
+  if (cancel_ == nullptr && is_regular()) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: has nothing to read yet: copy its content into a file", name_));
+  }
   if (cancel_ != nullptr && cancel_->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
   ::poll(nullptr, 0, kMilliseconds);
   errno = EAGAIN;
