@@ -4,9 +4,11 @@ Ten times the input may take 13 times the work, as n log n does: four times as m
 what is quadratic up to 16 times.
 
 TRACEDB_LONG=1 takes all shapes, else those that a quadratic search was found with."""
+import contextlib
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import hostile_shapes  # noqa: E402
-from trace_cases import Cases, program, require  # noqa: E402
+from trace_cases import Cases, make_trace, program, require  # noqa: E402
 
 SMALL = 3000
 LARGE = 4 * SMALL
@@ -27,20 +29,47 @@ FOUND = ("phases", "processes", "one_correlation", "one_correlation_many_devices
          "listed_and_used_devices", "damage_and_names")
 
 
-def blocks(folder, name, n):
-    trace = folder / f"{name}.{n}.json"
-    hostile_shapes.write(name, n, trace)
+# Openings that nothing closes, over and over: the end of the trace is that of each.
+UNCLOSED = ('{"a":', '{"a":1,', '{"a":[', '{"a":{"b":[[', '{"a":[{"ph":"X"},', '{"ph":"X","args":{', '{"ph":"X",', "[", "{")
+MOST_A_BYTE = 50  # times as much as an ordinary trace
+
+
+def unclosed(unit):
+    def write(n, path):
+        path.write_text('{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1},' + unit * n)
+    return write
+
+
+def many_tables(n, path):
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE rocpd_info_node (id)")
+        for i in range(n // 10):
+            database.execute(f"CREATE TABLE rocpd_region_{i} (id, start, \"end\", pid, tid, name_id)")
+        database.execute("INSERT INTO rocpd_region_0 VALUES (1, 1, 2, 3, 4, 5)")
+        database.commit()
+
+
+def blocks(folder, name, n, write=None):
+    trace = folder / f"{abs(hash(name))}.{n}.json"
+    write(n, trace) if write else hostile_shapes.write(name, n, trace)
     # Valgrind looks for events once a block, and tells how often.
     command = ["valgrind", "--tool=none", "--stats=yes", program("trace-ingest"), "-q", "--threads", "1",
                "-o", f"{trace}.tracedb", str(trace)]
     result = subprocess.run(command, capture_output=True, text=True)
-    require(result.returncode == 0, f"rc {result.returncode}: {result.stderr[-300:]}")
+    require(result.returncode in (0, 3), f"rc {result.returncode}: {result.stderr[-300:]}")
     return int(re.search(r"scheduler: ([\d,]+) event checks", result.stderr)[1].replace(",", ""))
 
 
-def is_linear(folder, name, nothing):
-    small, large = (blocks(folder, name, n) - nothing for n in (SMALL, LARGE))
+def is_linear(folder, name, nothing, write=None):
+    small, large = (blocks(folder, name, n, write) - nothing for n in (SMALL, LARGE))
     require(large <= MOST * small, f"{LARGE // SMALL} times the input, {large / small:.1f} times the work")
+    return large
+
+
+def is_cheap(folder, unit, nothing, ordinary):
+    """Linear, and not too much for a byte."""
+    a_byte = is_linear(folder, unit, nothing, unclosed(unit)) / (LARGE * len(unit))
+    require(a_byte <= MOST_A_BYTE * ordinary, f"{a_byte / ordinary:.0f} times the work of an ordinary byte")
 
 
 def main():
@@ -52,6 +81,12 @@ def main():
         folder = Path(scratch)
         nothing = blocks(folder, "kernels_at_one_time", 1)  # what every run costs
         names = list(hostile_shapes.SHAPES) if os.environ.get("TRACEDB_LONG") else FOUND
+        trace = folder / "ordinary.json"
+        make_trace(trace, "--layers", 4, "--steps", 8, "--truth", os.devnull)
+        ordinary = (blocks(folder, "ordinary", 0, lambda _, path: shutil.copy(trace, path)) - nothing) / trace.stat().st_size
+        cases.run("many tables", is_linear, folder, "tables", nothing, many_tables)
+        for unit, result in [(unit, pool.submit(is_cheap, folder, unit, nothing, ordinary)) for unit in UNCLOSED]:
+            cases.run(f"unclosed {unit}", result.result)
         for name, result in [(name, pool.submit(is_linear, folder, name, nothing)) for name in names]:
             cases.run(name, result.result)
     cases.finish()

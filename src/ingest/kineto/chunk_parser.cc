@@ -145,7 +145,7 @@ std::string_view trim_separators(std::string_view text) {
 
 // Of the event that `text` begins with, in which there is no other; else of its first byte.
 std::size_t sound_length(std::string_view text) {
-  const ShapeCheck check = check_shape(text, kAnyDepth);
+  const ShapeCheck check = check_shape(text, kDeepestEvent);
   return text.starts_with('{') && check.shape == Shape::kWhole && check.has_phase ? check.end : 1;
 }
 

@@ -165,7 +165,10 @@ bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, s
 // The source ended inside the array. A last element that is whole is kept: some writers never close the array.
 bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
   const std::string_view rest(chunk.buffer.data() + 1, used);
-  if (is_broken(rest) || holds_event(rest)) return resync(chunk, used);
+  if (is_broken(rest) || holds_event(rest)) {
+    ++unended_;
+    return resync(chunk, used);
+  }
   where_ = Where::kEnd;
   complete_ = false;
   base_ += used;

@@ -43,7 +43,7 @@ struct Chunk {
 struct JsonLimits {
   std::size_t event = std::size_t{64} << 20U;         // with the white space before it
   std::size_t header_value = std::size_t{16} << 20U;  // of a top-level key that is not the events
-  std::size_t header = std::size_t{32} << 20U;        // of all these together
+  std::size_t header = kLargestHeader;                // of all these together
 };
 
 class JsonChunks {
@@ -112,6 +112,7 @@ class JsonChunks {
   enum class Astray : std::uint8_t { kNo, kBeforeDocument, kInHeader, kInCutHeader, kBehindDocument };
   bool resync(Chunk& chunk, std::size_t used);
   [[nodiscard]] EventSearch search(std::string_view text, std::size_t from, Astray astray) const;
+  [[nodiscard]] std::size_t least_piece(Astray astray) const;
   bool finish_damaged(Chunk& chunk, std::size_t used, bool dropped);
   bool emit_damaged(Chunk& chunk, std::size_t end);
   bool pass_stray_bracket();
@@ -152,6 +153,7 @@ class JsonChunks {
   ScanState scan_;
   std::size_t scanned_ = 0;  // bytes of the window behind at_ the scan has seen already
   std::uint64_t oversized_ = 0;
+  unsigned unended_ = 0;          // elements that do not end, and have events in them
   std::size_t header_bytes_ = 0;  // of the members kept
   TraceHeader header_;
   IssueLog issues_;

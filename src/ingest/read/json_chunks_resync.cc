@@ -56,14 +56,28 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
   }
 }
 
+// Where elements that do not end hold others that do not, each costs a walk to the end of the trace: after some, their
+// pieces grow, so that there are few.
+std::size_t JsonChunks::least_piece(Astray astray) const {
+  constexpr unsigned kFew = 16, kBeforeDoubled = 8, kMostDoubled = 10;
+  if (astray != Astray::kNo || unended_ <= kFew) return 0;
+  return std::min(kDamagedPiece << std::min((unended_ - kFew) / kBeforeDoubled, kMostDoubled), limits_.event / 2);
+}
+
 // Where cutting may go on: at the next whole event. A piece of damage that is longer than needed to mend an event ends
 // at the next one that is broken too, or of those that no commas tell apart.
 EventSearch JsonChunks::search(std::string_view text, std::size_t from, Astray astray) const {
   const std::size_t longest = std::min(kLongestEvent, limits_.event);
   const std::size_t piece = astray == Astray::kNo ? std::min(kDamagedPiece, limits_.event / 2) : 0;
   const More more = source_ended_ ? More::kNo : More::kMayCome;
+  const std::size_t least = least_piece(astray);
   EventSearch found = find_event_or_part(text, from, piece, more, longest);
-  while (found.at < piece) {
+  while (found.at < std::max(piece, least)) {
+    if (found.at < least && more == More::kNo) {
+      found = find_event_or_part(text, std::max(found.end, found.at + 1), piece, more, longest);
+      continue;
+    }
+    if (found.at >= piece) break;
     const Behind behind = behind_event(text, found.end);
     if (behind == Behind::kEndOfText && more == More::kMayCome) return {EventSearch::kNone, found.at, 0};
     if (behind != Behind::kOther) break;

@@ -149,9 +149,6 @@ Walk walk_rest_of_trace(std::string_view text, Container top_level) {
   return {end == text.size(), end};
 }
 
-// Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
-constexpr std::size_t kDeepestEvent = 32;
-
 bool is_event(const ShapeCheck& check) { return check.shape == Shape::kWhole && check.has_phase; }
 
 // How far behind the beginning of a broken event its phase is looked for, and how long the first key may be.
@@ -188,12 +185,29 @@ Answer other_begins(std::string_view text, std::size_t from, std::size_t to) {
   return Answer::kNo;
 }
 
+// The first phase at places that are asked for in order, or up to kPhaseWithin behind each: what was searched is not
+// searched again.
+class PhaseAhead {
+ public:
+  std::size_t find(std::string_view piece, std::size_t at) {
+    constexpr std::size_t kKeyAndSpace = 256;
+    if (found_ == std::string_view::npos || found_ < at) {
+      found_ = find_phase(piece, std::max(at, searched_));
+      searched_ = piece.size() - std::min(piece.size(), kKeyAndSpace);
+    }
+    return found_ < piece.size() ? found_ : std::string_view::npos;
+  }
+
+ private:
+  std::size_t found_ = std::string_view::npos, searched_ = 0;
+};
+
 // Whether at `at`, '{', an event begins, be it broken.
-Answer event_begins(std::string_view text, std::size_t at) {
+Answer event_begins(std::string_view text, std::size_t at, PhaseAhead& phases) {
   const Answer element = element_begins(text, at);
   if (element != Answer::kYes) return element;
   const std::string_view piece = text.substr(0, at + kPhaseWithin);
-  const std::size_t phase = find_phase(piece, at);
+  const std::size_t phase = phases.find(piece, at);
   const Answer other = other_begins(piece, at + 1, phase);
   if (other == Answer::kYes) return Answer::kNo;
   if (other == Answer::kNo && phase != std::string_view::npos) return Answer::kYes;
@@ -218,13 +232,14 @@ EventSearch find_event(std::string_view text, std::size_t from, More more, std::
 
 EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
                                std::size_t longest) {
+  PhaseAhead phases;
   for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
     const std::string_view candidate = text.substr(at, longest);
     const ShapeCheck check = check_shape(candidate, kDeepestEvent);
     if (is_event(check)) return {at, at, at + check.end};
     bool open = check.shape == Shape::kCut && candidate.size() < longest;
     if (at >= broken_from && check.shape != Shape::kWhole && !(open && more == More::kMayCome)) {
-      const Answer begins = event_begins(text, at);
+      const Answer begins = event_begins(text, at, phases);
       if (begins == Answer::kYes) return {at, at, 0};
       open = begins == Answer::kCut;
     }

@@ -27,6 +27,8 @@ struct ShapeCheck {
 ShapeCheck check_shape(std::string_view text, std::size_t max_depth);
 
 inline constexpr std::size_t kAnyDepth = static_cast<std::size_t>(-1);
+// Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
+inline constexpr std::size_t kDeepestEvent = 32;
 
 struct EventSearch {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
