@@ -47,6 +47,20 @@ def check_links(folder):
             require((page.parent / target).exists() or name.startswith(FOR_DEVELOPERS), f"{page}: {target}")
 
 
+def check_hardening(folder):
+    """Programs and library cannot be written over where addresses of functions stand; stacks and buffers are checked."""
+    if not shutil.which("readelf"):
+        raise Skip("readelf is not installed")
+    files = [*(folder / "bin").iterdir(), *folder.rglob("libtracedb_sqlite.so")]
+    require(len(files) >= 3, f"only {files}")
+    for file in files:
+        text = subprocess.run(["readelf", "-W", "--file-header", "--segments", "--dynamic", "--symbols", file], capture_output=True,
+                              text=True, check=True).stdout
+        for sign in ("DYN (", "GNU_RELRO", r"FLAGS_1.* NOW\b", "__stack_chk_fail", r"__\w+_chk\b"):
+            require(re.search(sign, text), f"{file.name}: nothing of {sign}")
+        require(not re.search(r"GNU_STACK .* RWE", text), f"{file.name}: its stack may be executed")
+
+
 def main():
     cases = Cases()
     with scratch_folder() as folder:
@@ -54,6 +68,7 @@ def main():
         if installed:
             cases.run("files", check_files, installed)
             cases.run("links", check_links, installed)
+            cases.run("hardening", check_hardening, installed)
     cases.finish()
 
 
