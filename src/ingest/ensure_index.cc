@@ -8,8 +8,11 @@
 
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/files/directory.h"
 #include "base/files/file_lock.h"
 #include "base/files/input_file.h"
+#include "base/parallel.h"
+#include "base/sandbox.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/validity.h"
@@ -73,6 +76,26 @@ std::optional<Index> open_if_valid(const fs::path& trace, const fs::path& index,
   return existing;
 }
 
+// On a thread that may read the folder of the trace and write that of the index, and nothing else.
+IngestResult ingest_restricted(const fs::path& trace, const fs::path& index, const IngestOptions& options,
+                               const IngestObserver& observer) {
+  if (!options.sandbox) return ingest_trace(trace, index, options, observer);
+  std::error_code error;
+  const fs::path behind_links = fs::canonical(trace, error);
+  const fs::path readable[] = {trace == "-" ? fs::path() : directory_of(trace),
+                               error ? fs::path() : directory_of(behind_links)};
+  const fs::path writable[] = {directory_of(index)};
+  std::optional<IngestResult> result;
+  Task task(
+      [&] {
+        restrict_thread(readable, writable);
+        result = ingest_trace(trace, index, options, observer);
+      },
+      [] {});
+  task.join();
+  return std::move(*result);
+}
+
 }  // namespace
 
 std::optional<Index> open_valid_index(const fs::path& trace, const fs::path& index, const IngestOptions& options) {
@@ -88,7 +111,7 @@ std::variant<Index, IngestResult> ensure_index(const fs::path& trace, const fs::
   if (lock.locks()) remove_leftovers(index);
   if (std::optional<Index> valid = open_if_valid(trace, index, options)) return std::move(*valid);
   require_replaceable(trace, index, options.force);
-  return ingest_trace(trace, index, options, observer);
+  return ingest_restricted(trace, index, options, observer);
 }
 
 }  // namespace tracedb

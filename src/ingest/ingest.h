@@ -29,6 +29,7 @@ struct IngestOptions {
   std::size_t chunk_size = std::size_t{1} << 20U;     // bytes; the index does not depend on it
   std::size_t memory_bytes = std::size_t{64} << 20U;  // for sorting; beyond it data is spilled beside the index
   const std::atomic<bool>* cancel = nullptr;          // once true, ingest ends with Error{kInterrupted}
+  bool sandbox = true;  // ensure_index(), run_batch(): read the trace with as few rights as it takes
 
   // ensure_index() and run_batch(): what becomes of an index that already exists.
   bool force = false;              // rebuild it even if it is valid, and replace a file that is neither index nor trace

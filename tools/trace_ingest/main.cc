@@ -62,6 +62,7 @@ po::options_description visible_options() {
       "memory for sorting, of the whole run, e.g. 200M\n(default 64M); names and links come on top");
   add("no-stacks", "leave out Python calls");
   add("keep-args", "keep the arguments of every event that has a row, as JSON");
+  add("no-sandbox", "read traces with all rights of this user, not only to their folders and those of the indexes");
   add("strict", "exit 4 if the trace had issues that lost data");
   add("progress", po::value<std::string>()->value_name("WHEN"), "auto, always or never (default auto)");
   add("quiet,q", "print errors only");
@@ -134,6 +135,7 @@ tracedb::IngestCommand parse(const po::variables_map& values) {
   command.verbose = values.count("verbose") > 0;
   command.ingest.force = values.count("force") > 0;
   command.ingest.full_check = values.count("verify") > 0;
+  command.ingest.sandbox = values.count("no-sandbox") == 0;
   command.strict = values.count("strict") > 0;
   command.quiet = values.count("quiet") > 0;
   if (values.count("no-stacks") > 0) command.ingest.events.python_calls = tracedb::PythonCalls::kOmit;

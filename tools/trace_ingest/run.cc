@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
+#include "base/sandbox.h"
 #include "base/text/counted.h"
 #include "ingest/batch.h"
 #include "ingest/same_run.h"
@@ -185,6 +186,7 @@ std::uint64_t total_bytes(const TraceList& list) {
 }  // namespace
 
 int run_ingest(const IngestCommand& command) {
+  if (command.ingest.sandbox) restrict_calls();
   const TraceList list = find_traces(command);
   const std::size_t all = list.traces.size() + list.unreadable.size() + list.skipped.size();
   ProgressOptions progress{command.quiet ? ProgressMode::kNever : command.progress, command.heartbeat, all};
