@@ -4,6 +4,7 @@ import collections
 import gzip
 import json
 import random
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -91,6 +92,31 @@ def cut_anywhere():
             whole = data[first:at].count(b'"end_timestamp"')
             read = counts(index)[0]
             require(whole - 1 <= read <= whole, f"cut at {at}: {read} read of {whole}")
+
+
+def damage_anywhere():
+    """Behind a block of zeros, a lost one or a quote reading goes on at the next whole record; a damaged head is no CSV table."""
+    made = RocprofRun(steps=60, kernels=5)
+    with scratch_folder() as folder:
+        made.write_json(folder / "whole.json")
+        data = (folder / "whole.json").read_bytes()
+        first = data.index(b'"buffer_records": {"kernel')
+        records = [(match.start(), match.end()) for match in re.finditer(rb'\{"size": 64, "kind".*?"end_timestamp": \d+', data[first:])]
+        random_ = random.Random(5)
+        places = [0, 1, 3, 20, 200, *random_.sample(range(first - 1500, len(data) - 600), 25)]
+        for number, at in enumerate(places):
+            size, new = ((512, bytes(512)), (512, b""), (1, b'"'), (1, b"}"))[number % 4] if number > 4 else (512, bytes(512))
+            path = folder / "damaged.json"
+            path.write_bytes(data[:at] + new + data[at + size:])
+            index = ingest(path, folder / "damaged.tracedb", "--force")
+            # Those behind the damage begin where they began, those that end in it are lost.
+            whole = sum(first + end + 200 < at or first + begin >= at + size for begin, end in records)
+            read, stored, skipped = counts(index)
+            require(read >= whole and stored >= whole - 3, f"damage {number} at {at}: {stored} of {read} stored, {whole} are whole")
+            equal(read, stored + skipped, "conservation")
+            format_, = open_index(index).execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+            lost = [kind for kind, in open_index(index).execute("SELECT kind FROM issue WHERE severity = 'data_loss'")]
+            equal((format_, lost != []), ("rocprofv3-json", True), f"damage {number} at {at}: format, issues")
 
 
 def damaged_records():
@@ -184,6 +210,7 @@ def main():
     cases.run("one run as JSON and as a database", made_run)
     cases.run("compare both", compare_with_json)
     cases.run("cut anywhere", cut_anywhere)
+    cases.run("damage anywhere", damage_anywhere)
     cases.run("damaged records", damaged_records)
     cases.run("nothing in it", nothing_in_it)
     cases.run("hostile tables", hostile_tables)

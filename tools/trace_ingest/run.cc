@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/files/sandbox.h"
 #include "base/files/small_file.h"
-#include "base/sandbox.h"
 #include "base/text/counted.h"
 #include "ingest/batch.h"
 #include "ingest/same_run.h"

@@ -1,4 +1,4 @@
-#include "base/sandbox.h"
+#include "base/files/sandbox.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -69,63 +69,18 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kArchitecture = 0;
 #endif
 
+// clang-format off
 constexpr std::uint32_t kDenied[] = {
-    SYS_socket,
-    SYS_socketpair,
-    SYS_connect,
-    SYS_bind,
-    SYS_listen,
-    SYS_accept,
-    SYS_accept4,
-    SYS_sendto,
-    SYS_sendmsg,
-    SYS_execve,
-    SYS_execveat,
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_kill,
-    SYS_pidfd_open,
-    SYS_pidfd_getfd,
-    SYS_pidfd_send_signal,
-    SYS_mount,
-    SYS_umount2,
-    SYS_pivot_root,
-    SYS_chroot,
-    SYS_unshare,
-    SYS_setns,
-    SYS_open_by_handle_at,
-    SYS_io_uring_setup,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_init_module,
-    SYS_finit_module,
-    SYS_kexec_load,
-    SYS_reboot,
-    SYS_swapon,
-    SYS_setuid,
-    SYS_setgid,
-    SYS_setreuid,
-    SYS_setresuid,
-    SYS_setgroups,
-    SYS_mknodat,
-    SYS_fchmodat,
-    SYS_fchownat,
-    SYS_personality,
-    SYS_acct,
 #ifdef SYS_fork
-    SYS_fork,
-    SYS_vfork,
-    SYS_mknod,
-    SYS_chmod,
-    SYS_chown,
-    SYS_lchown,
+    SYS_fork, SYS_vfork, SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown,
 #endif
-};
+    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_sendto, SYS_sendmsg,
+    SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_pidfd_open,
+    SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns,
+    SYS_open_by_handle_at, SYS_io_uring_setup, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key,
+    SYS_request_key, SYS_init_module, SYS_finit_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_setuid, SYS_setgid,
+    SYS_setreuid, SYS_setresuid, SYS_setgroups, SYS_mknodat, SYS_fchmodat, SYS_fchownat, SYS_personality, SYS_acct};
+// clang-format on
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // A reader that misbehaves, on a thread of its own: what is taken from that never comes back.
-#include "base/sandbox.h"
+#include "base/files/sandbox.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
