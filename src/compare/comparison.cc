@@ -136,7 +136,7 @@ class Comparer {
     compare_transitions(out);
     compare_ops(out);
     compare_layers(out);
-    const auto steps = std::min(out.baseline.device_steps, out.candidate.device_steps);
+    const auto steps = std::min(out.baseline.steps, out.candidate.steps);
     if (static_cast<std::size_t>(steps) < options_.rule.least_steps) out.tallies = tallies(out);
     std::erase_if(out.tallies, [&](const Tally& one) {
       return !out.permission.may(Claim::kRatio) || (one.what != "layers" && !by_name);
@@ -207,7 +207,7 @@ class Comparer {
       const auto found = (work.*times).find(key);
       const std::span<const std::int64_t> known =
           found == (work.*times).end() ? std::span<const std::int64_t>() : std::span(found->second);
-      return StepValues{known, static_cast<std::size_t>(work.device_steps) - known.size()};
+      return StepValues{known, static_cast<std::size_t>(work.steps) - known.size()};
     };
     if (!changes) return out;
     for (auto& [key, sum] : out) sum.change = change(values(group.baseline, key), values(group.candidate, key), group);

@@ -31,10 +31,14 @@ double size(const Reason& reason) { return std::abs(static_cast<double>(reason.c
 
 std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSide& side,
                                       std::int64_t DeviceStep::*figure) {
-  std::vector<std::int64_t> values;
-  values.reserve(side.device_steps.size());
-  for (const std::uint32_t i : side.device_steps) values.push_back(trace.work.steps[i].*figure);
-  return values;
+  std::vector<std::int64_t> values, out;
+  std::vector<std::uint32_t> steps;
+  for (const std::uint32_t i : side.device_steps) {
+    steps.push_back(trace.work.steps[i].step);
+    values.push_back(trace.work.steps[i].*figure);
+  }
+  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
+  return out;
 }
 
 // Before a step of another kind.
@@ -77,7 +81,7 @@ class Finder {
 
  private:
   [[nodiscard]] bool enough_steps() const {
-    const auto steps = static_cast<std::size_t>(std::min(group_.baseline.device_steps, group_.candidate.device_steps));
+    const auto steps = static_cast<std::size_t>(std::min(group_.baseline.steps, group_.candidate.steps));
     return steps >= VerdictRule{}.least_steps && comparison_.normalise == Normalise::kStep;
   }
 
@@ -109,8 +113,8 @@ class Finder {
       whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
       if (whole.cause == Cause::kOperation) whole.interval = interval_of(whole);
       if (whole.cause == Cause::kRareSteps) {
-        whole.baseline_n = static_cast<double>(group_.group.baseline.rare.size());
-        whole.candidate_n = static_cast<double>(group_.group.candidate.rare.size());
+        whole.baseline_n = static_cast<double>(count_steps(a_, group_.group.baseline.rare));
+        whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
       }
       const auto found = places.find({item.kind, item.kind == LedgerKind::kOperation ? item.op : item.op_class});
       if (whole.cause == Cause::kOperation) {

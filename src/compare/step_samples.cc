@@ -23,10 +23,11 @@ void add_load(const StepInfo& info, KindSamples& kind) {
 }
 
 void add_transitions(const ComparedTrace& trace, const GroupSide& group, KindSamples& kind) {
-  for (const std::uint32_t step : group.matched) {
-    const Transition& transition = trace.periods.transitions[step];
-    if (transition.period == kUnknownValue) continue;
-    kind.samples[period_measure(to_string(transition.to))].push_back(transition.period);
+  std::set<StepKind> kinds;
+  for (const std::uint32_t step : group.matched) kinds.insert(trace.periods.transitions[step].to);
+  for (const StepKind to : kinds) {
+    auto sample = step_sample(trace.work, group.matched, StepMetric::kPeriod, trace.periods.to(to));
+    if (!sample.empty()) kind.samples[period_measure(to_string(to))] = std::move(sample);
   }
 }
 
@@ -55,6 +56,9 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
                   SampleComparison& out) {
   const bool comparable = same_load(a, b);
   if (!comparable) out.notes.push_back(fmt::format("{}: requests or tokens per step differ", a.kind));
+  const std::string_view bar = !comparable                            ? "the load differs"
+                               : a.kind == to_string(StepKind::kUnit) ? kRepeatingUnit
+                                                                      : "";
   std::vector<SampleChange> metrics, ops;
   std::set<std::string> measures;
   for (const KindSamples* kind : {&a, &b}) {
@@ -64,9 +68,8 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
     // Not every kind of steps follows on both sides, and files of earlier versions do not say.
     const bool both = a.samples.contains(measure) && b.samples.contains(measure);
     if (is_transition(measure) && !both) continue;
-    SampleChange change{
-        a.kind, measure,
-        make_change(values_of(a, measure), values_of(b, measure), 1, comparable ? "" : "the load differs", rule)};
+    SampleChange change{a.kind, measure,
+                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule)};
     if (measure == to_string(StepMetric::kPeriod)) {
       judge_period(change.change, recording, a.waits, b.waits);
       if (!change.change.caveat.empty())
@@ -107,10 +110,12 @@ StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kern
       group = group_side(trace, StepKind::kUnknown, steps);
     }
     const GroupWork work = sum_work(trace, group, kernel_names, levels);
-    KindSamples kind{name, work.device_steps, 0, 0, work.waits, {}};
+    KindSamples kind{name, work.steps, 0, 0, work.waits, {}};
+    std::uint32_t before = 0;
     for (const std::uint32_t i : group.device_steps) {
       const std::uint32_t step = trace.work.steps[i].step;
-      if (step > 0) add_load(trace.steps.steps[step - 1].info, kind);
+      if (step != before) add_load(trace.steps.steps[step - 1].info, kind);
+      before = step;
     }
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const auto metric = static_cast<StepMetric>(m);

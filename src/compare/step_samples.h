@@ -14,8 +14,8 @@
 namespace tracedb {
 
 struct KindSamples {
-  std::string kind;                       // of steps; "trace" where there are none
-  std::int64_t steps = 0;                 // and devices
+  std::string kind;  // of steps; "trace" where there are none
+  std::int64_t steps = 0;
   std::int64_t requests = 0, tokens = 0;  // sums, as far as annotations say
   HostWaits waits;                        // recording.h; nothing where the profiler slows no host
   // ns of each step, by measure: the names of StepMetric, "period to decode" (step_periods.h), and "op norm" for kernel

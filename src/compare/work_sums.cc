@@ -10,7 +10,7 @@
 namespace tracedb {
 namespace {
 
-// Sums of one device step by a small number, closed at its end.
+// Sums of one step by a small number, closed at its end.
 class StepTimes {
  public:
   void add(std::size_t key, std::int64_t time) {
@@ -22,9 +22,9 @@ class StepTimes {
     now_[key] = saturating_add(now_[key], time);
   }
   template <class Key, class KeyOf>
-  void close(std::map<Key, std::vector<std::int64_t>>& out, KeyOf key_of) {
+  void close(std::int64_t devices, std::map<Key, std::vector<std::int64_t>>& out, KeyOf key_of) {
     for (const std::size_t key : opened_) {
-      out[key_of(key)].push_back(now_[key]);
+      out[key_of(key)].push_back(now_[key] / devices);
       now_[key] = kNone;
     }
     opened_.clear();
@@ -52,6 +52,9 @@ class Summer {
         memory_kind_(trace.events.memory.ids("kind")) {}
 
   void add(const DeviceStep& step) {
+    if (step.step != step_ || devices_ == 0) close();
+    step_ = step.step;
+    ++devices_;
     for (std::size_t i = step.begin; i < step.end; ++i) {
       const std::uint32_t row = trace_.work.kernel_rows[i];
       const NameId name = trace_.name(names_[row]);
@@ -71,8 +74,6 @@ class Summer {
       ops_.add(levels_.op_of(name, kernel_names_), time);
       layers_.add(slot_of(kNoLayer), time);
     }
-    ops_.close(out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
-    layers_.close(out_.layer_times, layer_of);
     ++out_.device_steps;
     const auto sum = [](std::int64_t& to, std::int64_t time) { to = saturating_add(to, time); };
     sum(out_.taken, step.taken);
@@ -81,9 +82,20 @@ class Summer {
     sum(out_.between, step.between);
     sum(out_.between_other, step.between_other);
   }
-  GroupWork take() { return std::move(out_); }
+  GroupWork take() {
+    close();
+    return std::move(out_);
+  }
 
  private:
+  // The step that was added last has no more devices.
+  void close() {
+    out_.steps += devices_ > 0 ? 1 : 0;
+    ops_.close(devices_, out_.op_times, [](std::size_t key) { return static_cast<OpId>(key); });
+    layers_.close(devices_, out_.layer_times, layer_of);
+    devices_ = 0;
+  }
+
   void count(std::int32_t layer, NameId name, Work work, const WorkSum& sum, Role role, std::uint32_t launcher = 0) {
     const std::uint64_t pair = pairs_.index_of(std::uint64_t{name} << 32 | launcher).index;
     const std::uint64_t key = (pair << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 8) ^
@@ -106,6 +118,8 @@ class Summer {
   std::span<const std::uint32_t> memory_kind_;
   std::span<const std::uint32_t> launcher_{trace_.recorded_work.operator_of};
   DenseIndex pairs_, numbers_;
+  std::uint32_t step_ = 0;
+  std::int64_t devices_ = 0;  // of the step
   StepTimes ops_;
   StepTimes layers_;
   GroupWork out_;

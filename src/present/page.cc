@@ -73,7 +73,10 @@ class Writer : PageWriter {
   std::string step_of(const GroupReasons& group) const {
     if (one_step()) return names_.candidate;
     const std::string& label = group.group->group.label;
-    return group.group->group.whole_trace ? "the trace" : label == "unknown" ? "a step" : label;
+    return group.group->group.whole_trace ? "the trace"
+           : label == "unknown"           ? "a step"
+           : label == "unit"              ? "a unit"
+                                          : label;
   }
   static std::string mark(const GroupComparison& group) {
     return group.group.label == "unknown" ? "step:" : group.group.label + ":";
@@ -89,7 +92,7 @@ class Writer : PageWriter {
 
   // What the means are of.
   std::string mean_of(const GroupReasons& group) const {
-    if (one_step()) return fmt::format("mean of {} others", group.group->baseline.device_steps);
+    if (one_step()) return fmt::format("mean of {} others", group.group->baseline.steps);
     if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));
     const bool steps = unit(group, false) == " a step" || unit(group, true) == " a step";
     return steps ? "mean of a step, and a whole trace" : "of the whole trace";

@@ -23,7 +23,7 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
               {"kind", label == "unknown" ? "" : label + " "},
               {"measure", group.by_period ? "period" : "span"},
               {"candidate_time", own},
-              {"n", group.group->baseline.device_steps},
+              {"n", group.group->baseline.steps},
               {"baseline_time", usual},
               {"why", why}});
 }

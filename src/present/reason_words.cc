@@ -79,9 +79,9 @@ class ReasonWords {
             "rare long steps, beside the regular ones: {baseline_n:count} of {baseline_steps:count} -> "
             "{candidate_n:count} of {candidate_steps:count}, which add {times} a step{host}",
             {{"baseline_n", reason_.baseline_n},
-             {"baseline_steps", group_.group.baseline.device_steps.size() + group_.group.baseline.rare.size()},
+             {"baseline_steps", static_cast<double>(group_.baseline.steps) + reason_.baseline_n},
              {"candidate_n", reason_.candidate_n},
-             {"candidate_steps", group_.group.candidate.device_steps.size() + group_.group.candidate.rare.size()},
+             {"candidate_steps", static_cast<double>(group_.candidate.steps) + reason_.candidate_n},
              {"times", from_to()},
              {"host", hosts()}});
       case Cause::kNoStep:

@@ -57,7 +57,7 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side) {
   if (!side.rare.empty()) {
     const TimeRange rare = range_of(trace, side, side.rare);
     parts.push_back(say("rare", "{n:# rare step} of {times}",
-                        {{"n", side.rare.size()}, {"times", range_words(rare.least, rare.most)}}));
+                        {{"n", count_steps(trace, side.rare)}, {"times", range_words(rare.least, rare.most)}}));
   }
   return joined(parts, ", ");
 }
@@ -73,10 +73,10 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
                                               {{"frame", host_words(*host)}, {"share", host->share}})
                                         : Sentence{};
   return say("kinds", "{fast:count} of {steps:count} steps take {fast_times}, {slow:count} {what} {slow_times}{host}",
-             {{"fast", usual.size()},
-              {"steps", side.device_steps.size()},
+             {{"fast", count_steps(trace, usual)},
+              {"steps", count_steps(trace, side.device_steps)},
               {"fast_times", range_words(fast.least, fast.most)},
-              {"slow", side.slow.size()},
+              {"slow", count_steps(trace, side.slow)},
               {"what", stalls ? "stall for" : "take"},
               {"slow_times", range_words(slow.least - from, slow.most - from)},
               {"host", where}});

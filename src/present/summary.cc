@@ -123,8 +123,7 @@ class Summary {
   void headline(const GroupComparison& group) {
     const std::string& label = group.group.label;
     if (!group.group.whole_trace) {
-      add(label + ": steps", std::to_string(group.group.baseline.device_steps.size()),
-          std::to_string(group.group.candidate.device_steps.size()));
+      add(label + ": steps", std::to_string(group.baseline.steps), std::to_string(group.candidate.steps));
     }
     const std::string left_a = left_out_words(in_.baseline, group.group.baseline).text;
     const std::string left_b = left_out_words(in_.candidate, group.group.candidate).text;

@@ -83,6 +83,7 @@ class TraceWords : PageWriter {
   static std::string step_words(const GroupComparison& group) {
     if (group.group.whole_trace) return "the trace";
     const StepKind kind = group.group.candidate.kind;
+    if (kind == StepKind::kUnit) return "a repeating unit";
     const bool is_named = kind != StepKind::kUnknown && kind != StepKind::kOther;
     return is_named ? fmt::format("a {} step", group.group.label) : "a step";
   }
@@ -107,8 +108,11 @@ class TraceWords : PageWriter {
       return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}",
                  {devices, time, verdict});
     }
-    const std::size_t n = main.side().device_steps.size();
-    return say("report.headline", "{devices}: {step} {takes} {time:time} ({mean}{n:# step}{left_out}).{verdict}{lag}",
+    const std::size_t n = count_steps(in_.trace, main.side().device_steps);
+    const bool units = main.side().kind == StepKind::kUnit;
+    return say("report.headline",
+               units ? "{devices}: {step} {takes} {time:time} ({mean}{n:# unit}{left_out}).{verdict}{lag}"
+                     : "{devices}: {step} {takes} {time:time} ({mean}{n:# step}{left_out}).{verdict}{lag}",
                {devices,
                 step,
                 {"takes", main.by_period()          ? "takes"
@@ -257,7 +261,7 @@ class TraceWords : PageWriter {
     for (const GroupTime& of : groups_) {
       const GroupComparison& group = of.group;
       const double total = of.total();
-      const std::size_t n = group.group.candidate.device_steps.size();
+      const std::size_t n = count_steps(in_.trace, of.side().device_steps);
       const double comm = of.of({LedgerKind::kComm});
       const auto rate = group.candidate.periods.tokens_per_s();
       const Figure only_comm{"comm", comm > 0 && comm >= kWorthNaming * total
@@ -273,7 +277,10 @@ class TraceWords : PageWriter {
           with(say("report.steps",
                    "{steps}{mean}{measure} {time:time}, of which the device is busy "
                    "{busy:.0f%}{comm}{left_out}{kinds}{tokens}",
-                   {{"steps", whole ? Sentence{"no steps; "} : say("", "{n:# device step}: ", {{"n", n}})},
+                   {{"steps",
+                     whole ? Sentence{"no steps; "}
+                           : say("", of.side().kind == StepKind::kUnit ? "{n:# repeating unit}: " : "{n:# step}: ",
+                                 {{"n", n}})},
                     {"mean", n > 1 ? "mean " : ""},
                     {"measure", measure(of)},
                     {"time", total},

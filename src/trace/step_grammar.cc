@@ -139,7 +139,8 @@ RuleMatch find_rule(std::string_view annotation) {
 }  // namespace
 
 std::string_view to_string(StepKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"prefill", "decode", "mixed", "train", "other", "unknown"};
+  constexpr std::array<std::string_view, kStepKinds> kNames = {"prefill", "decode",  "mixed", "train",
+                                                               "other",   "unknown", "unit"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -9,10 +9,11 @@
 
 namespace tracedb {
 
-enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kTrain, kOther, kUnknown };
+// kUnit: no annotation says so; something repeats, but a step it is not (passes/steps/inferred_steps.h).
+enum class StepKind : std::uint8_t { kPrefill, kDecode, kMixed, kTrain, kOther, kUnknown, kUnit };
 std::string_view to_string(StepKind kind);
 std::optional<StepKind> step_kind_from(std::string_view text);
-inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::kUnknown) + 1;
+inline constexpr std::size_t kStepKinds = static_cast<std::size_t>(StepKind::kUnit) + 1;
 
 struct StepInfo {
   StepKind kind = StepKind::kUnknown;

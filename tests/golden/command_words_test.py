@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from trace_cases import TRACES, Cases, Skip, equal, ingest, make_trace, program, require, run, scratch_folder  # noqa: E402
 
 SERVER = ("--layers", 2, "--steps", 8, "--mix", "P,D*7", "--batch", 4, "--seed", 11)
-KINDS = "use prefill, decode, mixed, train, other, unknown or none"
+KINDS = "use prefill, decode, mixed, train, other, unknown, unit or none"
 
 # Arguments, exit code, and what standard error says; A, B: two traces, RANKS: a job, NIGHTS: three runs, OUT: a folder.
 REFUSED = [

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from ascend_files import Run, write_database  # noqa: E402
+from report_page import Document  # noqa: E402
 from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
                          scratch_folder, skip_without_traces, verify_index)
 
@@ -105,6 +106,29 @@ def real_nsys(name):
         linked, kernels, operators = open_index(index).execute(
             "SELECT count(launch_id), count(*), count(cpu_op_id) FROM kernel").fetchone()
         require(linked > 0.98 * kernels and operators > 0.9 * kernels, f"{linked} of {kernels} linked, {operators} with operator")
+
+
+def real_units():
+    """What repeats in both is a block with a long and a short attention: no step, and no verdict on it. Two devices are
+    no two samples."""
+    with scratch_folder() as folder:
+        names = ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite")
+        indexes = [ingest(OTHER / name, folder / f"{name}.tracedb") for name in names]
+        counts = []
+        for index in indexes:
+            done = run("trace-query", "steps", "--json", "--limit", 0, index)
+            steps = [row for row in json.loads(done.stdout)["rows"] if row["step"] is not None]
+            equal({row["phase"] for row in steps}, {"unit"}, "kinds")
+            require("repeating units, no steps, are inferred" in done.stderr and "confidence 0.95" in done.stderr, done.stderr)
+            counts.append(len(steps))
+        document = json.loads(run("trace-query", "compare", "--json", *indexes, "--section", "steps").stdout)
+        (rows,) = [section["rows"] for section in document["sections"] if section["section"] == "steps"]
+        equal({row["verdict"] for row in rows}, {"inconclusive"}, "verdicts")
+        require(all(row["baseline_steps"] <= counts[0] and row["candidate_steps"] <= counts[1] for row in rows), f"{counts}: {rows}")
+        page = " ".join(run("trace-query", "compare", "-q", *indexes).stdout.split())
+        require("what repeats is no step" in page and "worse" not in page, page[:500])
+        report = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[1]).stdout).words).split())
+        require("a repeating unit takes" in report and "a step takes" not in report, report[:400])
 
 
 def real_rpd():
@@ -236,6 +260,7 @@ def main():
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run(name, real_nsys, name)
+        cases.run("repeating units", real_units)
         cases.run("rpd_matmul.rpd", real_rpd)
     cases.finish()
 

@@ -23,10 +23,11 @@ constexpr std::string_view kOtherOptions[][2] = {
 }  // namespace
 
 const std::string& known_phase(const std::string& text) {
-  static const std::vector<std::string> kKinds = {"prefill", "decode", "mixed", "train", "other", "unknown", "none"};
+  static const std::vector<std::string> kKinds = {"prefill", "decode",  "mixed", "train",
+                                                  "other",   "unknown", "unit",  "none"};
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
     throw Error(ErrorCode::kUsage,
-                fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown or none{}", text,
+                fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,
                             did_you_mean(text, kKinds)));
   }
   return text;

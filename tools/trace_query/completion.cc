@@ -14,7 +14,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kStepKindWords = "prefill,decode,mixed,train,other,unknown";
+constexpr const char* kStepKindWords = "prefill,decode,mixed,train,other,unknown,unit";
 
 void add_words(Candidates& to, const Candidates& more) {
   for (const Candidate& candidate : more.words) {

@@ -60,7 +60,7 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kPlaces, "stream", OptionKind::kList, "only these streams: 7 or 7,20"},
     {OptionGroup::kPlaces, "step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9"},
     {OptionGroup::kPlaces, "phase", OptionKind::kList,
-     "only steps of these kinds: prefill, decode, mixed, train, other, unknown; none: in no step; several: "
+     "only steps of these kinds: prefill, decode, mixed, train, other, unknown, unit; none: in no step; several: "
      "decode,mixed"},
     {OptionGroup::kPlaces, "from", OptionKind::kValue,
      "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there"},

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "base/saturating.h"
 #include "base/text/counted.h"
@@ -80,23 +81,29 @@ void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) 
                                       [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
   side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
   if (every_step) return;
-  std::vector<std::uint32_t> sample;
-  std::vector<std::int64_t> times;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> sample;  // by step
   for (const std::uint32_t i : side.matched) {
-    if (side.by_period && periods[i] == kUnknownValue) continue;
-    sample.push_back(i);
-    times.push_back(side.by_period ? periods[i] : steps[i].span);
+    if (!side.by_period || periods[i] != kUnknownValue) sample[steps[i].step].push_back(i);
   }
-  const auto marked = std::find_if(sample.begin(), sample.end(),
-                                   [&](std::uint32_t i) { return !trace.steps.steps[steps[i].step - 1].warm_up; });
-  const UsualSteps usual = usual_steps(times, static_cast<std::size_t>(marked - sample.begin()));
+  std::vector<std::vector<std::uint32_t>> by_step;
+  std::size_t marked = 0;
+  for (auto& [step, devices] : sample) {
+    if (marked == by_step.size() && trace.steps.steps[step - 1].warm_up) ++marked;
+    by_step.push_back(std::move(devices));
+  }
+  const std::vector<std::int64_t> times =
+      step_sample(trace.work, side.matched, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, periods);
+  const UsualSteps usual = usual_steps(times, marked);
   side.warm_up = usual.warm_up;
   for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
-  for (const std::size_t i : usual.rare) side.rare.push_back(sample[i]);
+  const auto add = [&](std::vector<std::uint32_t>& to, std::size_t step) {
+    to.insert(to.end(), by_step[step].begin(), by_step[step].end());
+  };
+  for (const std::size_t i : usual.rare) add(side.rare, i);
   side.device_steps.clear();
   for (const std::size_t i : usual.counted) {
-    side.device_steps.push_back(sample[i]);
-    if (usual.slow_from && times[i] >= *usual.slow_from) side.slow.push_back(sample[i]);
+    add(side.device_steps, i);
+    if (usual.slow_from && times[i] >= *usual.slow_from) add(side.slow, i);
   }
 }
 
@@ -186,8 +193,8 @@ class Matcher {
       kind = a.erase(kind);
     }
     match_unknown(a, b);
-    report_rest(a, "baseline");
-    report_rest(b, "candidate");
+    report_rest(baseline_, a, "baseline");
+    report_rest(candidate_, b, "candidate");
   }
 
   void match_batches(StepKind kind, Buckets& a, Buckets& b) {
@@ -238,10 +245,10 @@ class Matcher {
     b.clear();
   }
 
-  void report_rest(const Kinds& kinds, const char* side) {
+  void report_rest(const ComparedTrace& trace, const Kinds& kinds, const char* side) {
     for (const auto& [kind, buckets] : kinds) {
-      out_.notes.push_back(
-          fmt::format("only the {} has {} steps: {} left out", side, to_string(kind), counted(count(buckets), "step")));
+      out_.notes.push_back(fmt::format("only the {} has {} steps: {} left out", side, to_string(kind),
+                                       counted(count_steps(trace, all_steps(buckets)), "step")));
     }
   }
 
@@ -304,7 +311,14 @@ std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uin
   return side.by_period ? trace.periods.within_kind[device_step] : trace.work.steps[device_step].span;
 }
 
+std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps) {
+  std::set<std::uint32_t> steps;
+  for (const std::uint32_t i : device_steps) steps.insert(trace.work.steps[i].step);
+  return steps.size();
+}
+
 std::string_view bar_of(const GroupSide& side) {
+  if (side.kind == StepKind::kUnit) return kRepeatingUnit;
   if (!side.slow.empty()) return "two kinds of steps";
   return side.overlapping && !side.by_period ? kOverlap : "";
 }

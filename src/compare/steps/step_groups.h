@@ -19,7 +19,7 @@ struct GroupSide {
   std::vector<std::uint32_t> device_steps, matched;
   std::vector<std::uint32_t> rare;  // of those: too long to be regular
   std::vector<std::uint32_t> slow;  // two kinds of steps: of `device_steps` the slow ones; else empty
-  std::size_t warm_up = 0;          // of `matched`: left out at the start
+  std::size_t warm_up = 0;          // steps of `matched` that are left out at the start
   std::int64_t warm_up_time = 0;    // ns, the longest of them
   // The time of a step is its period, which most of the group have; the others are in none of the lists. Else its span.
   bool by_period = false;
@@ -52,6 +52,9 @@ GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std:
 
 // What the steps of a side are compared by: period or span, ns.
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step);
+
+// How many steps these are: a step has a device step on each device.
+std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps);
 
 // "two kinds of steps": why the times of its steps are no evidence of how long a step takes; "" where they are.
 std::string_view bar_of(const GroupSide& side);

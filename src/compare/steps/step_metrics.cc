@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/unknown.h"
+#include "passes/steps/device_periods.h"
 
 namespace tracedb {
 namespace {
@@ -28,15 +29,18 @@ bool is_transition(std::string_view measure) { return measure.starts_with(kTrans
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
                                       std::span<const std::int64_t> periods) {
   std::vector<std::int64_t> values;
+  std::vector<std::uint32_t> steps;
   for (const std::uint32_t i : group) {
     const DeviceStep& step = work.steps[i];
-    const std::int64_t value = metric == StepMetric::kSpan     ? step.span
-                               : metric == StepMetric::kBusy   ? step.busy
-                               : metric == StepMetric::kPeriod ? periods[i]
-                                                               : step.kernel_time;
-    if (value != kUnknownValue) values.push_back(value);
+    steps.push_back(step.step);
+    values.push_back(metric == StepMetric::kSpan     ? step.span
+                     : metric == StepMetric::kBusy   ? step.busy
+                     : metric == StepMetric::kPeriod ? periods[i]
+                                                     : step.kernel_time);
   }
-  return values;
+  std::vector<std::int64_t> out;
+  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
+  return out;
 }
 
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,

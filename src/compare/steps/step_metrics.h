@@ -22,11 +22,15 @@ std::string_view to_string(StepMetric metric);  // span, busy, period, kernel_ti
 // Why there is no verdict on the spans of steps that overlap on the device: the period is the time of such a step.
 inline constexpr std::string_view kOverlap = "steps overlap on the device";
 
+// And on kind `unit` (passes/steps/inferred_steps.h).
+inline constexpr std::string_view kRepeatingUnit = "what repeats is no step";
+
 // Of transitions (step_periods.h): "period to decode".
 std::string period_measure(std::string_view to);
 bool is_transition(std::string_view measure);
 
-// Of a group of device steps, in ns; those without a period are left out. `periods`: by device step (step_periods.h).
+// Of the steps of a group of device steps, in ns, each the mean over its devices; those without a period are left out.
+// `periods`: by device step (step_periods.h).
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
                                       std::span<const std::int64_t> periods);
 

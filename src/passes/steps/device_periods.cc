@@ -14,6 +14,19 @@ StepKind kind_of(const StepSet& set, const StepStart& start) { return set.steps[
 
 }  // namespace
 
+std::vector<StepMean> means_of_steps(std::span<const std::uint32_t> steps, std::span<const std::int64_t> values) {
+  std::vector<StepMean> out;
+  std::int64_t devices = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == kUnknownValue) continue;
+    const bool is_next = out.empty() || out.back().step != steps[i];
+    devices = is_next ? 1 : devices + 1;
+    if (is_next) out.push_back({steps[i], 0});
+    out.back().mean += (values[i] - out.back().mean) / devices;
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> earlier_on_track(const StepSet& set) {
   std::vector<std::uint32_t> out;
   std::map<std::pair<bool, std::uint32_t>, std::uint32_t> latest;

@@ -51,6 +51,14 @@ struct StepPeriods {
 // `starts` in order of step.
 StepPeriods device_periods(const StepSet& set, std::span<const StepStart> starts);
 
+// Of values of device steps, those of one step together: by step (index + 1) the mean over its devices. kUnknownValue
+// is left out.
+struct StepMean {
+  std::uint32_t step = 0;
+  std::int64_t mean = 0;
+};
+std::vector<StepMean> means_of_steps(std::span<const std::uint32_t> steps, std::span<const std::int64_t> values);
+
 // By step: the index + 1 of the step before it on its track; 0: it is the first.
 std::vector<std::uint32_t> earlier_on_track(const StepSet& set);
 

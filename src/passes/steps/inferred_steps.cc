@@ -315,6 +315,21 @@ StepKind kind_of(const KernelSequence& kernels, const Track& track, const TrackR
   return StepKind::kUnknown;
 }
 
+// Not what is a layer or two of something larger: it has the work at either end of a model, or as many layers as no
+// block has.
+bool are_steps(const Track& track, const std::vector<TrackRange>& ranges) {
+  constexpr std::size_t kLeastLayers = 3;
+  std::size_t convolutions = 0, mixers = 0;
+  for (std::size_t i = ranges.front().begin; i < ranges.back().end; ++i) {
+    if ((track.traits[i] & (kSamplingTrait | kEmbeddingTrait)) != 0) return true;
+    if ((track.traits[i] & kConvolutionTrait) != 0) ++convolutions;
+  }
+  for (const MixerRun& run : mixer_runs(track.traits)) {
+    if (run.first >= ranges.front().begin && run.last < ranges.back().end) ++mixers;
+  }
+  return std::max(convolutions, mixers) >= kLeastLayers * ranges.size();
+}
+
 void assign(const KernelSequence& kernels, InferredSteps& out) {
   std::size_t step = 0;
   for (std::size_t i = 0; i < kernels.ts.size() && step < out.steps.size(); ++i) {
@@ -349,11 +364,15 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
     out.rhythm = Rhythm::kGraphs;
     found = std::move(graphs);
   }
-  out.confidence = found.confidence;
+  constexpr double kMostConfidence = 0.95;  // what is not recorded is never certain
+  out.confidence = std::min(found.confidence, kMostConfidence);
   out.reason = found.reason;
+  const bool whole = training || are_steps(track, found.steps);
   for (const TrackRange& range : found.steps) {
     const bool last = range.end == track.kernel.size();
-    out.steps.push_back({training ? StepKind::kTrain : kind_of(kernels, track, range),
+    out.steps.push_back({training ? StepKind::kTrain
+                         : whole  ? kind_of(kernels, track, range)
+                                  : StepKind::kUnit,
                          kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]],
                          range.warm_up});
   }

@@ -8,6 +8,9 @@
 //    the boundary is where the device waits longest.
 // 3. Graph launches that contain most of the kernels, each with the same number of them.
 //
+// What repeats without an optimizer, without sampling and embedding and with fewer than three layers is a block of a
+// model, of kind unit: no step. Nothing that is inferred has a confidence above 0.95.
+//
 // Incomplete steps at both ends of the trace are dropped. The kind follows from the class of the attention kernels;
 // where they do not show it, it is decode if a graph was replayed with kernels that cache, embed or sample tokens,
 // because servers capture graphs for decode, but a diffusion model may be replayed as well.

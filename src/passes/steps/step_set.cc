@@ -237,9 +237,12 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     if (step == found.steps.size()) break;
     if (ts[i] >= found.steps[step].begin) set.of_memory[i] = static_cast<std::uint32_t>(step + 1);
   }
+  const bool units = found.steps.front().kind == StepKind::kUnit;
   set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}{}, confidence {:.2f}",
-                                  counted(found.steps.size(), "step"), found.reason,
-                                  found.steps.front().warm_up ? ", the first a warm-up" : "", found.confidence));
+                                  counted(found.steps.size(), units ? "repeating unit, no step, is" : "step",
+                                          units ? "repeating units, no steps, are" : "steps"),
+                                  found.reason, found.steps.front().warm_up ? ", the first a warm-up" : "",
+                                  found.confidence));
   return set;
 }
 

@@ -17,7 +17,7 @@ constexpr std::string_view kNoStep = "[no step]", kBefore = "[launched before th
 struct Measured {
   LargeVector<std::uint32_t> of_kernel;  // as in StepSet; behind the last step: launched before the recording
   std::vector<StepStats> stats;          // by that: [0]: in no step
-  // By step, in ns: to the next step on the device where that is longest, and on its thread or stream.
+  // By step, in ns: to the next step on its devices, and on its thread or stream.
   std::vector<std::int64_t> period, host_period;
   std::vector<std::optional<StepKind>> next;  // what the period leads to
   // Kinds of steps without work on a device: `period` is `host_period`.
@@ -35,14 +35,18 @@ void add_device_periods(Measured& out, const StepSet& set, std::span<const StepS
   out.period.assign(set.steps.size(), kUnknownValue);
   out.next.resize(set.steps.size());
   const StepPeriods periods = device_periods(set, starts);
+  std::vector<std::uint32_t> steps;
+  std::vector<std::int64_t> to_next;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t step = starts[i].step - 1;
     const StepKind kind = set.steps[step].info.kind;
     out.on_host[static_cast<std::size_t>(kind)] = false;
-    if (periods.to_next(i) <= out.period[step]) continue;
-    out.period[step] = periods.to_next(i);
+    steps.push_back(starts[i].step);
+    to_next.push_back(periods.to_next(i));
+    if (to_next.back() == kUnknownValue) continue;
     out.next[step] = periods.within_kind[i] != kUnknownValue ? kind : periods.transitions[i].to;
   }
+  for (const StepMean& one : means_of_steps(steps, to_next)) out.period[one.step - 1] = one.mean;
 }
 
 // And of the others.
@@ -251,7 +255,7 @@ PassTable step_figures_table() {
   return {"step_figures",
           "one row per step, in time order, and those of kernels outside of steps",
           {{"step", kInteger, "", "number, from 0; NULL: kernels outside of steps"},
-           {"phase", kText, "", "kind of the step: prefill, decode, mixed, train, other or unknown"},
+           {"phase", kText, "", "prefill, decode, mixed, train, other, unknown; unit: repeats, but no step"},
            {"name", kText, "", "text of its annotation; NULL: inferred; without a step: as in phases.phase"},
            {"ts", kInteger, "ns", "start of its annotation or first kernel, from meta.base_time_ns"},
            {"dur", kInteger, "ns", "length of its annotation; NULL: inferred"},
@@ -270,7 +274,7 @@ PassTable step_figures_table() {
            {"gpu_start", kInteger, "ns", "start of the first kernel, copy or fill"},
            {"gpu_span", kInteger, "ns", "from the first start to the last end on the device where that is longest"},
            {"gpu_busy", kInteger, "ns", "time during which anything ran on the busiest device"},
-           {"period", kInteger, "ns", "from the start of its work on a device to that of the next step, the longest"},
+           {"period", kInteger, "ns", "from the start of its work to that of the next step's, mean over devices"},
            {"period_on", kText, "", "device; host: steps of its kind run nothing on a device, period is host_period"},
            {"next_phase", kText, "", "kind of the step that period leads to"},
            {"host_period", kInteger, "ns", "from its start to that of the next step on its thread or stream"},
@@ -285,8 +289,7 @@ PassTable phases_table() {
   using enum ColumnType;
   return {"phases",
           "steps by kind, and the kernels outside of steps",
-          {{"phase", kText, "",
-            "prefill, decode, mixed, train, other, unknown; [no step], [launched before the recording]"},
+          {{"phase", kText, "", "kind of the steps; [no step], [launched before the recording]"},
            {"steps", kInteger, "count", "steps of the kind"},
            {"requests", kReal, "count", "median over the steps"},
            {"tokens", kInteger, "count", "of all steps"},

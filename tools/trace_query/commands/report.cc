@@ -15,7 +15,7 @@ void add_page_choices(CommandLine& line) {
   line.add("device", OptionKind::kList, "only these devices, by number: 0 or 0,1");
   line.add("step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9");
   line.add("phase", OptionKind::kList,
-           "only steps of these kinds: prefill, decode, mixed, train, other, unknown; several: decode,mixed");
+           "only steps of these kinds: prefill, decode, mixed, train, other, unknown, unit; several: decode,mixed");
 }
 
 int run_report_command(std::span<const std::string> args) {

@@ -20,4 +20,13 @@ TEST_CASE("starts of steps: the first event on each device that runs a kernel of
   CHECK((starts[2].step == 2 && starts[2].device == 0 && starts[2].first == 20));
 }
 
+TEST_CASE("a step is the mean over its devices") {
+  const std::vector<std::uint32_t> steps = {1, 1, 2, 3, 3};
+  const std::vector<std::int64_t> values = {10, 20, kUnknownValue, 7, kUnknownValue};
+  const auto means = means_of_steps(steps, values);
+  REQUIRE(means.size() == 2);
+  CHECK((means[0].step == 1 && means[0].mean == 15));
+  CHECK((means[1].step == 3 && means[1].mean == 7));
+}
+
 }  // namespace tracedb

@@ -17,7 +17,7 @@ namespace {
 void add_choices(CommandLine& line) {
   line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
   line.add("phase", OptionKind::kValue,
-           "only steps of these kinds, names or GLOBs: prefill, decode, mixed, train, other, unknown; several: "
+           "only steps of these kinds, names or GLOBs: prefill, decode, mixed, train, other, unknown, unit; several: "
            "decode,mixed");
   line.add("min-confidence", OptionKind::kValue,
            "only fusions found with at least this confidence, in percent (default 30)");
