@@ -69,6 +69,7 @@ class Matcher {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) sort_out(rank);
     for (auto& [key, by_rank] : numbered_) match_from(by_rank, true);
     for (auto& [key, by_rank] : unnumbered_) match_streams(by_rank);
+    for (auto& [key, by_rank] : peerless_) match_peers(by_rank);
     std::stable_sort(out_.matched.begin(), out_.matched.end(),
                      [&](const auto& a, const auto& b) { return first_start(a) < first_start(b); });
     return std::move(out_);
@@ -87,7 +88,7 @@ class Matcher {
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const CollectiveEvent& event = events[i];
       if (event.exchange == Exchange::kUnknownPeer) {
-        ++out_.unknown_peer;
+        of_rank(peerless_[{event.group, event.name}], rank).push_back(i);
       } else if (event.sequence != kUnknownValue) {
         of_rank(numbered_[{event.group, event.name, event.sequence}], rank).push_back(i);
       } else {
@@ -118,7 +119,7 @@ class Matcher {
   void keep(MatchedCollective one) {
     if (one.members.empty()) return;
     const CollectiveEvent& first = event(one.members.front());
-    one.is_send = first.exchange != Exchange::kCollective;
+    one.is_send = first.exchange == Exchange::kSend || first.exchange == Exchange::kReceive;
     if (one.members.size() < 2) {
       ++(one.is_send ? out_.other_end[one.members.front().rank] : out_.single);
       return;
@@ -151,6 +152,31 @@ class Matcher {
     }
   }
 
+  // Where two ranks alone have some, each is the peer of the other: the n-th of both are one if they overlap, and so
+  // end together.
+  void match_peers(const ByRank& by_rank) {
+    const std::size_t before = out_.matched.size(), single = out_.single;
+    std::size_t unknown = 0, ranks = 0;
+    for (const Events& events : by_rank) unknown += events.size(), ranks += events.empty() ? 0 : 1;
+    if (ranks == 2) match_in_order(by_rank);
+    out_.single = single;
+    std::vector<std::int64_t> differences;
+    for (std::size_t i = before; i < out_.matched.size(); ++i) differences.push_back(end_difference(out_.matched[i]));
+    const std::int64_t usual = differences.empty() ? 0 : upper_median(std::span(differences));
+    const auto first = out_.matched.begin() + static_cast<std::ptrdiff_t>(before);
+    out_.matched.erase(std::remove_if(first, out_.matched.end(),
+                                      [&](const MatchedCollective& one) {
+                                        const CollectiveEvent &a = event(one.members[0]), &b = event(one.members[1]);
+                                        return std::max(a.start, b.start - usual) > std::min(a.end, b.end - usual);
+                                      }),
+                       out_.matched.end());
+    out_.unknown_peer += unknown - 2 * (out_.matched.size() - before);
+  }
+
+  [[nodiscard]] std::int64_t end_difference(const MatchedCollective& one) const {
+    return event(one.members[1]).end - event(one.members[0]).end;
+  }
+
   void match_in_order(ByRank by_rank) {
     const auto longest = static_cast<std::size_t>(
         std::max_element(by_rank.begin(), by_rank.end(),
@@ -169,7 +195,7 @@ class Matcher {
 
   std::span<const RankTrace> ranks_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, ByRank> numbered_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, ByRank> unnumbered_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ByRank> unnumbered_, peerless_;
   Matching out_;
 };
 

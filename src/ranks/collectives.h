@@ -1,7 +1,9 @@
 // The same collective on several ranks. Where the trace gives sequence numbers, those of one process group, sequence
 // and name are one; where it does not, the n-th of a name (and group, and stream where all ranks use the same ones) is
 // the n-th on the other ranks, counted from the place at which they end together best where ranks have different
-// numbers of them. A send is matched with its receive by group, ends and order, as NCCL does. Pure.
+// numbers of them. A send is matched with its receive by group, ends and order, as NCCL does; where the trace does not
+// say with which rank, the n-th of two ranks that alone have some are one if they overlap when their ends are laid
+// together. Pure.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,7 @@ struct MatchedCollective {
 struct Matching {
   std::vector<MatchedCollective> matched;  // in order of their first start
   std::size_t single = 0;                  // collectives that one rank alone has
-  std::size_t unknown_peer = 0;            // sends and receives of which the trace does not say with whom
+  std::size_t unknown_peer = 0;            // sends and receives of which the trace does not say with whom, not paired
   std::vector<std::size_t> other_end;      // by rank: sends and receives whose other end is not there
 };
 

@@ -7,7 +7,9 @@ namespace tracedb {
 std::size_t JobAnalysis::steps() const {
   std::set<std::uint32_t> seen;
   for (const CollectiveWait& one : waits.collectives) {
-    if (one.step != 0) seen.insert(one.step);
+    const std::vector<StepFacts>& steps = ranks.front().steps;
+    const bool is_unit = !steps.empty() && steps.front().info.kind == StepKind::kUnit;
+    if (one.step != 0 && !is_unit) seen.insert(one.step);
   }
   return seen.size();
 }

@@ -22,7 +22,7 @@ struct JobAnalysis {
   std::vector<RankClock> clocks;
   JobWaits waits;
 
-  // Steps with a collective that is selected; 0: none is in a step.
+  // Steps with a collective that is selected; 0: none is in a step, or what repeats is none.
   [[nodiscard]] std::size_t steps() const;
 };
 

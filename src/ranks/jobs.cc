@@ -155,7 +155,11 @@ RankFacts read_rank_facts(const Index& index) {
   Statement size(index.database(),
                  "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
                  "json_valid(value) AND json_type(value, '$.world_size') = 'integer'");
-  if (size.step() && size.int64(0) > 0) out.world_size = size.int64(0);
+  if (size.step() && size.int64(0) > 0) {
+    out.world_size = size.int64(0);
+  } else if (out.rank) {  // its largest group
+    out.world_size = index.database().query_int64("SELECT max(group_size) FROM collective HAVING max(group_size) > 1");
+  }
   const std::int64_t base = index.meta_int64("base_time_ns").value_or(0);
   Database& database = index.database();
   out.begin = base + database.query_int64("SELECT ts FROM kernel WHERE id = 1").value_or(0);

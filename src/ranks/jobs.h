@@ -27,7 +27,7 @@ struct RankFacts {
   std::vector<CommDevice> devices = {};  // that communicate, where there are several
 };
 
-// From meta.rank and meta.trace.distributedInfo.
+// From meta.rank and meta.trace.distributedInfo; without these, the job of a rank is as large as its largest group.
 RankFacts read_rank_facts(const Index& index);
 
 struct Job {

@@ -243,6 +243,8 @@ RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t ba
   out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
   const std::int64_t shift = index.meta_int64("base_time_ns").value_or(0) - base;
   out.shift = shift;
+  const Window window = window_of(workload.selection());
+  out.tasks = task_waits(index, window.from, window.to);
   RankReader(workload, texts, shift, out).read(device);
   const StepSet& steps = workload.steps();
   out.steps = steps.steps;

@@ -8,10 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/select/workload.h"
 #include "passes/steps/step_stats.h"
-#include "ranks/time_cover.h"
+#include "passes/time/task_waits.h"
 
 namespace tracedb {
 
@@ -81,6 +82,7 @@ struct RankTrace {
   bool complete = true;
   std::vector<std::string> notes;
   RankFigures figures;
+  TaskWaits tasks;  // of the selected window
   std::vector<StepFacts> steps;
   std::vector<StepStats> step_stats;         // element 0: in no step
   std::vector<CollectiveEvent> collectives;  // of the device that has most of them, in order of start

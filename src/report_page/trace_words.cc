@@ -18,6 +18,7 @@
 #include "compare/ledger.h"
 #include "compare/trace/recording.h"
 #include "passes/steps/step_stats.h"
+#include "passes/time/task_waits.h"
 #include "present/reason_words.h"
 #include "present/step_words.h"
 #include "report/escape.h"
@@ -191,6 +192,13 @@ class TraceWords : PageWriter {
                  {{"idle", idle / total}, {"host", waiting()}, {"advice", advice()}});
     }
     if (comm >= kMuchWaiting * total) {
+      const TaskWaits tasks = task_waits(in_.index);
+      if (tasks.share() >= kMostly) {
+        return say("comm_waits",
+                   " Communication that no computation hides takes {comm:.0f%} of that, and of the time of collectives "
+                   "{waiting:.0f%} is waiting for other ranks (Notify_Wait): look at what these do before.",
+                   {{"comm", comm / total}, {"waiting", tasks.share()}});
+      }
       return say("comm", " Communication that no computation hides takes {comm:.0f%} of that: look there first.",
                  {{"comm", comm / total}});
     }

@@ -10,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from ascend_files import Run, write_csv, write_database, write_trace_view  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, require, run,  # noqa: E402
+from report_page import Document  # noqa: E402
+from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, run,  # noqa: E402
                          scratch_folder, skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"

@@ -5,6 +5,7 @@ Tolerances: the loss within 10 % and 5 us a step (the noise of the kernels), clo
 collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -318,7 +319,7 @@ def check_peers(folder):
     tables = ask(nowhere)
     (row,) = tables["jobs"]
     equal((row["collectives"], row["unknown_peer"], row["straggler"]), (0, 6 * 4 * 2 * 2 * 2, None), "without peers")
-    require("192 sends and receives are of kernels of which the trace does not say with which rank: left out"
+    require("192 sends and receives are of kernels of which the trace does not say with which rank, and could not be paired: left out"
             in tables["notes"], tables["notes"])
     gap, _ = make(folder, "gap", [*usual, "--missing", "1"])
     tables = ask(gap)
@@ -350,6 +351,29 @@ def check_real():
     expected = sum(max(times) - start for times in starts.values() for start in times)
     actual = sum(one["waiting"] for one in tables["collectives"])
     near(actual, expected, 2000 * len(starts), "waiting")
+    check_closed(tables)
+
+
+def check_real_exchanges(name, pairs):
+    """Kernels of NCCL that say with nobody whom they exchange with, on the two devices of one process: the n-th of both."""
+    path = TRACES / "other" / name
+    if not path.is_file():
+        raise Skip(f"{path} is not there")
+    kernels = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True).execute(
+        "SELECT k.deviceId, k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
+        "WHERE s.value LIKE '%SendRecv%' ORDER BY k.start").fetchall()
+    first, second = ([(start, end) for device, start, end in kernels if device == one] for one in (0, 1))
+    equal((len(first), len(second)), (pairs, pairs), "exchanges of each device")
+    with scratch_folder() as folder:
+        index = ingest(path, folder / "index.tracedb")
+        tables = ask(index)
+        said = " ".join(run("trace-query", "ranks", "-q", index).stdout.split())
+    (row,) = tables["jobs"]
+    equal((row["collectives"], row["unknown_peer"]), (pairs, 0), "paired")
+    waits = {one["rank"]: one["waiting"] for one in tables["ranks"]}
+    for place, (own, other) in enumerate(((first, second), (second, first))):
+        near(waits[f"device {place}"], sum(max(b[0] - a[0], 0) for a, b in zip(own, other)), 1000, f"waiting of device {place}")
+    require(f"in {pairs} collectives" in said and "no collective is on two" not in said, said[:300])
     check_closed(tables)
 
 
@@ -385,6 +409,8 @@ def main():
         cases.run("where a host was", check_host, folder)
         cases.run("ranks that are broken", check_broken, folder)
         cases.run("four real ranks of eight", check_real)
+        for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
+            cases.run(f"exchanges of {name}", check_real_exchanges, name, pairs)
         cases.run("no job", check_no_job, folder)
     cases.finish()
 

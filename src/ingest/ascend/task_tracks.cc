@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/saturating.h"
 #include "base/unknown.h"
 #include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
@@ -48,6 +50,7 @@ class TaskPlacer {
     const std::string_view name = text(task.name);
     if (track == TaskTrack::kHost) return add_call(task);
     if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
+    if (track == TaskTrack::kCollectives) add_peer(task);
     if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
     if (track == TaskTrack::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
     add_slice(task);
@@ -120,6 +123,16 @@ class TaskPlacer {
     store_.collectives.push_back(collective);
     record.collective = static_cast<std::uint32_t>(store_.collectives.size());
     store_.device_events.push(record);
+    peers_.clear();
+    collective_end_ = saturating_add(task.ts, duration_or_zero(task.dur));
+  }
+
+  // Tasks say with which ranks a collective deals, itself included.
+  void add_peer(const TaskRecord& task) {
+    if (task.peer == 0 || store_.collectives.empty() || task.ts > collective_end_) return;
+    if (peers_.insert(task.peer).second && peers_.size() > 1) {
+      store_.collectives.back().group_size = static_cast<std::int64_t>(peers_.size());
+    }
   }
 
   std::uint32_t config_of(const TaskRecord& task) {
@@ -148,6 +161,8 @@ class TaskPlacer {
   TraceStore& store_;
   std::vector<TaskTrack> tracks_;       // by process - 1
   std::vector<std::uint32_t> streams_;  // by thread - 1
+  std::set<std::uint32_t> peers_;       // of the latest collective
+  std::int64_t collective_end_ = 0;
   bool any_ = false;
 };
 

@@ -41,6 +41,7 @@ constexpr Key kArgumentKeys[] = {
     {"Comms Id", EventField::kCommsId},
     {"Src Rank", EventField::kSourceRank},
     {"Dst Rank", EventField::kDestinationRank},
+    {"dst rank", EventField::kDestinationRank},
     {"Python id", EventField::kPythonId},
     {"Group size", EventField::kGroupSize},
     {"Input Dims", EventField::kInputDims},

@@ -236,6 +236,9 @@ void KinetoEvents::add_task(Event& event) {
   record.track = ids_.thread(event);
   record.type = text_id(EventField::kTaskType, event);
   record.data_type = text_id(EventField::kDataType, event);
+  constexpr std::int64_t kMostRanks = 1 << 20;  // beyond: "none", in the words of HCCL
+  const std::int64_t peer = event.integer(EventField::kDestinationRank);
+  if (peer >= 0 && peer < kMostRanks) record.peer = static_cast<std::uint32_t>(peer + 1);
   record.args = args_index(event);
   event.batch.tasks.push_back(record);
 }

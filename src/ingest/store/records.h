@@ -72,7 +72,8 @@ struct SliceRecord {
 struct TaskRecord {
   std::int64_t ts, dur, connection, model, elements;
   std::uint32_t name, track, args;
-  std::uint32_t type, data_type, unused;  // string ids; 0: none
+  std::uint32_t type, data_type;  // string ids; 0: none
+  std::uint32_t peer;             // rank at the other end + 1; 0: none
 };
 
 struct InstantRecord {

@@ -113,6 +113,25 @@ TEST_CASE("collectives that are not at one time are no match") {
   CHECK(made.job.waits.collectives.size() == 8);
 }
 
+TEST_CASE("exchanges without a peer are paired by order and time where two ranks alone have some") {
+  for (const std::size_t ranks : {2, 3}) {
+    MadeJob made(ranks);
+    for (int i = 1; i < 10; ++i) {
+      const std::int64_t at = i * 100 * kUs;
+      made.collective(std::vector<Planned>(ranks, {at, kUs}), at + 10 * kUs);
+    }
+    for (RankTrace& rank : made.job.ranks) {
+      for (CollectiveEvent& one : rank.collectives) one.exchange = Exchange::kUnknownPeer, one.sequence = kUnknownValue;
+    }
+    made.job.ranks[1].collectives[4].start += 30 * kUs;  // of another one: alone at its time
+    made.job.ranks[1].collectives[4].end += 30 * kUs;
+    analyse(made.job);
+    CHECK(made.job.waits.collectives.size() == (ranks == 2 ? 8 : 0));
+    CHECK(made.job.matching.unknown_peer == (ranks == 2 ? 2 : 27));
+    CHECK(made.job.matching.single == 0);
+  }
+}
+
 TEST_CASE("without sequence numbers a shorter recording is placed where its ends fit") {
   MadeJob made(2);
   for (int i = 1; i < 20; ++i) {

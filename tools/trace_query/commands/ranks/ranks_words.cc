@@ -13,6 +13,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostListed = 8;
+constexpr double kMuchOfCollectives = 0.1;
 
 // Of the whole recording: "12.3 ms a step", or without steps "0.2 s in all".
 Sentence per_step(const JobAnalysis& job, double ns) {
@@ -123,6 +124,21 @@ Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figur
              {{"collectives", job.waits.collectives.size()}, {"who", rank_text(job, place)}, of, {"share", share}});
 }
 
+// By the tasks of the collectives, which know of ranks that are not there: what these take is no transfer.
+Sentence waiting_for_missing(const JobAnalysis& job) {
+  TaskWaits sum;
+  for (const RankTrace& rank : job.ranks) sum = {sum.time + rank.tasks.time, sum.waiting + rank.tasks.waiting};
+  if (job.missing.empty() || sum.share() < kMuchOfCollectives) return {};
+  return say("ranks.missing",
+             "{missing:# rank} of {size} {are} not there, so who holds the others up is not known: the {recorded} that "
+             "are wait for others in {share:.0f%} of the time of their collectives (Notify_Wait)",
+             {{"missing", job.missing.size()},
+              {"size", size_text(job)},
+              {"are", job.missing.size() == 1 ? "is" : "are"},
+              {"recorded", job.ranks.size()},
+              {"share", sum.share()}});
+}
+
 Sentence even_headline(const JobAnalysis& job) {
   double span = 0;
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
@@ -172,7 +188,7 @@ void add_send_notes(const JobAnalysis& job, std::vector<std::string>& notes) {
   say(without_other_end(job.matching), "send or receive has", "sends and receives have",
       "no other end in these traces");
   say(job.matching.unknown_peer, "send or receive is", "sends and receives are",
-      "of kernels of which the trace does not say with which rank");
+      "of kernels of which the trace does not say with which rank, and could not be paired");
 }
 
 std::string clock_note(const JobAnalysis& job) {
@@ -204,10 +220,18 @@ Sentence job_headline(const JobAnalysis& job) {
                 {"of", job.world_size ? say("", " of {size}", {{"size", size_text(job)}}) : Sentence{}}});
   }
   if (job.waits.collectives.empty()) {
-    return matches_nothing(job) ? say("ranks.no_match", "no collective matches the selection")
-                                : say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time",
-                                      {{"ranks", job.ranks.size()}});
+    const Figure ranks{"ranks", job.ranks.size()};
+    std::size_t collectives = 0;
+    for (const RankTrace& rank : job.ranks) collectives += rank.collectives.size();
+    if (matches_nothing(job)) return say("ranks.no_match", "no collective matches the selection");
+    if (job.waits.apart > 0)
+      return say("ranks.apart", "{ranks:# rank}, but no collective is on two of them at one time", {ranks});
+    return say("ranks.unpaired",
+               collectives > 0 ? "{ranks:# rank}, but their {collectives:# collective} could not be paired"
+                               : "{ranks:# rank} without a collective",
+               {ranks, {"collectives", collectives}});
   }
+  if (Sentence missing = waiting_for_missing(job); !missing.text.empty()) return missing;
   return job.waits.straggler ? straggler_headline(job, *job.waits.straggler) : even_headline(job);
 }
 
