@@ -149,6 +149,64 @@ def no_file_beside():
         equal((path.read_bytes(), sorted(file.name for file in folder.iterdir())), (before, ["msprof_1.db", "out"]), "the folder")
 
 
+def covered(intervals):
+    total, until = 0, None
+    for begin, end in sorted(intervals):
+        begin = begin if until is None else max(begin, until)
+        if end > begin:
+            total, until = total + end - begin, end
+    return total
+
+
+def waiting_share(path):
+    """Of the time of collectives: a Notify_Wait runs, and no task that moves data."""
+    events = read_trace(path)[0]
+    planes = {(event["pid"], event["tid"]) for event in events
+              if event["name"] == "thread_name" and event["args"]["name"].startswith("Plane ")}
+    span = {id(event): (nanoseconds(event["ts"]), nanoseconds(event["ts"]) + nanoseconds(event["dur"]))
+            for event in events if event["ph"] == "X"}
+    tasks = [event for event in events if event["ph"] == "X" and (event["pid"], event["tid"]) in planes]
+    time = waiting = 0
+    for event in events:
+        if event["ph"] != "X" or not event["name"].startswith("hcom_"):
+            continue
+        begin, end = span[id(event)]
+        inside = [(task["name"], max(span[id(task)][0], begin), min(span[id(task)][1], end)) for task in tasks]
+        moves = [(a, b) for name, a, b in inside if not name.startswith("Notify")]
+        waits = [(a, b) for name, a, b in inside if name == "Notify_Wait"]
+        time, waiting = time + end - begin, waiting + covered(moves + waits) - covered(moves)
+    return time, waiting
+
+
+def missing_ranks():
+    """Two of eight ranks: who holds the others up is not known, and that they wait is."""
+    with scratch_folder() as folder:
+        paths = [ASCEND / f"level1_rank{rank}_trace_view.json" for rank in (0, 1)]
+        indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
+        sums = [waiting_share(path) for path in paths]
+        share = round(100 * sum(waiting for _, waiting in sums) / sum(time for time, _ in sums))
+        equal(share, 96, "share by the JSON")
+        result = run("trace-query", "ranks", *indexes)
+        said = " ".join(result.stdout.split())
+        require(f"6 ranks of 8 are not there" in said and f"in {share} % of the time of their collectives" in said, said[:300])
+        require("holds the others up is not known" in said and "6 of 8 ranks are not there (2, 3, 4, 5, 6, 7)" in result.stderr, result.stderr)
+        comms = json.loads(run("trace-query", "comms", "-q", "--json", indexes[0]).stdout)["rows"]
+        equal({row["ranks"] for row in comms}, {8}, "ranks of the group")
+        page = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[0]).stdout).words).split())
+        require(f"of the time of collectives {round(100 * sums[0][1] / sums[0][0])} % is waiting for other ranks" in page, page[:400])
+        require("look there first" not in page, page[:400])
+
+
+def fed_threads():
+    """Where the thread that launches has nothing open, the one that feeds it has."""
+    with scratch_folder() as folder:
+        index = ingest(ASCEND / "level1_rank0_trace_view.json", folder / "index.tracedb")
+        gaps = json.loads(run("trace-query", "gaps", "-q", "--json", "--limit", 0, "--each", index).stdout)["rows"]
+        idle = sum(gap["dur"] for gap in gaps)
+        known = sum(gap["dur"] for gap in gaps if gap["host"] not in (None, "[not recorded]"))
+        require(known > 0.9 * idle, f"the host is known in {100 * known / idle:.0f} % of the idle time")
+
+
 def main():
     cases = Cases()
     cases.run("one run in three forms", one_run)
@@ -160,6 +218,8 @@ def main():
         for name in ("advisor_kernel_details.csv", "level1_rank0_kernel_details.csv", "level2_kernel_details.csv"):
             cases.run(name, every_row, name)
         cases.run("real database", real_database)
+        cases.run("ranks that are not there", missing_ranks)
+        cases.run("threads that feed a queue", fed_threads)
     cases.finish()
 
 

@@ -86,6 +86,45 @@ HostPlace place_in(std::int64_t time, const Layers& layers) {
   return out;
 }
 
+// What a thread took from a queue, and which thread had put it there.
+struct Dequeue {
+  std::int64_t ts = 0;
+  std::string tid;
+  std::uint32_t feeder = 0;
+};
+
+// In order of time. Queues keep their order: the n-th that is taken is the n-th that was put.
+std::vector<Dequeue> read_queue(const Index& index) {
+  std::vector<Dequeue> out;
+  std::vector<std::uint32_t> feeders;
+  Statement rows(
+      index.database(),
+      "SELECT s.ts, s.thread_id, c.value = 'enqueue', coalesce(t.tid, '') FROM slice s JOIN string c ON c.id = "
+      "s.category_id JOIN thread t ON t.id = s.thread_id WHERE c.value IN ('enqueue', 'dequeue') ORDER BY s.ts, "
+      "s.id");
+  while (rows.step()) {
+    if (rows.int64(2) != 0) {
+      feeders.push_back(rows.id(1));
+    } else {
+      out.push_back({rows.int64(0), std::string(rows.text(3)), 0});
+    }
+  }
+  if (feeders.size() != out.size()) return {};
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].feeder = feeders[i];
+  return out;
+}
+
+// By id of thread. Profilers show a thread once as one of its process and once as one of the driver's.
+std::vector<std::string> thread_numbers(const Index& index) {
+  std::vector<std::string> out(1);
+  Statement rows(index.database(), "SELECT id, coalesce(tid, '') FROM thread ORDER BY id");
+  while (rows.step()) {
+    out.resize(std::max<std::size_t>(out.size(), rows.id(0) + std::size_t{1}));
+    out[rows.id(0)] = rows.text(1);
+  }
+  return out;
+}
+
 // Adds up by place. What comes next mostly is at the place of what came before.
 class PlaceSums {
  public:
@@ -179,9 +218,32 @@ HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
       python_(index, "python_call", {"ts", "dur", "thread_id", "stack_id"}),
       stacks_(index, "stack", {"parent_id", "frame_id"}),
       place_of_stack_(places_of_stacks(index, stacks_)) {
+  read_layers();
+  if (follow_queue()) read_layers();
+}
+
+void HostActivities::read_layers() {
+  const Index& index = index_;
   read_layer(HostLayer::kPython, python_, "stack_id");
   read_layer(HostLayer::kOperator, EventColumns(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}), "name_id");
   read_layer(HostLayer::kCall, EventColumns(index, "runtime_call"), "name_id");
+}
+
+bool HostActivities::follow_queue() {
+  const std::vector<Dequeue> queue = read_queue(index_);
+  const std::vector<std::string> tids = queue.empty() ? std::vector<std::string>() : thread_numbers(index_);
+  bool any = false;
+  for (std::size_t i = 0; i < gaps_.size() && !queue.empty(); ++i) {
+    HostGap& gap = gaps_[i];
+    if (place(i).place != kNoPlace || gap.thread >= tids.size()) continue;
+    auto taken = std::upper_bound(queue.begin(), queue.end(), gap.end,
+                                  [](std::int64_t end, const Dequeue& one) { return end < one.ts; });
+    while (taken != queue.begin() && std::prev(taken)->tid != tids[gap.thread]) --taken;
+    if (taken == queue.begin()) continue;
+    gap.thread = std::prev(taken)->feeder;
+    any = true;
+  }
+  return any;
 }
 
 void HostActivities::read_layer(HostLayer layer, const EventColumns& columns, std::string_view label) {

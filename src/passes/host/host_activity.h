@@ -3,7 +3,8 @@
 //
 // Each of the three adds up to the gap, together with the time in which nothing of the kind was open. Host and device
 // times of a trace are on one clock. Work without a known launch is looked at on the busiest thread: the one that
-// launched most for its device or, if there is none, most at all.
+// launched most for its device or, if there is none, most at all. Where nothing was recorded on a thread that launches
+// what others put in a queue (Ascend's), it is the thread that fed it.
 //
 //   const LaunchThreads threads(index, events);
 //   const HostActivities all(index, {{begin, end, threads.of(next)}, ...});
@@ -107,6 +108,9 @@ class HostActivities {
     HostTimes times;
     std::unordered_map<std::uint32_t, std::string> texts;
   };
+  void read_layers();
+  // The gaps at no place are looked at on the threads that fed theirs. False: there are none.
+  bool follow_queue();
   void read_layer(HostLayer layer, const EventColumns& columns, std::string_view label);
 
   const Index& index_;

@@ -54,6 +54,25 @@ std::string text_of(const HostActivities& all, const HostActivity& activity, Hos
 
 }  // namespace
 
+TEST_CASE("where nothing is recorded on a thread that launches from a queue, the thread that fed it") {
+  const HostFixture fixture(
+      trace_of(event("enqueue", "Enqueue", kMainThread, "1", "1", "") +
+               event("dequeue", "Dequeue@Mul", kOtherThread, "4", "4", "") +
+               event("cuda_runtime", "cudaLaunchKernel", kOtherThread, "5", "2", R"("correlation":1)") +
+               event("kernel", "first", kGpuStream, "10", "1", R"("device":0,"stream":7,"correlation":1)") +
+               event("cpu_op", "aten::add", kMainThread, "20", "50", "") +
+               event("enqueue", "Enqueue", kMainThread, "65", "1", "") +
+               event("dequeue", "Dequeue@Add", kOtherThread, "90", "4", "") +
+               event("cuda_runtime", "cudaLaunchKernel", kOtherThread, "91", "1", R"("correlation":2)") +
+               event("kernel", "second", kGpuStream, "95", "1", R"("device":0,"stream":7,"correlation":2)")));
+  const std::uint32_t thread = fixture.threads.of({2, false});
+  const HostActivities all(fixture.index,
+                           {{11'000, 90'000, thread}, {4'000, 10'000, thread}, {11'000, 95'000, thread}});
+  CHECK(all.text(HostLayer::kOperator, all.largest(2, HostLayer::kOperator).place) == "aten::add");
+  CHECK(all.place(2).time == 50'000);
+  CHECK(all.gaps()[1].thread == thread);  // its call is recorded
+}
+
 TEST_CASE("where the host was before a launch") {
   const HostFixture fixture(host_bound());
   const std::uint32_t thread = fixture.threads.of({2, false});
