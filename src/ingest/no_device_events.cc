@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text/counted.h"
 #include "base/text/regular_expression.h"
 #include "ingest/read/json_text.h"
 #include "sql/scripts.h"
@@ -34,11 +35,12 @@ std::vector<std::string> signs_of(std::string_view format, const TraceStore& sto
 
 struct Program {
   bool devices_are_read = false;
-  std::string_view looks_like, advice;
+  std::string_view looks_like;
+  std::string advice;
 };
 
 // The last line of the table fits everything.
-Program program_of(const std::vector<std::string>& signs) {
+Program program_of(const std::vector<std::string>& signs, const TraceStore& store) {
   std::string_view rest = script("other_programs");
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -47,9 +49,19 @@ Program program_of(const std::vector<std::string>& signs) {
     if (line.starts_with('#') || second == std::string_view::npos) continue;
     const std::string_view begin = line.substr(0, first), expression = begin.substr(begin.find(' '));
     const RegularExpression sign("(?i)" + std::string(trim_json_space(expression)));
-    if (std::none_of(signs.begin(), signs.end(), [&](const std::string& text) { return sign.is_in(text); })) continue;
-    return {begin.starts_with("reads"), trim_json_space(line.substr(first + 2, second - first - 2)),
-            trim_json_space(line.substr(second + 2))};
+    const auto found =
+        std::find_if(signs.begin(), signs.end(), [&](const std::string& text) { return sign.is_in(text); });
+    if (found == signs.end()) continue;
+    std::string advice(trim_json_space(line.substr(second + 2)));
+    if (begin.starts_with("unread")) {
+      const std::string category = found->substr(found->find(':') + 1);
+      std::int64_t events = 0;
+      for (const auto& [kind, count] : store.kinds) {
+        if (kind.first != 0 && store.strings.text(kind.first) == category) events += count.read;
+      }
+      advice = fmt::format("{} {} {}", with_separators(std::to_string(events)), category, advice);
+    }
+    return {!begin.starts_with("not"), trim_json_space(line.substr(first + 2, second - first - 2)), advice};
   }
   return {};
 }
@@ -72,7 +84,8 @@ void note_no_device_events(std::string_view format, TraceStore& store, TraceFact
   const bool tiles = facts.vendor == "aie";  // all their events are of devices
   // Of a trace that is cut off it cannot be told what it had.
   if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
-  const Program program = program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header));
+  const Program program =
+      program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header), store);
   store.issues.add(
       program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
       fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",
