@@ -25,14 +25,14 @@ std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(side.device_steps.size()), 1);
 }
 
-// Share of the kernel time of `own` that is of classes `other` has too.
-double coverage(const GroupWork& own, const GroupWork& other) {
+// Share of the kernel time of `own` that is of classes `other` has too; `unlike`: one that says nothing.
+double coverage(const GroupWork& own, const GroupWork& other, std::optional<OpId> unlike = std::nullopt) {
   double shared = 0, all = 0;
   for (const auto& [op, times] : own.op_times) {
     double sum = 0;
     for (const std::int64_t time : times) sum += static_cast<double>(time);
     all += sum;
-    if (other.op_times.contains(op)) shared += sum;
+    if (op != unlike && other.op_times.contains(op)) shared += sum;
   }
   return all > 0 ? shared / all : 1;
 }
@@ -130,6 +130,7 @@ class Comparer {
     out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);
     out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
     out.group = std::move(group);
+    if (!options_.different_work) look_at_kernels(out);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
     }
@@ -142,6 +143,30 @@ class Comparer {
       return !out.permission.may(Claim::kRatio) || (one.what != "layers" && !by_name);
     });
     return out;
+  }
+
+  // Whole traces may be of any length and of anything: they are of one work only where most of it has a counterpart.
+  void look_at_kernels(GroupComparison& out) const {
+    constexpr double kMost = 0.5;
+    const bool both_clocks = a_.description.cycles == b_.description.cycles;
+    if (!out.group.whole_trace || !out.other_work.text.empty() || (!out.fusions.empty() && both_clocks)) return;
+    const auto share = [&](const GroupWork& own, const GroupWork& other, double aligned) {
+      std::optional<OpId> unknown;
+      for (const auto& [op, times] : own.op_times) {
+        if (kernel_names_.op_name(op) == "other") unknown = op;
+      }
+      return std::max(coverage(own, other, unknown), aligned);
+    };
+    const double a = share(out.baseline, out.candidate, out.alignment.baseline_share);
+    const double b = share(out.candidate, out.baseline, out.alignment.candidate_share);
+    if (std::min(a, b) >= kMost && both_clocks) return;
+    out.other_work.cycles = a_.description.cycles || b_.description.cycles;
+    out.other_work.text =
+        both_clocks
+            ? fmt::format("other kernels: {} against {}, and {:.0f} % and {:.0f} % of their time has a counterpart",
+                          a_.events.kernels.size(), b_.events.kernels.size(), 100 * a, 100 * b)
+            : "one trace counts cycles, the other time";
+    out.permission.forbid({Claim::kRatio, Claim::kVerdict}, "other work");
   }
 
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
@@ -202,7 +227,7 @@ class Comparer {
     std::map<Key, SumChange, Order> out(order);
     for (const WorkCell& cell : group.baseline.cells) out[key_of(cell)].baseline.add(cell.sum);
     for (const WorkCell& cell : group.candidate.cells) out[key_of(cell)].candidate.add(cell.sum);
-    // A device step without any took 0.
+    // A step without any took 0.
     const auto values = [&](const GroupWork& work, const Key& key) {
       const auto found = (work.*times).find(key);
       const std::span<const std::int64_t> known =

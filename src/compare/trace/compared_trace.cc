@@ -46,7 +46,8 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
                        replays_graphs(index),
                        {},
                        idle_sums(index, events, window_of_steps(events, steps)),
-                       without_device(index)};
+                       without_device(index),
+                       index.meta("time_unit") == "cycle"};
   if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }

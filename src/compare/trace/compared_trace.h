@@ -31,6 +31,7 @@ struct TraceDescription {
   NameOrder names_out_of_step;
   IdleSums idle;                    // of its devices from the first to the last step
   std::string without_device = {};  // as in index/without_device.h
+  bool cycles = false;              // what times count, in place of ns
 };
 
 struct ComparedTrace {
