@@ -157,6 +157,22 @@ def check_series(folder):
     require("2 series have one run each" in text and "only run" not in text, f"one sentence for series of one run: {text}")
 
 
+def check_undecided(folder):
+    """Too few runs, and runs that show no change: the figures are said, and that nothing is known, not that nothing is."""
+    place = folder / "undecided"
+    for night, clock in enumerate([1, 1, 1, 1, 1, 1, 1.13, 1.3, 0.99, 1.2, 1.15, 1.25]):
+        make(place / f"{night:02}.json", FIRST_DAY + night * DAY, "--clock", str(clock), "--seed", "7")
+    (series,) = trend(place)["series"]
+    values = [point["value"] for point in trend(place)["points"]]
+    equal((series["runs"], series["changes"]), (12, 0), "no change is shown")
+    require("no change shown in 12 runs: " in series["headline"] and "in the last, " in series["headline"], series["headline"])
+    require(values[-1] > 1.1 * values[0], f"the last runs are no slower: {values}")
+    few = run("trace-query", "trend", place / "00.json", place / "11.json", "--gate", "3", check=False)
+    require("in 2 runs: too few to tell a change" in " ".join(few.stdout.split()), few.stdout)
+    equal(few.returncode, 1, "a gate that judged nothing")
+    require("1 of 1 series not judged: fewer than 10 runs" in few.stderr, few.stderr)
+
+
 def check_width(folder):
     """On a narrow terminal the figures by which runs are told apart stay."""
     text = run("trace-query", "ls", "-q", "--width", "80", folder / "content").stdout
@@ -167,7 +183,7 @@ def check_width(folder):
 def main():
     cases = Cases()
     with scratch_folder() as folder:
-        for name in ("content", "states", "cache", "nightly", "unlike"):
+        for name in ("content", "states", "cache", "nightly", "unlike", "undecided"):
             (folder / name).mkdir()
         (folder / "file").write_text("no folder")
         cases.run("what a catalogue says", check_content, folder)
@@ -177,6 +193,7 @@ def main():
         cases.run("the cache of summaries", check_cache, folder)
         cases.run("a planted shift", check_trend, folder)
         cases.run("unlike traces", check_series, folder)
+        cases.run("no verdict", check_undecided, folder)
     cases.finish()
 
 
