@@ -90,3 +90,12 @@ SELECT
   timed_on
 FROM step_figures
 WHERE step IS NOT NULL;
+
+CREATE TEMP VIEW host_waits AS       -- runtime calls that return when a device has done its work
+SELECT
+  r.id
+    AS call_id                       -- id in runtime_call: calls that synchronise, and copies that block
+FROM runtime_call r JOIN string t ON t.id = r.name_id
+WHERE (r.kind = 'sync' AND NOT t.value GLOB '*Query*' AND NOT t.value GLOB '*StreamWait*')
+   OR (r.kind = 'copy' AND (NOT t.value GLOB '*Async*' OR r.id IN (
+         SELECT m.launch_id FROM memory_op m JOIN runtime_call c ON c.id = m.launch_id WHERE m.ts + m.dur <= c.ts + c.dur)));

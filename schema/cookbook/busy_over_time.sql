@@ -1,12 +1,14 @@
--- How busy is the GPU over the course of the trace?
--- Kernel time that starts in equal parts of the trace; above 100 % where kernels run at once.
+-- How busy is each GPU over the course of the trace?
+-- Of equal parts of the trace, the time during which at least one kernel, copy or fill runs.
 -- :parts = 20, into how many parts the trace is cut
-WITH RECURSIVE span AS MATERIALIZED (
-  SELECT min(ts) AS first, (max(ts) - min(ts)) / :parts + 1 AS width FROM kernels),
+WITH RECURSIVE work AS MATERIALIZED (
+  SELECT device, ts, ts_end, 1 AS kernel FROM kernels WHERE dur IS NOT NULL
+  UNION ALL SELECT device, ts, ts_end, 0 FROM memcpys WHERE dur IS NOT NULL),
+span AS MATERIALIZED (SELECT min(ts) AS first, (max(ts_end) - min(ts)) / :parts + 1 AS width FROM work),
 part(part, ts, ts_end) AS (
   SELECT 0, first, first + width FROM span WHERE first IS NOT NULL
   UNION ALL SELECT part + 1, ts_end, ts_end + width FROM part, span WHERE part + 1 < :parts)
-SELECT part, ts AS ts_ns, (SELECT count(*) FROM kernels k WHERE k.ts >= part.ts AND k.ts < part.ts_end) AS kernels,
-       round(100.0 * (SELECT total(k.dur) FROM kernels k WHERE k.ts >= part.ts AND k.ts < part.ts_end) / (ts_end - ts), 2)
-       AS kernel_time_pct
-FROM part ORDER BY part;
+SELECT w.device, p.part, p.ts AS ts_ns, sum(w.kernel AND w.ts >= p.ts) AS kernels,
+       busy_ns(max(w.ts, p.ts), min(w.ts_end, p.ts_end) - max(w.ts, p.ts)) AS busy_ns,
+       round(100.0 * busy_ns(max(w.ts, p.ts), min(w.ts_end, p.ts_end) - max(w.ts, p.ts)) / (p.ts_end - p.ts), 2) AS busy_pct
+FROM part p JOIN work w ON w.ts < p.ts_end AND w.ts_end >= p.ts GROUP BY w.device, p.part ORDER BY w.device, p.part;

@@ -1,6 +1,6 @@
--- Which shapes of matrix multiplications take the most time in one phase?
--- The shape is that of the operator's inputs where the trace recorded it (record_shapes), and always the grid.
--- :phase = decode, kind of step; :top = 20, how many shapes
-SELECT short_name, input_dims, grid, count(*) AS n, sum(dur) AS total_ns, round(avg(dur)) AS mean_ns
-FROM kernels WHERE phase = :phase AND op GLOB '*gemm*'
-GROUP BY short_name, input_dims, grid ORDER BY total_ns DESC, short_name, grid LIMIT :top;
+-- Which shapes of matrix multiplications take the most time?
+-- The shape is that of the operator's inputs where the trace recorded it, and always the grid.
+-- :phase = *, kind of step such as decode; :top = 20, how many shapes
+SELECT name AS kernel, input_dims, grid, count(*) AS n, sum(dur) AS total_ns, round(avg(dur)) AS mean_ns
+FROM kernels WHERE coalesce(phase, '') GLOB :phase AND op GLOB '*gemm*'
+GROUP BY name, input_dims, grid ORDER BY total_ns DESC, name, grid LIMIT :top;

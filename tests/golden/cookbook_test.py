@@ -2,16 +2,14 @@
 tests/golden/cookbook, and answers on the index of every real trace.
 
 `cookbook_test.py --update` writes what is answered now; look at the differences before they are committed."""
-import csv
-import io
 import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from recipes import all_recipes, recipes_of_sets  # noqa: E402
+from recipes import all_recipes  # noqa: E402
 from stored_texts import check_stored, store  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,  # noqa: E402
+from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, require, run, scratch_folder,  # noqa: E402
                          skip_without_traces)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +17,9 @@ EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
 TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
-OTHERS = {"forward_backward": "training", "data_loader": "loader", "low_occupancy": "loader"}
+OTHERS = {"annotations": "training", "data_loader": "loader", "low_occupancy": "loader"}
+REAL = ("kineto/llama_tp4_vllm_mi300x.pt.trace.json.gz", "kineto/resnet_checkpoint_ddp_mi300x.json.gz",
+        "kineto/flux1_xdit_mi300x.json.gz", "ascend/level1_rank0_trace_view.json", "other/nsys_2gpu_before.sqlite")
 
 
 def loader_trace(path):
@@ -36,20 +36,19 @@ def loader_trace(path):
     return path
 
 
-def job_indexes(folder):
-    """The ranks of a job of which rank 1 computes longer in half of the steps."""
-    run("make-trace", "job", "--ranks", 3, "--steps", 6, "--late", "1:compute:300000:0.5", "--seed", 13, folder / "job")
-    return [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((folder / "job").iterdir())]
-
-
 def listed():
     return json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
 
 
-def answer(indexes, recipe, *options):
-    """Of one index, or of a list."""
-    given = indexes if isinstance(indexes, list) else [indexes]
-    return run("trace-query", "sql", "-q", "--csv", "--recipe", recipe, *options, *given).stdout
+def answer(index, recipe, *options):
+    return run("trace-query", "sql", "-q", "--csv", "--recipe", recipe, *options, index).stdout
+
+
+def answers(index, recipe, **values):
+    """The rows of a recipe, none left out."""
+    values = {**{name: value for name, value in {"top": 100000, "least": 0}.items() if f":{name} " in PARAMETERS[recipe]}, **values}
+    bound = [word for name, value in values.items() for word in ("--param", f"{name}={value}")]
+    return json.loads(run("trace-query", "sql", "-q", "--json", "--limit", 0, "--recipe", recipe, *bound, index).stdout)["rows"]
 
 
 def check_list(recipes):
@@ -66,34 +65,6 @@ def check_recipe(recipe, index):
     check_stored(EXPECTED / f"{recipe}.csv", text)
 
 
-def check_sets(pair, ranks):
-    """Sums of all indexes are those of each; and the rank that was planted is found."""
-    rows = list(csv.DictReader(io.StringIO(answer(pair, "regressions", "--param", "top=100000"))))
-    for index, column in zip(pair, ("n_a", "n_b")):
-        n = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*) FROM kernels").stdout.splitlines()[1]
-        equal(sum(int(row[column]) for row in rows), int(n), f"regressions: {column}")
-    slowed = max(rows, key=lambda row: float(row["longer_total_ns"]))
-    equal(slowed, rows[0], "the largest first")
-    slowest = list(csv.DictReader(io.StringIO(answer(ranks, "slowest_ranks"))))
-    require(len(slowest) == 6 and {row["most_rank"] for row in slowest[:3]} == {"1"}, slowest)
-    late = list(csv.DictReader(io.StringIO(answer(ranks, "rank_skew"))))
-    computing = [row for row in late if row["op"] != "communication"]
-    equal(computing[0]["most_rank"], "1", "rank_skew")
-    runs = list(csv.DictReader(io.StringIO(answer(ranks, "runs"))))
-    equal([(row["rank"], row["steps"]) for row in runs], [("0", "6"), ("1", "6"), ("2", "6")], "runs")
-    result = run("trace-query", "sql", "--recipe", "regressions", pair[0], check=False)
-    equal([result.returncode, "give more indexes" in result.stderr], [2, True], result.stderr)
-
-
-def check_real_sets(folder):
-    """The ranks of a job, and two traces of one model."""
-    ranks = [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((TRACES / "kineto/dlrm_8rank").glob("*.json"))]
-    models = [ingest(trace, folder / f"{trace.name}.tracedb") for trace in sorted((TRACES / "kineto").glob("llama_tp4*.json.gz"))]
-    require(len(ranks) > 1 and len(models) == 2, f"traces: {ranks} {models}")
-    for recipe in recipes_of_sets():
-        require(len(answer(models if recipe == "regressions" else ranks, recipe).splitlines()) > 1, f"{recipe} finds nothing")
-
-
 def check_parameters(index):
     equal(len(answer(index, "top_kernels", "--param", "top=3").splitlines()), 4, "rows of top=3")
     for words in (("--recipe", "top_kernels", "--param", "topp=3", index), ("--recipe", "top_kernel", index),
@@ -104,31 +75,127 @@ def check_parameters(index):
 
 def total(index, recipe, *columns):
     """Sums of columns over the rows of a recipe that leaves none out."""
-    rows = list(csv.DictReader(io.StringIO(answer(index, recipe, *(("--param", "top=100000") if recipe in TOP else ())))))
-    return [sum(float(row[column] or 0) for row in rows) for column in columns]
+    rows = answers(index, recipe)
+    return [sum(row[column] or 0 for row in rows) for column in columns]
 
 
-TOP = {recipe["recipe"] for recipe in listed() if ":top" in recipe["parameters"]}
+PARAMETERS = {recipe["recipe"]: recipe["parameters"] for recipe in listed()}
 
 
-def check_own_functions(index):
-    """The recipe and the report name the same functions, with the same time."""
-    rows = csv.DictReader(io.StringIO(answer(index, "python_lines", "--param", "top=100000")))
-    found = {f"{row['file']}({row['line']}): {row['function']}": (int(row["n"]), int(row["total_ns"])) for row in rows}
-    report = json.loads(run("trace-query", "stacks", "-q", "--by", "function", "--view", "flat", "--json", "--limit", 0, index).stdout)["rows"]
-    expected = {row["frame"]: row["self_time"] for row in report if row["self_time"] and not row["frame"].startswith("[")}
-    equal({frame: time for frame, (_, time) in found.items() if time}, expected, "self time by function of one's own code")
-    require(expected, "no function to compare")
+def rows_of(index, command, *options):
+    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+
+
+def keyed(rows, keys, values):
+    """Sums of values by key; those that are not 0."""
+    out = {}
+    for row in rows:
+        sums = out.setdefault(tuple(row[key] for key in keys.split()), [0] * len(values.split()))
+        for place, value in enumerate(values.split()):
+            sums[place] += row[value] or 0
+    return {key: sums for key, sums in out.items() if any(sums)}
+
+
+# recipe: its keys and figures, the report of the same question with its options, its keys and figures.
+REPORTS = {
+    "top_kernels": ("kernel", "n total_ns median_ns p99_ns max_ns", ("kernels",), "name", "instances total_time med p99 max"),
+    "exposed_communication": ("collective", "n total_ns exposed_ns", ("comms",), "name", "instances total_time exposed"),
+    "layer_times": ("layer op", "n total_ns", ("layers", "--per-op"), "layer op", "instances total_time"),
+    "concurrency": ("device", "busy_ns", ("timeline",), "device", "busy"),
+    "busy_over_time": ("device", "busy_ns kernels", ("timeline",), "device", "busy kernels"),
+    "copy_sizes": ("", "bytes", ("memcpys",), "", "bytes"),
+    "streams": ("op", "n total_ns", ("ops",), "op", "instances total_time"),
+    "op_by_phase": ("op", "n total_ns", ("ops",), "op", "instances total_time"),
+    "kernel_lengths": ("", "n total_ns", ("ops",), "", "instances total_time"),
+    "operators": ("", "n total_ns", ("ops",), "", "instances total_time"),
+    "collective_waits": ("", "n total_ns", ("comms",), "", "instances total_time"),
+    "idle_causes": ("", "gaps total_ns", ("gaps",), "", "instances dur"),
+    "step_times": ("phase", "steps", ("phases",), "phase", "steps"),
+    "slowest_steps": ("step", "gpu_span_ns kernel_time_ns period_ns", ("steps",), "step", "gpu_span total_time period"),
+    "launch_bound_steps": ("step", "kernels gpu_span_ns gpu_busy_ns period_ns launch_lag_ns", ("steps",), "step",
+                           "kernels gpu_span gpu_busy period launch_lag"),
+}
+# recipe: its keys and figures, and the same of the tables of the index, which other tests compare with the JSON.
+BLOCKS = ("FROM runtime_call r JOIN string t ON t.id = r.name_id WHERE (r.kind = 'sync' AND t.value NOT LIKE '%query%' AND "
+          "t.value NOT LIKE '%streamwait%') OR (r.kind = 'copy' AND (t.value NOT LIKE '%async%' OR EXISTS (SELECT 1 FROM memory_op m "
+          "WHERE m.launch_id = r.id AND m.ts + m.dur <= r.ts + r.dur)))")
+TABLES = {
+    "operators": ("cpu_op", "n total_ns", "SELECT o.value, count(*), sum(k.dur) FROM kernel k LEFT JOIN cpu_op c ON c.id = k.cpu_op_id "
+                  "LEFT JOIN string o ON o.id = c.name_id GROUP BY 1"),
+    "annotations": ("annotation", "own_n own_ns", None),
+    "host_calls": ("call kind", "n total_ns", "SELECT t.value, r.kind, count(*), sum(r.dur) FROM runtime_call r JOIN string t ON "
+                   "t.id = r.name_id GROUP BY 1, 2"),
+    "synchronisations": ("call", "n total_ns", f"SELECT t.value, count(*), sum(r.dur) {BLOCKS} GROUP BY 1"),
+    "host_operators": ("", "n total_ns waiting_ns", "SELECT count(*), sum(dur), (SELECT coalesce(sum(r.dur), 0) FROM runtime_call r "
+                       f"WHERE r.cpu_op_id IS NOT NULL AND r.id IN (SELECT r.id {BLOCKS})) FROM cpu_op"),
+    "small_copies": ("direction", "n bytes total_ns", "SELECT direction, count(*), sum(bytes), sum(dur) FROM memory_op WHERE "
+                     "kind = 'memcpy' AND bytes <= 65536 AND direction IN ('HtoD', 'DtoH') GROUP BY 1"),
+    "short_kernels": ("kernel", "n total_ns calls_total_ns", "SELECT n.name, count(*), sum(k.dur), sum(r.dur) FROM kernel k JOIN "
+                      "kernel_name n ON n.id = k.name_id JOIN runtime_call r ON r.id = k.launch_id WHERE r.kind = 'launch' GROUP BY 1 "
+                      "HAVING total(k.dur < r.dur) > 0"),
+    "unlinked_kernels": ("", "total_ns no_operator_ns", "SELECT sum(dur), sum(dur) FILTER (WHERE cpu_op_id IS NULL) FROM kernel"),
+}
+
+
+def check_reports(index):
+    """What a recipe says is what the report of the same question says."""
+    phases = {row["phase"]: row for row in rows_of(index, "phases")}
+    for recipe, (keys, figures, report, report_keys, report_figures) in REPORTS.items():
+        reported = [row for row in rows_of(index, *report) if row.get("step", 0) is not None and row.get("phase", "x")[0] != "["]
+        reported = [row for row in reported if row.get("device", 0) not in ("mean", "min", "max")]
+        rows = answers(index, recipe)
+        wanted = keyed(reported, report_keys, report_figures)
+        if recipe in ("slowest_steps", "launch_bound_steps"):
+            wanted = {key: value for key, value in wanted.items() if key in keyed(rows, keys, figures)}
+        equal(keyed(rows, keys, figures), wanted, recipe)
+    own = {row["phase"]: row["period_median_ns"] for row in answers(index, "step_times")}
+    equal(own, {phase: phases[phase]["period"] if own[phase] else own[phase] for phase in own}, "periods of step_times")
+    for row in answers(index, "launch_bound_steps"):  # over the period of a step, where one follows
+        time = row["period_ns"] or row["gpu_span_ns"]
+        equal(row["idle_pct"], max(0, round(100 * (time - row["gpu_busy_ns"]) / time, 2)), f"step {row['step']}: idle")
+    ops = {row["op"]: (row["instances"], row["total_time"]) for row in rows_of(index, "ops")}
+    for recipe in ("tiny_kernels", "unfused_kernels"):
+        for (op,), sums in keyed(answers(index, recipe), "op", "n total_ns").items():
+            equal(tuple(sums), ops[op], f"{recipe}: {op}")
+    gemms = [value for op, value in ops.items() if "gemm" in op]
+    equal(total(index, "gemm_shapes", "n", "total_ns"), [sum(column) for column in zip(*gemms)] or [0, 0], "gemm_shapes")
+    names = {row["name"]: (row["instances"], row["total_time"]) for row in rows_of(index, "kernels")}
+    for recipe, values in (("unsteady_kernels", {}), ("low_occupancy", {"below": 101})):
+        for row in answers(index, recipe, **values):
+            known = names[row["kernel"]]
+            require(row["n"] <= known[0] and row["total_ns"] <= known[1] and (recipe == "low_occupancy" or row["n"] == known[0]), row)
+    steps_of = {(row["stack"], row["layer"]): row["steps"] for row in rows_of(index, "layers")}
+    parts = [row for row in rows_of(index, "layers", "--per-op") if row["op"] != "communication" and "communication" not in row["op"]]
+    for row in answers(index, "uneven_layers", above=-100):
+        layer = (row["stack"], str(row["layer"]))
+        if steps_of[layer] == 1:
+            same = [part["total_time"] for part in parts if (part["stack"], part["layer"]) == layer]
+            equal(row["in_a_step_ns"], sum(same), f"layer {layer}")
+
+
+def check_tables(index):
+    database = open_index(index)
+    for recipe, (keys, figures, query) in TABLES.items():
+        rows = answers(index, recipe)
+        if query is None:
+            n = database.execute("SELECT count(*), total(dur) FROM kernel").fetchone()
+            equal(total(index, recipe, *figures.split()), list(n), recipe)
+            continue
+        width = len(keys.split())
+        wanted = {row[:width]: [cell or 0 for cell in row[width:]] for row in database.execute(query)}
+        equal(keyed(rows, keys, figures), wanted, recipe)
+    steps = {row["name"]: (row["kernels"], row["total_time"]) for row in rows_of(index, "steps") if row["step"] is not None}
+    for row in answers(index, "annotations"):
+        if row["annotation"] in steps:
+            equal((row["n"], row["total_ns"]), steps[row["annotation"]], f"annotations: {row['annotation']}")
 
 
 def check_closed(index):
     """Recipes that divide the kernel time divide all of it."""
     run_sql = run("trace-query", "sql", "-q", "--csv", index, "SELECT count(*), sum(dur) FROM kernel").stdout
     n, time = (float(cell) for cell in run_sql.splitlines()[1].split(","))
-    for recipe in ("top_kernels", "operators", "streams", "op_by_phase", "annotations", "kernel_lengths"):
+    for recipe in ("top_kernels", "operators", "streams", "op_by_phase", "kernel_lengths"):
         equal(total(index, recipe, "n", "total_ns"), [n, time], recipe)
-    whole, *passes = total(index, "forward_backward", "total_ns", "forward_ns", "backward_ns", "optimizer_ns", "no_pass_ns")
-    equal([whole, sum(passes)], [time, time], "by pass")
     equal(total(index, "unlinked_kernels", "total_ns"), [time], "unlinked_kernels")
     equal(total(index, "busy_over_time", "kernels"), [n], "busy_over_time")
     busy = run("trace-query", "sql", "-q", "--csv", index, "SELECT sum(busy) FROM timeline").stdout.splitlines()[1]
@@ -150,11 +217,7 @@ def main():
                   "training": make_trace(folder / "training.json", *TRAINING)}
         indexes = {name: ingest(trace, folder / f"{name}.tracedb") for name, trace in traces.items()}
         recipes = listed()
-        slower = make_trace(folder / "slower.json", *SERVER[:SERVER.index("--slow")], "--slow", "norm=3", "--seed", 14)
-        pair = [indexes["server"], ingest(slower, folder / "slower.tracedb")]
-        ranks = job_indexes(folder)
         index_of = {row["recipe"]: indexes[OTHERS.get(row["recipe"], "server")] for row in recipes}
-        index_of.update({name: ranks for name in recipes_of_sets()}, regressions=pair)
         if sys.argv[1:] == ["--update"]:
             store(EXPECTED, {f"{name}.csv": answer(index, name) for name, index in index_of.items()})
             return
@@ -162,12 +225,13 @@ def main():
         for name, index in index_of.items():
             cases.run(name, check_recipe, name, index)
         cases.run("parameters", check_parameters, indexes["server"])
-        cases.run("sets", check_sets, pair, ranks)
         for name in ("server", "training"):
             cases.run(f"closed: {name}", check_closed, indexes[name])
-        cases.run("own functions", check_own_functions, indexes["server"])
         if not skip_without_traces(cases, TRACES / "kineto"):
-            cases.run("real sets", check_real_sets, folder)
+            for name in REAL:
+                index = ingest(TRACES / name, folder / "real.tracedb", "--force")
+                cases.run(f"as reports: {name}", check_reports, index)
+                cases.run(f"as tables: {name}", check_tables, index)
             for trace in kineto_traces():
                 cases.run(f"all recipes: {trace.name}", check_real, trace, folder / "real.tracedb")
     cases.finish()

@@ -106,7 +106,7 @@ def check_commands(folder, index):
     require(re.search(r"\d\.\d\d\d s", shell.type("SELECT 1;\n")), "timer")
     shell.type(".timer off\n")
     require("gemm_shapes" in shell.type(".recipes\n"), "recipes")
-    require("short_name" in shell.type(".recipe top_kernels top=3\n"), "a recipe")
+    require("p99_ns" in shell.type(".recipe top_kernels top=3\n"), "a recipe")
     require("no recipe" in shell.type(".recipe top_kernel\n"), "a wrong recipe")
     require("no command .foo" in shell.type(".foo\n"), "a wrong command")
     equal(shell.end("\x04"), 0, "Ctrl-D")
@@ -163,7 +163,7 @@ def check_plain_lines(folder, index):
         shell.type("SELECT 'half a statement'\n", MORE)
         shell.type("\x03")
     require("7" in shell.type("SELECT\n", MORE) + shell.type("7;\n"), "after Ctrl-C, two lines")
-    require("short_name" in shell.type(".recipe top_kernels top=3\n"), "a command")
+    require("p99_ns" in shell.type(".recipe top_kernels top=3\n"), "a command")
     equal(shell.end("\x04"), 0, "Ctrl-D")
 
 

@@ -12,21 +12,11 @@ def value_of(text):
     return int(number) if isinstance(number, float) and number == int(number) else number
 
 
-def is_of_set(sql):
-    """It asks several indexes: the tables of all, or those of a and b."""
-    return re.search(r"\ball_\w+|\b[ab]\.(kernels|steps)", sql) is not None
-
-
 def recipes():
-    """(name, SQL, values of its parameters) of each that asks one index."""
+    """(name, SQL, values of its parameters) of each."""
     for path in sorted(FOLDER.glob("*.sql")):
         sql = path.read_text()
-        if not is_of_set(sql):
-            yield path.stem, sql, {name: value_of(value) for name, value in DECLARED.findall(sql)}
-
-
-def recipes_of_sets():
-    return [path.stem for path in sorted(FOLDER.glob("*.sql")) if is_of_set(path.read_text())]
+        yield path.stem, sql, {name: value_of(value) for name, value in DECLARED.findall(sql)}
 
 
 def all_recipes():

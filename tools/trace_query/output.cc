@@ -43,22 +43,6 @@ std::string usual_columns(const CommandLine& line, const Report& report) {
   return out;
 }
 
-// Kernels by what distinguishes them.
-void shorten_names(Report& report) {
-  for (std::size_t c = 0; c < report.columns.size(); ++c) {
-    if (!report.columns[c].fit.names) continue;
-    std::vector<std::string> names;
-    for (const Row& row : report.rows) {
-      if (const auto* name = std::get_if<std::string>(&row[c])) names.push_back(*name);
-    }
-    const std::vector<std::string> shown = display_names(names);
-    auto next = shown.begin();
-    for (Row& row : report.rows) {
-      if (std::holds_alternative<std::string>(row[c])) row[c] = *next++;
-    }
-  }
-}
-
 }  // namespace
 
 void add_section_column(Report& report, const std::string& section) {
@@ -136,6 +120,22 @@ void Output::add(const std::string& name, InputReport report) {
   merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
 }
 
+void Output::shorten_names(Report& report) const {
+  if (line_.has("wide")) return;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    if (!report.columns[c].fit.names) continue;
+    std::vector<std::string> names;
+    for (const Row& row : report.rows) {
+      if (const auto* name = std::get_if<std::string>(&row[c])) names.push_back(*name);
+    }
+    const std::vector<std::string> shown = display_names(names);
+    auto next = shown.begin();
+    for (Row& row : report.rows) {
+      if (std::holds_alternative<std::string>(row[c])) row[c] = *next++;
+    }
+  }
+}
+
 void Output::arrange(Report& report) {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
@@ -153,7 +153,7 @@ void Output::arrange(Report& report) {
   } else if (line_.knows("columns") && !line_.knows("section") && human_readable) {
     if (const std::string usual = usual_columns(line_, report); !usual.empty()) choose_columns(report, usual);
   }
-  if (human_readable && !line_.has("wide")) shorten_names(report);
+  if (human_readable) shorten_names(report);
 }
 
 void Output::print_page(ReportPage page) {

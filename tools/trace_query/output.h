@@ -51,6 +51,7 @@ class Output {
   // would go to a terminal.
   void print_page(ReportPage page);
   void note(const std::string& text) const;  // once, however often it is said
+  void shorten_names(Report& report) const;  // kernels by what distinguishes them, but for --wide
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 

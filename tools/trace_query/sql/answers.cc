@@ -34,7 +34,7 @@ std::size_t count_answers(Database& database, const std::string& text, const Sql
   return answers;
 }
 
-// Nothing here grows with the number of rows.
+// Nothing here grows with the number of rows but for tables for people, which need all of them anyway.
 class Answers {
  public:
   Answers(IndexSet& indexes, const AnswerOptions& options, Output& output, std::size_t count)
@@ -89,8 +89,9 @@ void Answers::print_rows(UserSql& sql, Statement& statement) {
   std::vector<Column> columns;
   for (int c = 0; c < statement.column_count(); ++c) {
     const std::string name(statement.column_name(c));
-    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone});
+    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone, name == "kernel" ? Fit::kNames : Fit::kUsual});
   }
+  Report shown{columns, {}};  // rows for people: they wait for all names of kernels
   const auto own = begin_table(std::move(columns));
   TableRenderer& renderer = own ? *own : *document_;
   std::size_t rows = 0;
@@ -105,9 +106,17 @@ void Answers::print_rows(UserSql& sql, Statement& statement) {
       break;
     }
     for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
-    if (options_.limit == 0 || rows < options_.limit) renderer.row(row);
+    if (options_.limit == 0 || rows < options_.limit) {
+      if (options_.format->audience == Audience::kHuman) {
+        shown.rows.push_back(row);
+      } else {
+        renderer.row(row);
+      }
+    }
     ++rows;
   }
+  output_.shorten_names(shown);
+  for (const Row& each : shown.rows) renderer.row(each);
   if (options_.limit != 0 && rows > options_.limit) {
     warnings_.push_back(
         fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - options_.limit, "more row")));
