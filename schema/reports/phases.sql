@@ -5,9 +5,9 @@
 -- column: steps          | Steps          | count   | sum   | 6 | number of steps
 -- column: requests       | Med Requests   |         |       | 2 | median number of requests in a step
 -- column: tokens         | Tokens         | count   | sum   | 4 | tokens of all of them
--- column: busy           | Kernel Busy    | ns      |       | 2 | time during which at least one kernel ran
+-- column: busy           | Kernel Busy    | ns      |       | 2 | time during which at least one kernel ran, added up over devices; copies are not in it
 -- column: busy_share_pct | Busy Share (%) | percent |       |   | busy as a share of the busy time of everything selected
--- column: gpu_span       | Med GPU Span   | ns      |       | 7 | median over steps: from the first kernel to the end of the last
+-- column: gpu_span       | Med GPU Span   | ns      |       | 7 | median over steps: from the first kernel, copy or fill to the end of the last on one device
 -- column: host           | Med Host       | ns      |       | 3 | median time of the step on the host
 -- column: period         | Med Period     | ns      |       | 8 | median time from the start of a step's work on the device to that of the next of its kind
 -- column: period_on      | Period On      | text    |       |   | device; host: the steps run nothing on a device, period is host_period

@@ -8,8 +8,8 @@
 -- column: generation_tokens   | Gen Tokens  | count | sum   | 2 | their tokens
 -- column: kernels             | Kernels     | count | sum   | 2 | kernels in the step
 -- column: total_time          | Kernel Time | ns    | sum   | 5 | sum of their durations
--- column: gpu_span            | GPU Span    | ns    |       | 7 | from the first kernel to the end of the last
--- column: gpu_busy            | GPU Busy    | ns    |       | 4 | time during which at least one kernel ran
+-- column: gpu_span            | GPU Span    | ns    |       | 7 | from the first kernel, copy or fill to the end of the last
+-- column: gpu_busy            | GPU Busy    | ns    |       | 4 | time during which a kernel, copy or fill ran, on the busiest device
 -- column: host                | Host        | ns    |       | 4 | time of the step on the host
 -- column: period              | Period      | ns    |       | 8 | from the start of the step's work on the device to that of the next step
 -- column: period_on           | Period On   | text  |       |   | device; host: steps of this kind run nothing on a device, period is host_period

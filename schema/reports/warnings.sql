@@ -7,16 +7,23 @@
 -- column: finding    | Finding    | text    |       | 9 wrapped | what limits answers
 -- column: suggestion | Suggestion | text    |       | 7 wrapped | what to do
 WITH
--- Whether the profiler that wrote the trace can record Python stacks.
-stacks(can) AS (
-  SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'format' AND value IN ('kineto', 'ascend-trace-view', 'ascend-db'))),
+-- Whether the format can hold them (src/trace/format_holds.h), and kernels without an operator or stack that are many.
+stacks(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_stacks'),
+launches(can, advice) AS (SELECT count > 0, iif((SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
+  'start the profiler before the work, and record CPU activities', 'record the calls of the runtime, from before the work on')
+  FROM temp.coverage WHERE code = 'holds_launches'),
+graphs(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
+lacks(words) AS (SELECT group_concat(CASE code WHEN 'no_operator' THEN 'operator' ELSE 'stack' END, ', ')
+  FROM (SELECT code FROM temp.coverage WHERE code IN ('no_operator', 'no_stack') AND share >= 1 ORDER BY code)),
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
    'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
   ('before_recording', 'warning', 1.0, 'kernel time launched before the recording began',
-   'it is in no step, and has no operator or stack; wait for the device before the profiler starts (torch.cuda.synchronize())'),
+   'it is in no step, and has no operator or stack; wait for the device before the profiler starts' ||
+     iif((SELECT can FROM graphs), ' (torch.cuda.synchronize())', '')),
   ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
-   'it has no operator, stack or launch delay; start the profiler before the work, and record CPU activities'),
+   iif((SELECT can FROM launches), 'it has no launch delay' || coalesce(', ' || (SELECT words FROM lacks), '') ||
+     iif((SELECT words FROM lacks) LIKE 'operator%', '; ' || (SELECT advice FROM launches), ''), 'this format holds no launches')),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
    'launch delays and idle causes of this trace are unreliable'),
   ('names_out_of_step', 'warning', 0.01,
@@ -32,18 +39,21 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'use kernels, ops or layers; profile once without graphs to see operators'),
   ('no_operator', 'info', 5.0, 'kernel time without an operator',
    CASE (SELECT m.code FROM temp.coverage m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
-     WHEN 'no_operator_graph' THEN 'graph replays name no operators: --capture TRACE takes them from the capture or a run without graphs'
-     WHEN 'no_operator_launch' THEN 'their launches are not in the trace: start the profiler before the work, and record CPU activities'
+     WHEN 'no_operator_graph' THEN 'graph replays name no operators' ||
+       iif((SELECT can FROM graphs), ': --capture TRACE takes them from the capture or a run without graphs', '')
+     WHEN 'no_operator_launch' THEN iif((SELECT can FROM launches), 'their launches are not in the trace: ' ||
+       (SELECT advice FROM launches), 'this format holds no operators')
      ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' ||
                 iif((SELECT can FROM stacks), ': profile with_stack=True to see where', ''),
               iif((SELECT can FROM stacks), 'record CPU activities with the profiler',
-                'this recording names no operators; PyTorch''s profiler does')) END),
+                'this recording names no operators')) END),
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
-        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without Python calls; --capture TRACE provides stacks for graph replays'
+        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without Python calls' ||
+          iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', '')
         WHEN (SELECT can FROM stacks) THEN 'profile with_stack=True'
-        ELSE 'this format holds no Python stacks; PyTorch''s profiler records them' END),
+        ELSE 'this format holds no Python stacks' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),
   ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found, and why no more')),
 -- Of which the sample is a sentence: what the trace is instead, and what to record.

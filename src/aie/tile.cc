@@ -98,8 +98,8 @@ class Tiles {
     if (name.starts) mark(marks_.start.at_end, tile.starts);
     if (name.ends) mark(marks_.end.at_end, tile.ends);
     if (!name.activity) return;
-    tile.traced[*name.activity] = true;
     if (!event.dur) return;
+    tile.traced[*name.activity] = true;
     tile.in[*name.activity] += *event.dur;
     if (*name.activity == static_cast<std::size_t>(Activity::kLockStall)) {
       tile.lock_stalls.push_back({event.ts, event.ts + *event.dur});

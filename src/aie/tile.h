@@ -27,7 +27,7 @@ struct Tile {
   std::vector<Cycles> starts, ends;        // marks of kernels, sorted
   std::vector<Span> lock_stalls;           // by start
   std::array<Cycles, kActivities> in{};    // time spent in each
-  std::array<bool, kActivities> traced{};  // whether the trace has events of it at all
+  std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known
   std::optional<Span> window;              // from the first event to the last
   Cycles longest_silence = 0;              // between two events of the window
   std::int64_t events = 0;                 // begins and lone ends

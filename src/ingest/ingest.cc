@@ -55,6 +55,20 @@ struct Rank {
   std::string source;
 };
 
+// Ascend's profiler names its folders after host and process, HOST_PID_TIME_ascend_pt: profiler_info_3.json there has
+// the rank.
+std::optional<NamedRank> rank_of_folder(fs::path folder) {
+  if (folder.filename() == "ASCEND_PROFILER_OUTPUT") folder = folder.parent_path();
+  std::error_code error;
+  if (!folder.filename().native().ends_with("_ascend_pt")) return std::nullopt;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("profiler_info_")) return rank_in_name(name);
+  }
+  return std::nullopt;
+}
+
 std::optional<Rank> rank_of(const TraceFacts& facts, const fs::path& trace) {
   if (facts.rank) return Rank{*facts.rank, facts.rank_source};
   const TraceHeader& header = facts.header;
@@ -65,7 +79,8 @@ std::optional<Rank> rank_of(const TraceFacts& facts, const fs::path& trace) {
       if (rank && *rank >= 0) return Rank{*rank, "distributedInfo"};
     }
   }
-  const std::optional<NamedRank> named = rank_in_name(trace.filename().native());
+  std::optional<NamedRank> named = rank_in_name(trace.filename().native());
+  if (!named) named = rank_of_folder(trace.parent_path());
   if (!named) return std::nullopt;
   return Rank{named->rank, "file name: " + named->from};
 }

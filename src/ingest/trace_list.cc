@@ -85,6 +85,7 @@ class FolderSearch {
   [[nodiscard]] bool fits(const fs::path& path) const {
     if (is_own_file(path)) return indexes_ == Indexes::kTake && path.extension() == kIndexSuffix;
     const fs::path name = path.filename();
+    if (name.native().ends_with(".truth.json")) return false;  // what make-trace planted in the trace beside it
     const fs::path below = path.lexically_relative(top_);
     return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
       const bool whole = glob.find('/') != std::string::npos;

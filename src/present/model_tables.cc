@@ -279,6 +279,12 @@ Report model_facts(const ModelScenario& scenario, Language language) {
                  profile.sum().count, {"kernels in all", "个算子（总计）"});
   facts.add({"busy per pass", "实测单次占用"}, facts.time(comparison.busy_ns));
   facts.add({"error", "误差"}, percent(comparison.total.error_percent));
+  std::int64_t off = 0;  // errors of either sign, which cancel each other in the one above
+  for (const ModelRow& row : comparison.rows) off += std::abs(row.model_ns - row.profile_ns);
+  if (const std::int64_t whole = comparison.total.profile_ns; whole > 0) {
+    facts.add({"sum of the errors of all rows", "各行误差绝对值之和"},
+              fmt::format("{:.1f} %", 100 * static_cast<double>(off) / static_cast<double>(whole)));
+  }
   facts.add({"M6", "M6"}, comparison.m6 ? fmt::format("{:.3f}", *comparison.m6) : "-");
   facts.add_time({"left out: operators that cost nothing", "未计入：零开销算子"},
                  static_cast<double>(model.zero_cost_ns), model.zero_cost_events, {"events", "个事件"});

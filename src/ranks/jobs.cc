@@ -73,7 +73,9 @@ std::vector<Members> recordings(std::span<const RankFacts> facts, Members member
 
 bool can_join(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
   const RankFacts& first = facts[members.front()];
-  return facts[other].world_size && first.world_size == facts[other].world_size && *first.world_size > 1 &&
+  const auto place = [](const RankFacts& of) { return without_numbers(folder_of(of).string() + "/" + pattern_of(of)); };
+  const bool one_size = facts[other].world_size ? *facts[other].world_size > 1 : place(first) == place(facts[other]);
+  return one_size && first.world_size == facts[other].world_size &&
          !has_rank(facts, members, facts[other].rank.value_or(0)) && overlaps_all(facts, members, other);
 }
 

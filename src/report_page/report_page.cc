@@ -228,15 +228,15 @@ constexpr PictureMaker kPictureMakers[] = {
      "no operations: there is no device work"},
     {{"flame", "kernel time by Python stack"},
      flames,
-     "no flame graph: hardly any kernel has a Python stack with frames of the user's code (with_stack=True records "
-     "stacks; replays of graphs have none without --capture)"},
+     "no flame graph: hardly any kernel has a Python stack with frames of the user's code (PyTorch's profiler "
+     "records them by with_stack=True; replays of graphs have none without --capture)"},
     {{"modules", "kernel time by path of nn.Module"},
      module_flames,
-     "no flame graph by module: hardly any kernel was launched below a frame of nn.Module (with_stack=True records "
-     "them; replays of graphs have none without --capture)"},
+     "no flame graph by module: hardly any kernel was launched below a frame of nn.Module (PyTorch's profiler "
+     "records them by with_stack=True; replays of graphs have none without --capture)"},
     {{"roofline", "matrix products, work and speed"},
      rooflines,
-     "no roofline: no shapes of matrix products were recorded (record_shapes=True records them)"},
+     "no roofline: no shapes of matrix products were recorded (PyTorch's profiler records them by record_shapes=True)"},
     {{"ranks", "of a folder: which rank holds the others up, by step"},
      nullptr,
      "no heat map of ranks: it needs the traces of several ranks of a job (trace-query report FOLDER)"},

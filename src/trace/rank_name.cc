@@ -49,7 +49,7 @@ class NameReader {
     for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
       if (std::optional<NamedRank> rank = rank_at(i)) found.push_back(std::move(*rank));
     }
-    if (found.empty()) return from_positions();
+    if (found.empty()) return from_ascend() ? from_ascend() : from_positions();
     const bool agree = std::all_of(found.begin(), found.end(),
                                    [&](const NamedRank& other) { return other.rank == found.front().rank; });
     return agree ? std::optional(std::move(found.front())) : std::nullopt;
@@ -90,6 +90,16 @@ class NameReader {
     }
     const std::optional<std::int64_t> rank = number_at(i + 1, "-_=.: ");
     return rank ? std::optional(named(*rank, i, i + 1)) : std::nullopt;
+  }
+
+  // "ascend_pytorch_profiler_3.db", "profiler_info_3.json"
+  [[nodiscard]] std::optional<NamedRank> from_ascend() const {
+    for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+      const std::string before = word(i - 1), own = word(i);
+      if ((before != "pytorch" || own != "profiler") && (before != "profiler" || own != "info")) continue;
+      if (const std::optional<std::int64_t> rank = number_at(i + 1, "_")) return named(*rank, i - 1, i + 1);
+    }
+    return std::nullopt;
   }
 
   // Sizes are written alike, but no size is 0: positions are known by the zeros of the others.

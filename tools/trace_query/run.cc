@@ -32,6 +32,15 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
   out << sql << "\n";
 }
 
+// Whole numbers for people, who would take us for microseconds.
+void name_cycles(Report& report) {
+  for (Column& column : report.columns) {
+    if (column.unit != Unit::kTime) continue;
+    column.unit = Unit::kCount;
+    column.head += " (cycles)";
+  }
+}
+
 using MakeReport = std::function<std::optional<TraceReport>(const OpenedTrace&)>;
 
 // `make` returns nullopt where it printed all there is.
@@ -46,7 +55,9 @@ int print_reports(Output& output, const CommandLine& line, const std::string& na
       if (!report) return;
       std::vector<std::string>& warnings = report->warnings;
       warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
-      if (trace.index.meta("time_unit") == "cycle") warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
+      if (trace.index.meta("time_unit") != "cycle") return;
+      warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
+      if (line.renderer().audience == Audience::kHuman) name_cycles(report->report);
     });
     if (made && report) output.add(name, {input, std::move(report->report), std::move(report->warnings)});
   }

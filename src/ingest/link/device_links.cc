@@ -115,14 +115,21 @@ class LaunchResolver {
   std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
     const Calls calls = calls_of(event);
     if (calls.end == calls.first) return std::nullopt;
+    const StreamInfo& stream = store_.streams[event.stream - 1];
+    if (stream.process != 0 && !stream.several_processes) return call_in(stream.process, event, calls);
     if (cpu_.calling_processes < 2) return likeliest(event, calls, calls.first);
     const std::uint32_t device = device_of(event);
     if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);
     const std::uint32_t owner = owner_of(device);
-    const std::size_t own = launches_.lower_bound({event.correlation, owner, 0, kUnknownValue});
-    if (own < calls.end && launches_.at(own).process == owner) return likeliest(event, calls, own);
+    if (const auto own = call_in(owner, event, calls)) return own;
     if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
     return std::nullopt;
+  }
+
+  std::optional<LaunchRecord> call_in(std::uint32_t process, const DeviceRecord& event, const Calls& calls) {
+    const std::size_t own = launches_.lower_bound({event.correlation, process, 0, kUnknownValue});
+    if (own >= calls.end || launches_.at(own).process != process) return std::nullopt;
+    return likeliest(event, calls, own);
   }
 
   std::uint32_t owner_of(std::uint32_t device) {

@@ -110,19 +110,21 @@ class NsysDatabase {
     return entry->second;
   }
 
-  std::uint32_t stream(std::int64_t device, std::int64_t number) { return sink_.stream({device, {}}, {number, {}}); }
+  std::uint32_t stream(std::int64_t device, std::int64_t number, std::int64_t process) {
+    return sink_.stream({device, {}}, {number, {}}, NsysThread(process == 0 ? kUnknownValue : process).pid);
+  }
 
   void read_kernels() {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_KERNEL");
     tables_.read("CUPTI_ACTIVITY_KIND_KERNEL", kind,
                  {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
                   {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                   "registersPerThread", "staticSharedMemory", "dynamicSharedMemory"}},
+                   "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "globalPid"}},
                  [&](const SourceRow& row) {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
                    DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
-                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.stream = stream(row.integer(2), row.integer(3), row.integer(17));
                    record.name = sink_.text(strings_.of(row.id(4)));
                    record.correlation = row.integer(5);
                    record.graph_id_or_bytes = row.integer(6);
@@ -147,11 +149,12 @@ class NsysDatabase {
   void read_graphs() {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
     tables_.read("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", kind,
-                 {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId"}}, [&](const SourceRow& row) {
+                 {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId", "globalPid"}},
+                 [&](const SourceRow& row) {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
                    DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
-                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.stream = stream(row.integer(2), row.integer(3), row.integer(6));
                    record.name = sink_.text("CUDA graph");
                    record.correlation = row.integer(4);
                    record.graph_id_or_bytes = row.integer(5);
@@ -161,31 +164,31 @@ class NsysDatabase {
 
   void read_copies() {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMCPY");
-    tables_.read(
-        "CUPTI_ACTIVITY_KIND_MEMCPY", kind,
-        {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"}, {"correlationId", "srcKind", "dstKind"}},
-        [&](const SourceRow& row) {
-          const auto span = tables_.span(row, 0, 1, kind);
-          if (!span) return;
-          DeviceRecord record = device_record(*span, DeviceEventType::kMemcpy);
-          record.stream = stream(row.integer(2), row.integer(3));
-          record.graph_id_or_bytes = row.integer(4);
-          record.correlation = row.integer(6);
-          record.name = sink_.text(fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)), memory_kind(row.id(7)),
-                                               memory_kind(row.id(8))));
-          sink_.add(record);
-        });
+    tables_.read("CUPTI_ACTIVITY_KIND_MEMCPY", kind,
+                 {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"},
+                  {"correlationId", "srcKind", "dstKind", "globalPid"}},
+                 [&](const SourceRow& row) {
+                   const auto span = tables_.span(row, 0, 1, kind);
+                   if (!span) return;
+                   DeviceRecord record = device_record(*span, DeviceEventType::kMemcpy);
+                   record.stream = stream(row.integer(2), row.integer(3), row.integer(9));
+                   record.graph_id_or_bytes = row.integer(4);
+                   record.correlation = row.integer(6);
+                   record.name = sink_.text(fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)),
+                                                        memory_kind(row.id(7)), memory_kind(row.id(8))));
+                   sink_.add(record);
+                 });
   }
 
   void read_fills() {
     const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMSET");
     tables_.read("CUPTI_ACTIVITY_KIND_MEMSET", kind,
-                 {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind"}},
+                 {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind", "globalPid"}},
                  [&](const SourceRow& row) {
                    const auto span = tables_.span(row, 0, 1, kind);
                    if (!span) return;
                    DeviceRecord record = device_record(*span, DeviceEventType::kMemset);
-                   record.stream = stream(row.integer(2), row.integer(3));
+                   record.stream = stream(row.integer(2), row.integer(3), row.integer(7));
                    record.graph_id_or_bytes = row.integer(4);
                    record.correlation = row.integer(5);
                    record.name = sink_.text(fmt::format("Memset ({})", memory_kind(row.id(6))));

@@ -75,12 +75,11 @@ std::uint32_t RowSink::thread(const TrackKey& pid, const TrackKey& tid) {
   return entry.id;
 }
 
-std::uint32_t RowSink::stream(const TrackKey& device, const TrackKey& number) {
+std::uint32_t RowSink::stream(const TrackKey& device, const TrackKey& number, const TrackKey& process) {
   key_.clear();
-  append_key(key_, device);
-  append_key(key_, number);
+  for (const TrackKey* key : {&device, &number, &process}) append_key(key_, *key);
   const Interner::Entry entry = streams_.intern(key_);
-  if (entry.is_new) batch_.streams.push_back({{device, number}, {device, number}});
+  if (entry.is_new) batch_.streams.push_back({{device, number}, {device, number}, process});
   return entry.id;
 }
 

@@ -48,7 +48,7 @@ class RowSink {
   std::uint32_t text(std::string_view text, std::int64_t offset = -1);
   std::uint32_t thread(const TrackKey& pid, const TrackKey& tid);
   // A stream is drawn on a track of its own: flows may end there.
-  std::uint32_t stream(const TrackKey& device, const TrackKey& number);
+  std::uint32_t stream(const TrackKey& device, const TrackKey& number, const TrackKey& process = {});
   // `key`: bytes that are equal exactly for equal configurations; `make` is asked for those that are new.
   template <class Make>
   std::uint32_t config(std::string_view key, Make make) {

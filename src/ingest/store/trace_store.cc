@@ -67,8 +67,14 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
   for (const std::string& key : batch.scopes) ids.scopes.push_back(scope_keys_.intern(key).id);
   for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
-  for (const auto& [stream, drawn_on] : batch.streams) {
+  for (const auto& [stream, drawn_on, launching_process] : batch.streams) {
     ids.streams.push_back(stream_id(stream.owner, stream.track));
+    if (launching_process != TrackKey{}) {
+      StreamInfo& info = streams[ids.streams.back() - 1];
+      const std::uint32_t process = process_id(launching_process);
+      info.several_processes |= info.process != 0 && info.process != process;
+      info.process = process;
+    }
     stream_tracks.try_emplace(track_text(drawn_on.owner, drawn_on.track), ids.streams.back());
   }
   for (LaunchConfig config : batch.configs) {
@@ -293,7 +299,7 @@ std::uint32_t TraceStore::stream_id(const TrackKey& device, const TrackKey& numb
   const Interner::Entry owner = device_keys_.intern(key_text(device));
   if (owner.is_new) devices.push_back(device);
   const Interner::Entry entry = stream_keys_.intern(fmt::format("{}\n{}", owner.id, key_text(number)));
-  if (entry.is_new) streams.push_back({owner.id, number});
+  if (entry.is_new) streams.push_back({owner.id, number, 0, false});
   return entry.id;
 }
 

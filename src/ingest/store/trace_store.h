@@ -37,6 +37,8 @@ struct ThreadInfo {
 struct StreamInfo {
   std::uint32_t device = 0;  // from 1, into devices()
   TrackKey number;
+  std::uint32_t process = 0;       // from 1, that launches all of its events; 0: not known
+  bool several_processes = false;  // launch them
 };
 
 // The same for the same track only.

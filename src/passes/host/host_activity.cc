@@ -46,6 +46,16 @@ std::vector<std::uint32_t> places_of_stacks(const Index& index, const EventColum
   return own;
 }
 
+// Of each operator the name of the one around it that no other encloses.
+std::vector<std::uint32_t> outermost_names(const EventColumns& operators) {
+  const auto names = operators.ids("name_id"), parents = operators.ids("parent_id");
+  std::vector<std::uint32_t> out(names.begin(), names.end());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (parents[i] != 0 && parents[i] <= i) out[i] = out[parents[i] - 1];
+  }
+  return out;
+}
+
 bool is_larger(const PlaceTime& a, const PlaceTime& b) {
   return std::tie(b.time, b.started, a.place) < std::tie(a.time, a.started, b.place);
 }
@@ -224,9 +234,13 @@ HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
 
 void HostActivities::read_layers() {
   const Index& index = index_;
-  read_layer(HostLayer::kPython, python_, "stack_id");
-  read_layer(HostLayer::kOperator, EventColumns(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}), "name_id");
-  read_layer(HostLayer::kCall, EventColumns(index, "runtime_call"), "name_id");
+  read_layer(HostLayer::kPython, python_, python_.ids("stack_id"));
+  const EventColumns operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id", "parent_id"});
+  read_layer(HostLayer::kOperator, operators, outermost_names(operators));
+  read_layer(HostLayer::kInnermostOperator, operators, operators.ids("name_id"));
+  const EventColumns calls(index, "runtime_call");
+  read_layer(HostLayer::kCall, calls, calls.ids("name_id"));
+  if (calls.size() + operators.size() + python_.size() == 0) read_stalls();
 }
 
 bool HostActivities::follow_queue() {
@@ -246,13 +260,34 @@ bool HostActivities::follow_queue() {
   return any;
 }
 
-void HostActivities::read_layer(HostLayer layer, const EventColumns& columns, std::string_view label) {
+// Of tiles of AI Engines, which no host drives: what they wait for, in place of a call.
+void HostActivities::read_stalls() {
+  std::vector<std::int64_t> ts, dur;
+  std::vector<std::uint32_t> name;
+  Statement rows(index_.database(),
+                 "SELECT s.ts, coalesce(s.dur, 0), s.name_id FROM slice s JOIN string n ON n.id = s.name_id "
+                 "WHERE n.value LIKE '%stall%' ORDER BY s.ts, s.dur DESC, s.id");
+  while (rows.step()) {
+    ts.push_back(rows.int64(0));
+    dur.push_back(rows.int64(1));
+    name.push_back(rows.id(2));
+  }
+  std::vector<HostGap> gaps = gaps_;
+  for (HostGap& gap : gaps) gap.thread = 1;
+  keep(HostLayer::kCall, host_times({ts, dur, std::vector<std::uint32_t>(ts.size(), 1), name, {}}, gaps));
+}
+
+void HostActivities::read_layer(HostLayer layer, const EventColumns& columns, std::span<const std::uint32_t> label) {
+  std::span<const std::uint32_t> places;
+  if (layer == HostLayer::kPython) places = place_of_stack_;
+  keep(layer,
+       host_times({columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), label, places}, gaps_));
+}
+
+void HostActivities::keep(HostLayer layer, HostTimes times) {
   const bool is_python = layer == HostLayer::kPython;
   Layer& own = layers_.at(static_cast<std::size_t>(layer));
-  std::span<const std::uint32_t> places;
-  if (is_python) places = place_of_stack_;
-  own.times = host_times(
-      {columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids(label), places}, gaps_);
+  own.times = std::move(times);
   Statement text(index_.database(), is_python
                                         ? "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?"
                                         : "SELECT value FROM string WHERE id = ?");

@@ -1,7 +1,8 @@
 // Where the host was while a device ran nothing: on the thread that launched what ended the gap, the innermost frame of
-// the user's or a framework's own python (trace/python_frame.h), the innermost operator, and the runtime call.
+// the user's or a framework's own python (trace/python_frame.h), the outermost operator, and the runtime call; as
+// detail the innermost operator.
 //
-// Each of the three adds up to the gap, together with the time in which nothing of the kind was open. Host and device
+// Each of them adds up to the gap, together with the time in which nothing of the kind was open. Host and device
 // times of a trace are on one clock. Work without a known launch is looked at on the busiest thread: the one that
 // launched most for its device or, if there is none, most at all. Where nothing was recorded on a thread that launches
 // what others put in a queue (Ascend's), it is the thread that fed it.
@@ -52,8 +53,8 @@ class LaunchThreads {
 };
 
 // What is looked at on a thread.
-enum class HostLayer : std::uint8_t { kPython, kOperator, kCall };
-inline constexpr std::size_t kHostLayers = 3;
+enum class HostLayer : std::uint8_t { kPython, kOperator, kCall, kInnermostOperator };
+inline constexpr std::size_t kHostLayers = 4;
 
 // Of some gaps: the places of each layer, the largest time first, each once.
 struct HostActivity {
@@ -111,7 +112,9 @@ class HostActivities {
   void read_layers();
   // The gaps at no place are looked at on the threads that fed theirs. False: there are none.
   bool follow_queue();
-  void read_layer(HostLayer layer, const EventColumns& columns, std::string_view label);
+  void read_stalls();
+  void keep(HostLayer layer, HostTimes times);
+  void read_layer(HostLayer layer, const EventColumns& columns, std::span<const std::uint32_t> label);
 
   const Index& index_;
   std::vector<HostGap> gaps_;

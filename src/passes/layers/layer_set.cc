@@ -26,6 +26,8 @@ class LayerFinder {
               const CaptureLayers* captured)
       : events_(events),
         steps_(steps),
+        traits_(traits),
+        names_(events.kernels.ids("name_id")),
         dur_(events.kernels.int64s("dur")),
         ordered_(steps.of_kernel, steps.steps.size()),
         devices_(events.device_of_stream),
@@ -44,8 +46,11 @@ class LayerFinder {
   }
 
  private:
+  // Not in training, where the backward pass has the same mixers again; without host calls, its optimizer shows it.
   [[nodiscard]] bool has_rhythm(const StepOnDevice& part) const {
-    return part.step != 0 && kind_of(part) != StepKind::kTrain;
+    if (part.step == 0 || kind_of(part) == StepKind::kTrain) return false;
+    return std::none_of(part.rows.begin(), part.rows.end(),
+                        [&](std::uint32_t row) { return (traits_of(traits_, names_[row]) & kOptimizerTrait) != 0; });
   }
 
   // Puts the kernels of each device together: within a step, nobody else looks at their order.
@@ -260,6 +265,8 @@ class LayerFinder {
 
   const EventTables& events_;
   const StepSet& steps_;
+  const std::vector<Traits>& traits_;  // by name
+  std::span<const std::uint32_t> names_;
   std::span<const std::int64_t> dur_;
   RowsByStep ordered_;
   const DenseDevices devices_;

@@ -69,8 +69,9 @@ IdleSums idle_sums(const Index& index, const EventTables& events, const Window& 
 Window window_of_steps(const EventTables& events, const StepSet& steps) {
   const auto ts = events.kernels.int64s("ts"), dur = events.kernels.int64s("dur");
   Window out{std::numeric_limits<std::int64_t>::max(), 0};
+  const bool any = std::any_of(steps.of_kernel.begin(), steps.of_kernel.end(), [](auto step) { return step != 0; });
   for (std::size_t i = 0; i < ts.size(); ++i) {
-    if (steps.of_kernel[i] == 0) continue;
+    if (any && steps.of_kernel[i] == 0) continue;
     out.from = std::min(out.from, std::max<std::int64_t>(ts[i], 0));
     out.to = std::max(out.to, saturating_add(ts[i], duration_or_zero(dur[i])));
   }

@@ -7,6 +7,7 @@
 #include "passes/columns/group_stats.h"
 #include "passes/tables/name_order.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/format_holds.h"
 #include "trace/issue.h"
 
 namespace tracedb {
@@ -127,6 +128,10 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
   add("host_bound", {idle.host_wait, idle.gaps}, idle.host_wait, idle.span);
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
+  const FormatHolds holds = format_holds(workload.index().meta("format").value_or(""));
+  add("holds_graphs", {0, holds.graphs ? 1 : 0}, 0, 0);
+  add("holds_stacks", {0, holds.stacks ? 1 : 0}, 0, 0);
+  add("holds_launches", {0, holds.launches ? 1 : 0}, 0, 0);
 }
 
 void fill_issue_words(Workload& workload, const PassOptions&, TableRows& rows) {
@@ -157,11 +162,11 @@ PassTable coverage_table() {
         "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), no_stack, "
         "graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, before_recording (not in "
         "no_launch and no_step), names_out_of_step; idle, "
-        "host_bound"},
+        "host_bound; holds_graphs, holds_stacks, holds_launches: whether the format can"},
        {"share", kReal, "percent",
         "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the time of the devices "
-        "from the first to the last step"},
-       {"count", kInteger, "count", "kernels; of idle and host_bound, gaps"}},
+        "from the first to the last step, without steps kernel"},
+       {"count", kInteger, "count", "kernels; of idle and host_bound, gaps; of holds_..., 1 or 0"}},
       fill_coverage};
 }
 

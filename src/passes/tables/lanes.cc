@@ -63,12 +63,12 @@ HostActivities host_activities(Workload& workload, std::span<const Gap> gaps) {
 }
 
 HostCells host_cells(const HostActivities& all, std::size_t gap) {
-  return {all.place(gap), all.largest(gap, HostLayer::kOperator), all.largest(gap, HostLayer::kCall),
+  return {all.place(gap), all.largest(gap, HostLayer::kInnermostOperator), all.largest(gap, HostLayer::kCall),
           all.python_calls(gap)};
 }
 
 HostCells host_cells(const HostActivity& activity) {
-  return {HostActivities::place(activity), first_of(activity[HostLayer::kOperator]),
+  return {HostActivities::place(activity), first_of(activity[HostLayer::kInnermostOperator]),
           first_of(activity[HostLayer::kCall]), activity.python_calls()};
 }
 
@@ -77,7 +77,9 @@ std::vector<TableColumn> with_host_columns(std::vector<TableColumn> columns) {
   const std::vector<TableColumn> host = {
       {"host", kText, "",
        "where the host was for most of the time: the innermost python frame of the user's or a framework's code on the "
-       "thread that launched what came next, else the operator, else the runtime call; NULL: not recorded"},
+       "thread that launched what came next, else the outermost operator, else the runtime call; of AI Engine tiles, "
+       "what "
+       "stalled them; NULL: not recorded"},
       {"host_time", kInteger, "ns", "how long it was there"},
       {"host_op", kText, "", "the innermost operator that was open longest; NULL: none"},
       {"host_op_time", kInteger, "ns", "how long"},
@@ -90,7 +92,7 @@ std::vector<TableColumn> with_host_columns(std::vector<TableColumn> columns) {
 
 void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells) {
   add_place(rows, all, cells.place.layer, {cells.place.place, cells.place.time, 0});
-  add_place(rows, all, HostLayer::kOperator, cells.op);
+  add_place(rows, all, HostLayer::kInnermostOperator, cells.op);
   add_place(rows, all, HostLayer::kCall, cells.call);
   rows.add(cells.python_calls);
 }

@@ -48,6 +48,20 @@ TEST_CASE("a folder for each rank is one job, if the times fit") {
   CHECK(found.jobs[0].members.size() == 2);
 }
 
+TEST_CASE("a folder for each rank, named alike, is one job where no size is known") {
+  const auto of = [](const char* trace, std::int64_t rank, std::int64_t begin) {
+    RankFacts out = facts(trace, rank, 0, begin);
+    out.world_size = std::nullopt;
+    return out;
+  };
+  const std::vector<RankFacts> all = {of("run/host_11_ascend_pt/OUT/p_0.db", 0, 0),
+                                      of("run/host_12_ascend_pt/OUT/p_1.db", 1, 0),
+                                      of("run/host_13_ascend_pt/OUT/p_2.db", 2, 100), of("run/other/p_3.db", 3, 0)};
+  const Jobs found = find_jobs(all);
+  REQUIRE(found.jobs.size() == 3);
+  CHECK(found.jobs[0].members == std::vector<std::size_t>{0, 1});
+}
+
 TEST_CASE("traces without a rank are none of a job") {
   std::vector<RankFacts> all = {facts("a.json", 0, 1)};
   all.push_back({"b.json", std::nullopt, std::nullopt, 0, 1});

@@ -49,6 +49,8 @@ TEST_CASE("ranks in names") {
            {"tp0_pp0.json", "0 tp0_pp0"},
            {"run_tp0.json", "0 tp0"},
            {"TP-3.trace.json.gz", "3 TP-3"},
+           {"ascend_pytorch_profiler_3.db", "3 pytorch_profiler_3"},
+           {"profiler_info_12.json", "12 profiler_info_12"},
            {"1754398294.1234567-TP-3.trace.json.gz", "3 TP-3"},
            {"1754398294.1234567-TP-3-DECODE.trace.json.gz", "3 TP-3"},
            {"1754398294.1-TP-3-DP-0-PP-0-EP-0.trace.json.gz", "3 TP-3-DP-0-PP-0-EP-0"},

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -16,14 +18,19 @@ int run_comms(std::span<const std::string> args) {
                    {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
-  return run_pass_reports(line,
-                          {"comms", "comms", {}, {}, [](Workload& workload, TraceReport& result) {
-                             result.warnings = workload.selection_notes();
-                             result.warnings.emplace_back(
-                                 result.report.rows.empty()
-                                     ? why_empty(workload)
-                                     : "times include waiting for the other ranks, so bandwidths are lower bounds");
-                           }});
+  return run_pass_reports(
+      line,
+      {"comms", "comms", {}, {}, [](Workload& workload, TraceReport& result) {
+         result.warnings = workload.selection_notes();
+         const auto& rows = result.report.rows;
+         const std::size_t rate = find_column(result.report.columns, "alg_gb_per_s").value();
+         const bool rated = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+           return !std::holds_alternative<std::monostate>(row[rate]);
+         });
+         result.warnings.push_back(rows.empty() ? why_empty(workload)
+                                   : rated ? "times include waiting for the other ranks, so bandwidths are lower bounds"
+                                           : "times include waiting for the other ranks");
+       }});
 }
 
 }  // namespace

@@ -21,19 +21,20 @@ namespace {
 constexpr std::size_t kValue = 2;
 constexpr std::size_t kUnit = 3;
 
-Cell readable(const Cell& value, const std::string& unit, TimeUnit time_unit) {
+Cell readable(const Cell& value, const std::string& unit, TimeUnit time_unit, bool cycles) {
+  if (cycles && unit == "ns") return fact_text(value, Unit::kCount, time_unit) + " cycles";
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (unit == "ns since epoch" && integer != nullptr) return moment_text(*integer);
   return fact_text(value, unit_from(unit).value_or(Unit::kAny), time_unit);
 }
 
 // People get "12.345 ms" in one column; machines get the number and, beside it, its unit.
-void merge_units(Report& report, TimeUnit time_unit) {
+void merge_units(Report& report, TimeUnit time_unit, bool cycles) {
   report.columns.resize(kUnit);
   report.columns[kValue].unit = Unit::kText;
   for (Row& row : report.rows) {
     const auto* unit = std::get_if<std::string>(&row[kUnit]);
-    row[kValue] = readable(row[kValue], unit == nullptr ? "" : *unit, time_unit);
+    row[kValue] = readable(row[kValue], unit == nullptr ? "" : *unit, time_unit, cycles);
     row.resize(kUnit);
   }
 }
@@ -94,9 +95,10 @@ std::vector<Row> findings(Workload& workload) {
       idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
   if (in_steps.is_host_bound()) {
     rows.push_back(fact("time", "host bound",
-                        fmt::format("from the first to the last step {:.0f} % idle, {:.0f} % of the time waiting for "
+                        fmt::format("from the first to the last {} {:.0f} % idle, {:.0f} % of the time waiting for "
                                     "the host (trace-query gaps)",
-                                    100 * in_steps.idle_share(), 100 * in_steps.host_share()),
+                                    workload.steps().steps.empty() ? "kernel" : "step", 100 * in_steps.idle_share(),
+                                    100 * in_steps.host_share()),
                         "text"));
   }
   const ModelFacts model = model_facts(workload.index(), workload.classes().traits());
@@ -157,7 +159,7 @@ int run_info(std::span<const std::string> args) {
       Workload workload = requested.of(index);
       merge(result.report, findings(workload));
     }
-    if (human_readable) merge_units(result.report, line.time_unit());
+    if (human_readable) merge_units(result.report, line.time_unit(), index.meta("time_unit") == "cycle");
     if (!has_kernels(index) && without_device(index).empty()) {
       result.warnings.emplace_back("the trace has no kernels: no device time, no coverage");
     }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "export/folded_stacks.h"
+#include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -49,7 +50,9 @@ std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool a
         "none of these kernels has a Python stack: their launches are outside the trace, or outside Python");
   } else if (!any_stack) {
     warnings.emplace_back(
-        "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks");
+        format_holds(workload.index().meta("format").value_or("")).stacks
+            ? "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks"
+            : "this format holds no Python stacks");
   }
   return warnings;
 }

@@ -1,0 +1,140 @@
+"""What is said of traces of every format: advice asks for nothing that the format cannot hold, kernels belong to calls of
+their own process, causes of idle time are named where the trace has them, and cycles are no microseconds."""
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from trace_cases import TRACES, Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder, skip_without_traces  # noqa: E402
+
+# Words of PyTorch's profiler, and the formats that can hold what they ask for.
+ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
+          "record_shapes": {"kineto"}, "start the profiler before the work": {"kineto"}, "record CPU activities": {"kineto"},
+          "PyTorch's profiler": {"kineto"}, "record python stacks": {"kineto", "ascend-trace-view", "ascend-db"}}
+REPORTS = ("info", "warnings", "phases", "layers", "timeline", "gaps", "stacks", "comms", "kernels")
+
+
+def traces():
+    for folder in ("kineto", "other", "ascend", "aie", "xla"):
+        for path in sorted((TRACES / folder).rglob("*")):
+            if path.is_file() and path.suffix in (".json", ".gz", ".sqlite", ".rpd", ".csv", ".db"):
+                yield path
+
+
+def rows(report, index, *options):
+    document = json.loads(run("trace-query", report, "-q", "--json", *options, index).stdout)
+    return document["rows"] if "rows" in document else document["sections"][0]["rows"]
+
+
+def shown(report, index):
+    result = run("trace-query", report, "--width", 0, index, check=False)
+    return result.stdout + result.stderr
+
+
+def check_advice(trace, index):
+    if run("trace-ingest", "-q", "--force", "-o", index, trace, check=False).returncode != 0:
+        return 0  # no trace: a table beside one
+    name = dict(open_index(index).execute("SELECT key, value FROM meta"))["format"]
+    text = "\n".join(shown(report, index) for report in REPORTS)
+    for words, formats in ADVICE.items():
+        require(name in formats or name == "chrome-json" or words not in text, f"{name}: {words}")
+    return 1
+
+
+def check_processes(index):
+    """Each kernel of Nsight Systems is launched by the process that its row names, or by none."""
+    database = open_index(index)
+    other = database.execute("""SELECT count(*) FROM kernel k JOIN stream s ON s.id = k.stream_id JOIN runtime_call r ON r.id = k.launch_id
+        JOIN thread t ON t.id = r.thread_id WHERE t.process_id <> (SELECT t2.process_id FROM kernel k2 JOIN stream s2 ON s2.id = k2.stream_id
+        JOIN runtime_call r2 ON r2.id = k2.launch_id JOIN thread t2 ON t2.id = r2.thread_id WHERE s2.device_id = s.device_id
+        GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)""").fetchone()[0]
+    equal([other, issues(index).get("launch_after_kernel", 0)], [0, 0], "kernels of another process, launched after they began")
+
+
+def issues(index):
+    return dict(open_index(index).execute("SELECT kind, count FROM issue"))
+
+
+def check_before_first_kernel(index):
+    """98 % of the idle time is one gap before the first kernel: no host holds the kernels up by it."""
+    found = {row["code"]: row["share_pct"] for row in rows("warnings", index)}
+    first, last = open_index(index).execute("SELECT min(ts), max(ts + dur) FROM kernel").fetchone()
+    waits = sum(max(0, min(row["ts"] + row["dur"], last) - max(row["ts"], first)) for row in rows("gaps", index, "--each")
+                if row["ts"] is not None and row["launch_cause"] == "host_wait")
+    require(abs(found.get("host_bound", 0) - 100 * waits / (last - first)) < 1, f"{found} {waits} of {last - first}")
+
+
+def check_tiles(index, stalled):
+    """Gaps of a tile are at what stalled it; times are whole numbers of cycles."""
+    figures = rows("timeline", index)[0]
+    equal(figures["host"], stalled, "what stalled the tile")
+    for report in ("timeline", "gaps", "kernels", "info"):
+        text = run("trace-query", report, "-q", index).stdout
+        require(" us" not in text and "cycles" in text, text)
+
+
+def check_lost_ends(index):
+    vector = {row["tile"]: row["vector_pct"] for row in rows("aie", index, "--section", "tiles")}
+    equal(set(vector.values()), {None}, "share of an activity of which every end is lost")
+
+
+def check_operators(index):
+    """Kernels without a launch have their operators by flows: nothing says that they have none."""
+    said = {row["code"]: row["suggestion"] for row in rows("warnings", index)}
+    require("no_operator" not in said and "operator" not in said["no_launch"], said)
+
+
+def check_layers(index):
+    """A forward and a backward pass of 28 layers are not 42 and 14 layers."""
+    said = {row["item"]: row["value"] for row in rows("info", index)}
+    equal(said["layers"], "not known", "layers of training without host calls")
+
+
+def check_truth(folder):
+    """What make-trace planted lies beside its trace and is no trace."""
+    make_trace(folder / "made" / "a.json", "--truth", folder / "made" / "a.truth.json")
+    require((folder / "made" / "a.truth.json").exists(), "no truth")
+    equal([Path(row["trace"]).name for row in rows("ls", folder / "made")], ["a.json"], "traces of the folder")
+
+
+def check_bandwidths(index, rated):
+    """A note about bandwidths stands under a table that has some."""
+    equal(["bandwidths" in shown("comms", index), any(row["alg_gb_per_s"] for row in rows("comms", index))], [rated] * 2, "bandwidths")
+
+
+def check_vendor_folder(folder):
+    """The folder of Ascend's profiler names the rank of the trace in it."""
+    for rank in (0, 1):
+        output = folder / f"host_{rank + 10}_2024_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        (output / "trace_view.json").write_bytes((TRACES / f"ascend/level1_rank{rank}_trace_view.json").read_bytes())
+        index = ingest(output / "trace_view.json", output / "trace_view.json.tracedb")
+        equal(dict(open_index(index).execute("SELECT key, value FROM meta"))["rank"], str(rank), "rank")
+
+
+def main():
+    cases = Cases()
+    with scratch_folder() as folder:
+        (folder / "made").mkdir()
+        cases.run("truth of make-trace", check_truth, folder)
+        if not skip_without_traces(cases, TRACES / "other"):
+            for trace in traces():
+                cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")
+            def indexed(name):
+                return ingest(TRACES / name, folder / "one.tracedb", "--force")
+            for name in ("before", "after"):
+                cases.run(f"processes: {name}", check_processes, indexed(f"other/nsys_2gpu_{name}.sqlite"))
+            cases.run("before the first kernel", check_before_first_kernel, indexed("other/rpd_matmul.rpd"))
+            cases.run("no bandwidths", check_bandwidths, indexed("other/nsys_2gpu_after.sqlite"), False)
+            cases.run("bandwidths", check_bandwidths, indexed("kineto/nccl_args_a100.json.gz"), True)
+            cases.run("tiles", check_tiles, indexed("aie/npu_matmul_256x768x768.json"), "LOCK_STALL")
+            cases.run("lost ends", check_lost_ends, indexed("aie/old_trace_mm.json"))
+            cases.run("operators by flows", check_operators, indexed("ascend/advisor_trace_view.json"))
+            cases.run("layers of training", check_layers, indexed("ascend/level2_kernel_details.csv"))
+            cases.run("folders of Ascend's profiler", check_vendor_folder, folder)
+    cases.finish()
+
+
+if __name__ == "__main__":
+    main()
