@@ -59,7 +59,7 @@ bool JsonChunks::resync(Chunk& chunk, std::size_t used) {
 // Where elements that do not end hold others that do not, each costs a walk to the end of the trace: after some, their
 // pieces grow, so that there are few.
 std::size_t JsonChunks::least_piece(Astray astray) const {
-  constexpr unsigned kFew = 16, kBeforeDoubled = 8, kMostDoubled = 10;
+  constexpr unsigned kFew = 4, kBeforeDoubled = 8, kMostDoubled = 10;
   if (astray != Astray::kNo || unended_ <= kFew) return 0;
   return std::min(kDamagedPiece << std::min((unended_ - kFew) / kBeforeDoubled, kMostDoubled), limits_.event / 2);
 }

@@ -68,12 +68,14 @@ class RocprofJson {
     std::string key;
     if (walk_.enter('{')) {
       while (walk_.next_member(key)) {
-        if (key == "rocprofiler-sdk-tool" && walk_.enter('[')) {
+        if (walk_.enter('[')) {  // "rocprofiler-sdk-tool", which may be damaged
           while (walk_.next_element()) read_process();
         } else {
           walk_.skip();
         }
       }
+    } else {
+      walk_.break_off();
     }
     if (walk_.broke_off()) salvage();
     if (!devices_.empty()) facts_.header.push_back({"deviceProperties", "[" + devices_ + "]", -1});
@@ -186,7 +188,7 @@ class RocprofJson {
     domains_.clear();
     messages_.clear();
     std::string key;
-    if (!walk_.enter('{')) return walk_.skip();
+    if (!walk_.enter('{')) return void(walk_.break_off());
     while (walk_.next_member(key)) read_member(key);
   }
 
