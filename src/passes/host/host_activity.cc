@@ -99,13 +99,13 @@ HostPlace place_in(std::int64_t time, const Layers& layers) {
 // What a thread took from a queue, and which thread had put it there.
 struct Dequeue {
   std::int64_t ts = 0;
-  std::string tid;
-  std::uint32_t feeder = 0;
+  std::uint32_t feeder = 0;  // id of the thread that put it
 };
 
-// In order of time. Queues keep their order: the n-th that is taken is the n-th that was put.
-std::vector<Dequeue> read_queue(const Index& index) {
-  std::vector<Dequeue> out;
+// By the number of the thread that takes, in order of time. Queues keep their order: the n-th that is taken is the n-th
+// that was put.
+std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& index) {
+  std::vector<std::pair<std::string, std::int64_t>> taken;
   std::vector<std::uint32_t> feeders;
   Statement rows(
       index.database(),
@@ -116,22 +116,20 @@ std::vector<Dequeue> read_queue(const Index& index) {
     if (rows.int64(2) != 0) {
       feeders.push_back(rows.id(1));
     } else {
-      out.push_back({rows.int64(0), std::string(rows.text(3)), 0});
+      taken.emplace_back(rows.text(3), rows.int64(0));
     }
   }
-  if (feeders.size() != out.size()) return {};
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].feeder = feeders[i];
+  std::unordered_map<std::string, std::vector<Dequeue>> out;
+  if (feeders.size() != taken.size()) return out;
+  for (std::size_t i = 0; i < taken.size(); ++i) out[taken[i].first].push_back({taken[i].second, feeders[i]});
   return out;
 }
 
 // By id of thread. Profilers show a thread once as one of its process and once as one of the driver's.
-std::vector<std::string> thread_numbers(const Index& index) {
-  std::vector<std::string> out(1);
-  Statement rows(index.database(), "SELECT id, coalesce(tid, '') FROM thread ORDER BY id");
-  while (rows.step()) {
-    out.resize(std::max<std::size_t>(out.size(), rows.id(0) + std::size_t{1}));
-    out[rows.id(0)] = rows.text(1);
-  }
+std::unordered_map<std::uint32_t, std::string> thread_numbers(const Index& index) {
+  std::unordered_map<std::uint32_t, std::string> out;
+  Statement rows(index.database(), "SELECT id, coalesce(tid, '') FROM thread");
+  while (rows.step()) out[rows.id(0)] = rows.text(1);
   return out;
 }
 
@@ -244,17 +242,20 @@ void HostActivities::read_layers() {
 }
 
 bool HostActivities::follow_queue() {
-  const std::vector<Dequeue> queue = read_queue(index_);
-  const std::vector<std::string> tids = queue.empty() ? std::vector<std::string>() : thread_numbers(index_);
+  const auto queue = read_queue(index_);
+  if (queue.empty()) return false;
+  const auto tids = thread_numbers(index_);
   bool any = false;
-  for (std::size_t i = 0; i < gaps_.size() && !queue.empty(); ++i) {
+  for (std::size_t i = 0; i < gaps_.size(); ++i) {
     HostGap& gap = gaps_[i];
-    if (place(i).place != kNoPlace || gap.thread >= tids.size()) continue;
-    auto taken = std::upper_bound(queue.begin(), queue.end(), gap.end,
-                                  [](std::int64_t end, const Dequeue& one) { return end < one.ts; });
-    while (taken != queue.begin() && std::prev(taken)->tid != tids[gap.thread]) --taken;
-    if (taken == queue.begin()) continue;
-    gap.thread = std::prev(taken)->feeder;
+    const auto tid = tids.find(gap.thread);
+    if (tid == tids.end() || place(i).place != kNoPlace) continue;
+    const auto own = queue.find(tid->second);
+    if (own == queue.end()) continue;
+    const auto later = std::upper_bound(own->second.begin(), own->second.end(), gap.end,
+                                        [](std::int64_t end, const Dequeue& one) { return end < one.ts; });
+    if (later == own->second.begin()) continue;
+    gap.thread = std::prev(later)->feeder;
     any = true;
   }
   return any;
