@@ -56,7 +56,7 @@ TEST_CASE("the old dialect says the same in other words") {
   CHECK(batch.device_events[2].graph_id_or_bytes == 4096);
   CHECK(batch.device_events[2].type == DeviceEventType::kMemcpy);
   CHECK(batch.device_events[3].type == DeviceEventType::kMemset);
-  for (const auto& [stream, drawn_on] : batch.streams) {
+  for (const auto& [stream, drawn_on, launching_process] : batch.streams) {
     CHECK(stream.owner.number == 0);
     CHECK(stream.track.number == 7);
   }
