@@ -56,7 +56,7 @@ def check_hardening(folder):
     for file in files:
         text = subprocess.run(["readelf", "-W", "--file-header", "--segments", "--dynamic", "--symbols", file], capture_output=True,
                               text=True, check=True).stdout
-        for sign in ("DYN (", "GNU_RELRO", r"FLAGS_1.* NOW\b", "__stack_chk_fail", r"__\w+_chk\b"):
+        for sign in (r"DYN \(", "GNU_RELRO", r"FLAGS_1.* NOW\b", "__stack_chk_fail", r"__\w+_chk\b"):
             require(re.search(sign, text), f"{file.name}: nothing of {sign}")
         require(not re.search(r"GNU_STACK .* RWE", text), f"{file.name}: its stack may be executed")
 
