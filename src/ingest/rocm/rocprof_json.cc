@@ -66,16 +66,15 @@ class RocprofJson {
 
   void run() {
     std::string key;
-    if (walk_.enter('{')) {
-      while (walk_.next_member(key)) {
-        if (walk_.enter('[')) {  // "rocprofiler-sdk-tool", which may be damaged
-          while (walk_.next_element()) read_process();
-        } else {
-          walk_.skip();
-        }
+    bool seen = false;
+    if (!walk_.enter('{')) walk_.break_off();
+    while (walk_.next_member(key)) {
+      if (key == "rocprofiler-sdk-tool" && walk_.enter('[')) {
+        seen = true;
+        while (walk_.next_element()) read_process();
+      } else {
+        seen ? walk_.skip() : void(walk_.break_off());  // its name is damaged
       }
-    } else {
-      walk_.break_off();
     }
     if (walk_.broke_off()) salvage();
     if (!devices_.empty()) facts_.header.push_back({"deviceProperties", "[" + devices_ + "]", -1});

@@ -4,14 +4,13 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
