@@ -233,8 +233,8 @@ class Account:
         return out
 
     def host_share(self, frame, gaps):
-        """The part of the gaps in which the innermost open call of its kind is one of that name; of python, the innermost
-        of the program's own and of frameworks, which are in folders that are no library's."""
+        """The part of the gaps in which the outermost open operator is one of that name; of python, the innermost of the
+        program's own and of frameworks, which are in folders that are no library's; of calls, the innermost."""
         kind = next((kind for kind, _, _, name in self.raw.calls if name.endswith(frame)), None)
         require(kind, f"no call of {frame} in the trace")
         inside = 0
@@ -243,6 +243,10 @@ class Account:
                      and (kind != "python_function" or OWN_CODE.match(call[3]))]
             at = union([[max(begin, c[1]), min(end, c[2])] for c in calls if c[3].endswith(frame)])
             outer = [c for c in calls if c[3].endswith(frame)]
+            if kind == "cpu_op":
+                within = [c for c in outer if not any(o[1] <= c[1] and c[2] <= o[2] and o[1:3] != c[1:3] for o in calls)]
+                inside += length(union([[max(begin, c[1]), min(end, c[2])] for c in within]))
+                continue
             nested = union([[max(begin, c[1]), min(end, c[2])] for c in calls if not c[3].endswith(frame) and
                             any(o[1] <= c[1] and c[2] <= o[2] and o[1:3] != c[1:3] for o in outer)])
             inside += length(without(at, nested))
