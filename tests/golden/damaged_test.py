@@ -2,6 +2,7 @@
 issue with its place, and an index whose trace has lost its end says so."""
 import csv
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import subprocess  # noqa: E402
 
 FOLDER = TRACES / "damaged"
 WHOLE = "pretty.json"  # a variant nothing is wrong with: what an undamaged trace holds
+
+SOURCES = ("damaged/pretty.json", "other/nsys_2gpu_before.sqlite", "other/rpd_matmul.rpd")
+SEEDS = 12
 
 # Issues that say something about the run rather than about damage.
 ORDINARY = {"unmatched_flow", "unknown_device", "kernel_without_launch", "kernel_without_step", "python_parent_missing"}
@@ -113,12 +117,42 @@ def check_issues(name, found):
         require(kind in WITHOUT_PLACE or offset is not None, f"{kind}: no byte offset")
 
 
+def check_texts(index):
+    """Each text of an index is UTF-8 without NUL."""
+    database = open_index(index)
+    database.text_factory = bytes
+    tables = [name.decode() for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        for _, column, *_ in list(database.execute(f'PRAGMA table_info("{table}")')):
+            column = column.decode()
+            for (text,) in database.execute(f'SELECT CAST("{column}" AS BLOB) FROM "{table}" WHERE typeof("{column}") = \'text\''):
+                require(b"\0" not in text, f"{table}.{column} has a NUL: {text[:80]!r}")
+                text.decode("utf-8")
+    database.close()
+
+
+def check_raw_bytes(source, seed):
+    """Bytes that no text may have, all over a trace or a database."""
+    data, chance = bytearray(source.read_bytes()), random.Random(seed)
+    with scratch_folder() as folder:
+        for _ in range(60):
+            begin = chance.randrange(200 if source.suffix != ".json" else 2, len(data))
+            data[begin] = chance.choice((0, 0x80, 0xff, 0xc3))
+        (folder / source.name).write_bytes(data)
+        result = subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(folder / "index"), str(folder / source.name)],
+                                capture_output=True, timeout=300)
+        require(result.returncode in (0, 3), f"exit code {result.returncode}: {result.stderr!r}")
+        if result.returncode == 0:
+            check_texts(folder / "index")
+
+
 def variant(row, whole):
     name, intact = row["file"], row["intact_events"]
     with scratch_folder() as folder:
         result = ingest_variant(name, folder / "index")
         equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
         found = facts(folder / "index")
+        check_texts(folder / "index")
     check_issues(name, found["issues"])
     equal(found["accounted"], found["read"], "events accounted for")
     equal(found["complete"], 0 if row["kind"] in INCOMPLETE or name in ("no_close.json", "array_no_close.json") else 1,
@@ -151,6 +185,9 @@ def main():
                 cases.run(f"refused {row['file']}", refused, row["file"])
             else:
                 cases.run(row["file"], variant, row, whole)
+        for name in SOURCES:
+            for seed in range(SEEDS):
+                cases.run(f"raw bytes {name} {seed}", check_raw_bytes, TRACES / name, seed)
     cases.finish()
 
 
