@@ -146,10 +146,13 @@ class Comparer {
   }
 
   // Whole traces may be of any length and of anything: they are of one work only where most of it has a counterpart.
+  // Steps are where a quarter has: compilers put other names on much of what they run.
   void look_at_kernels(GroupComparison& out) const {
-    constexpr double kMost = 0.5;
+    const double least = out.group.whole_trace ? 0.5 : 0.25;
     const bool both_clocks = a_.description.cycles == b_.description.cycles;
-    if (!out.group.whole_trace || !out.other_work.text.empty() || (!out.fusions.empty() && both_clocks)) return;
+    if (options_.different_work || options_.step || !out.other_work.text.empty() ||
+        (!out.fusions.empty() && both_clocks))
+      return;
     const auto share = [&](const GroupWork& own, const GroupWork& other, double aligned) {
       std::optional<OpId> unknown;
       for (const auto& [op, times] : own.op_times) {
@@ -159,12 +162,15 @@ class Comparer {
     };
     const double a = share(out.baseline, out.candidate, out.alignment.baseline_share);
     const double b = share(out.candidate, out.baseline, out.alignment.candidate_share);
-    if (std::min(a, b) >= kMost && both_clocks) return;
+    if (std::min(a, b) >= least && both_clocks) return;
     out.other_work.cycles = a_.description.cycles || b_.description.cycles;
     out.other_work.text =
         both_clocks
-            ? fmt::format("other kernels: {} against {}, and {:.0f} % and {:.0f} % of their time has a counterpart",
-                          a_.events.kernels.size(), b_.events.kernels.size(), 100 * a, 100 * b)
+            ? fmt::format("other kernels: {}{:.0f} % and {:.0f} % of their time has a counterpart",
+                          out.group.whole_trace
+                              ? fmt::format("{} against {}, and ", a_.events.kernels.size(), b_.events.kernels.size())
+                              : "",
+                          100 * a, 100 * b)
             : "one trace counts cycles, the other time";
     out.permission.forbid({Claim::kRatio, Claim::kVerdict}, "other work");
   }
@@ -295,7 +301,8 @@ class Comparer {
     all.baseline.draws.assign(kResamples, 0);
     all.candidate.draws.assign(kResamples, 0);
     std::string barred = out_.groups.empty() ? "nothing in common" : "";
-    double coverage = 1;
+    double coverage = 1, unsure = 0;
+    std::string why_unsure;
     for (const GroupComparison& group : out_.groups) {
       for (const Part& part : parts_of(group)) {
         const double weight = part.weight;
@@ -307,13 +314,16 @@ class Comparer {
         add(all.candidate, part.change->candidate);
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
-        // A sum is no surer than its parts.
-        if (barred.empty() && part.change->verdict == Verdict::kInconclusive)
-          barred = fmt::format("{}: {}", group.group.label, part.change->reason);
+        if (part.change->verdict != Verdict::kInconclusive) continue;
+        unsure += weight * (part.change->baseline.mean + part.change->candidate.mean);
+        if (why_unsure.empty()) why_unsure = fmt::format("{}: {}", group.group.label, part.change->reason);
       }
       if (barred.empty()) barred = group.permission.why_not(Claim::kVerdict);
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
+    // A sum is no surer than its parts.
+    const double sure = options_.rule.least_coverage * (all.baseline.mean + all.candidate.mean);
+    if (barred.empty() && all.baseline.mean + all.candidate.mean - unsure < sure) barred = why_unsure;
     all.interval = difference_interval(all.baseline, all.candidate);
     judge(all, coverage, barred, options_.rule);
     return all;

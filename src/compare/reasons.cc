@@ -92,6 +92,9 @@ class Finder {
     return std::max((certain ? kLeastOfStep : kLeastOfFew) * step, kLeastOfMoved * moved_);
   }
 
+  // Of fewer regular steps, none can be told to be rare.
+  [[nodiscard]] bool rare_steps_count() const { return std::min(group_.baseline.steps, group_.candidate.steps) >= 3; }
+
   // The rows of the ledger, divided by place.
   void collect() {
     const LedgerAccount account = ledger_of(group_, kernel_names_, LedgerBy::kOp);
@@ -103,7 +106,8 @@ class Finder {
     const bool by_name = group_.permission.may(Claim::kKernels);
     if (!by_name) all_.push_back(all_kernels(group_, account));
     for (const LedgerItem& item : account.items) {
-      const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween || item.kind == LedgerKind::kRare;
+      const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween ||
+                           (item.kind == LedgerKind::kRare && rare_steps_count());
       if (item.change.change == 0 || !is_told || (!by_name && !item.of_step)) continue;
       Reason whole;
       whole.cause = cause_of(item.kind, out_.by_period);

@@ -114,7 +114,7 @@ WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrac
   bool compared = false;
   for (const auto& [kind, own_a] : shapes_a) {
     const auto found = shapes_b.find(kind);
-    if (found == shapes_b.end()) continue;
+    if (found == shapes_b.end() || sum(own_a) <= 0 || sum(found->second) <= 0) continue;
     compared = true;
     const Shapes& own_b = found->second;
     if (std::max(in_common(own_a, own_b), in_common(own_b, own_a)) >= kInCommon) continue;
@@ -122,7 +122,8 @@ WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrac
     if (is_explained(sum(own_b) / sum(own_a), kind != "convolution", a, b)) continue;
     return {fmt::format("{} of {} instead of {}", kind, most(own_b), most(own_a))};
   }
-  return other_name && !compared && !both_layers ? other_model : WorkDifference{};
+  const bool alike_layers = both_layers && layers_a.layers == layers_b.layers;
+  return other_name && !compared && !alike_layers ? other_model : WorkDifference{};
 }
 
 }  // namespace tracedb

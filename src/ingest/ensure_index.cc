@@ -82,7 +82,9 @@ IngestResult ingest_restricted(const fs::path& trace, const fs::path& index, con
   if (!options.sandbox) return ingest_trace(trace, index, options, observer);
   std::error_code error;
   const fs::path behind_links = fs::canonical(trace, error);
-  const fs::path readable[] = {trace == "-" ? fs::path() : directory_of(trace),
+  const fs::path folder = trace == "-" ? fs::path() : directory_of(trace);
+  const bool in_ascend_run = folder.parent_path().filename().native().ends_with("_ascend_pt");  // which names the rank
+  const fs::path readable[] = {in_ascend_run ? folder.parent_path() : folder,
                                error ? fs::path() : directory_of(behind_links)};
   const fs::path writable[] = {directory_of(index)};
   std::optional<IngestResult> result;

@@ -16,10 +16,11 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
                            : say("differs", "is {change:time} {how} than",
                                  {{"change", std::abs(own - usual)}, {"how", own > usual ? "longer" : "shorter"}});
   return say("compare.step",
-             "{step} {how} the usual {kind}step ({measure} {candidate_time:time}, of {n:# other} "
+             "{step} {how} {usual} {kind}step ({measure} {candidate_time:time}, of {n:# other} "
              "{baseline_time:time}).{why}",
              {{"step", step},
               {"how", how},
+              {"usual", group.group->baseline.steps < 3 ? "the other" : "the usual"},
               {"kind", label == "unknown" ? "" : label + " "},
               {"measure", group.by_period ? "period" : "span"},
               {"candidate_time", own},

@@ -364,7 +364,8 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       return told("idles {change:time} {how} before the next {next}{host}",
                   {size, waits, {"next", next_step(reason)}, host});
     case Cause::kRareSteps:
-      return told("has rare long steps that add {change:time} {how} a step", {size, more});
+      return longer ? told("has rare long steps, which add {change:time} a step", {size})
+                    : told("has fewer or shorter rare long steps: {change:time} less a step", {size});
     case Cause::kNoStep:
       return told("spends {change:time} {how} in work of no step", {size, more});
     case Cause::kIdle:

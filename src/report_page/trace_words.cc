@@ -237,9 +237,13 @@ class TraceWords : PageWriter {
 
   // Where the host is while the device runs nothing.
   [[nodiscard]] Sentence waiting() const {
-    if (!host_) return {};
+    // Its share is of the time within the steps, or of that between them.
+    const GroupTime& main = groups_.front();
+    const double part = main.of({host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle});
+    const double share = host_ && main.idle() > 0 ? host_->share * part / main.idle() : 0;
+    if (share < kMostly) return {};
     return say("host", " (host in {frame} for {share:.0f%} of it{slowed})",
-               {{"frame", host_words(*host_)}, {"share", host_->share}, {"slowed", slowed()}});
+               {{"frame", host_words(*host_)}, {"share", share}, {"slowed", slowed()}});
   }
 
   [[nodiscard]] Sentence slowed() const {
@@ -410,7 +414,8 @@ class TraceWords : PageWriter {
   void warnings() {
     const auto severity = find_column(in_.warnings.columns, "severity"),
                finding = find_column(in_.warnings.columns, "finding"),
-               advice = find_column(in_.warnings.columns, "suggestion");
+               advice = find_column(in_.warnings.columns, "suggestion"),
+               share_column = find_column(in_.warnings.columns, "share_pct");
     std::size_t said = 0;
     for (const Row& row : in_.warnings.rows) {
       const auto text = [&](std::optional<std::size_t> column) {
@@ -419,9 +424,12 @@ class TraceWords : PageWriter {
       };
       if (text(severity) == "info" || said == kMostWarnings) continue;
       if (said++ == 0) add(BlockKind::kHeading, "Warnings");
+      const auto* share = share_column ? std::get_if<double>(&row[*share_column]) : nullptr;
       add(BlockKind::kItem,
-          say("warning." + text(find_column(in_.warnings.columns, "code")), "{finding} ({advice})",
-              {{"finding", text(finding)}, {"advice", text(advice)}}),
+          say("warning." + text(find_column(in_.warnings.columns, "code")), "{finding}{amount} ({advice})",
+              {{"finding", text(finding)},
+               {"amount", share == nullptr ? Sentence{} : say("", ": {share:.1f%}", {{"share", *share / 100}})},
+               {"advice", text(advice)}}),
           text(severity) + ":");
     }
   }

@@ -47,7 +47,8 @@ def check_summary(near, far):
     require(rows["decode: span"]["verdict"] == "same", rows["decode: span"])
     require(abs(rows["decode: span"]["change_pct"]) < 0.1, rows["decode: span"])
     require(rows["decode: tokens/s"]["change_pct"] < -90, rows["decode: tokens/s"])
-    require(rows["overall"]["verdict"] == "worse", rows["overall"])
+    # More than a fifth of it is the one gap before another kind of steps.
+    equal(rows["overall"]["verdict"], "inconclusive: decode: 1/1 steps", "overall")
     equal(rows["overall: span"]["verdict"], "same", "overall by span")
 
 

@@ -178,11 +178,13 @@ def shares(index, oracle):
 
 
 def window_of_steps(index, oracle):
-    """Where the devices are looked at for waits: from the first kernel of a step to the last; without steps everywhere."""
-    sql = "SELECT min(ts) FILTER (WHERE step IS NOT NULL) AS first, max(ts + dur) FILTER (WHERE step IS NOT NULL) AS last, min(ts) AS begin FROM kernels"
+    """Where the devices are looked at for waits: from the first kernel of a step to the last; without steps, of all."""
+    sql = "SELECT min(ts) FILTER (WHERE step IS NOT NULL) AS first, max(ts + dur) FILTER (WHERE step IS NOT NULL) AS last, min(ts) AS begin, max(ts + dur) AS \"end\" FROM kernels"
     (row,) = json.loads(run("trace-query", "sql", "-q", "--json", index, sql).stdout)["rows"]
-    if row["first"] is None:
+    if row["begin"] is None:
         return 0, 2**63 - 1
+    if row["first"] is None:
+        row["first"], row["last"] = row["begin"], row["end"]
     base = min(kernel.ts for kernel in oracle.kernels()) - row["begin"]  # of the clock of the JSON
     return base + row["first"], base + row["last"]
 

@@ -368,7 +368,10 @@ class Reported:
         equal(told.get("twice") is not None, told["time"] < 0, "why it is negative")
 
     def warning(self, told):
-        require(any((told["finding"], told["advice"]) == (row["finding"], row["suggestion"]) for row in self.warnings), told.sentence)
+        share = told.get("amount.share")
+        require(any((told["finding"], told["advice"]) == (row["finding"], row["suggestion"]) and
+                    (share is None) == (row["share_pct"] is None) and abs(100 * (share or 0) - (row["share_pct"] or 0)) < 1e-6
+                    for row in self.warnings), told.sentence)
 
 
 def check_report(index):

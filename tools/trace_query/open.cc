@@ -110,8 +110,9 @@ std::optional<Index> build_into(const std::filesystem::path& path, const std::fi
 class StreamFolder {
  public:
   StreamFolder() {
-    const std::filesystem::path place = std::filesystem::temp_directory_path();
     std::error_code error;
+    const std::filesystem::path place = std::filesystem::temp_directory_path(error);
+    if (error) throw Error(ErrorCode::kResource, "TMPDIR is no folder, for the index of standard input: set it");
     for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
       if (is_name(entry.path().filename().native())) remove_left(entry.path());
     }
@@ -192,7 +193,9 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
   std::error_code error;
-  if (given == "-" || std::filesystem::is_fifo(given, error)) return build_of_stream(given, line);
+  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
+  const bool is_descriptor = given == "/dev/stdin" || given.parent_path().filename() == "fd";
+  if (given == "-" || is_descriptor || std::filesystem::is_fifo(given, error)) return build_of_stream(given, line);
   if (std::filesystem::is_directory(given, error)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})", printable_path(given),
                                                fmt::join(default_globs(), " ")));

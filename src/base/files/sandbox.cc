@@ -79,7 +79,9 @@ constexpr std::uint32_t kDenied[] = {
     SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns,
     SYS_open_by_handle_at, SYS_io_uring_setup, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key,
     SYS_request_key, SYS_init_module, SYS_finit_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_setuid, SYS_setgid,
-    SYS_setreuid, SYS_setresuid, SYS_setgroups, SYS_mknodat, SYS_fchmodat, SYS_fchownat, SYS_personality, SYS_acct};
+    SYS_setreuid, SYS_setresuid, SYS_setregid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_tkill, SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo, SYS_truncate, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_process_madvise, SYS_open_tree,
+    SYS_fsopen, SYS_move_mount, SYS_setgroups, SYS_mknodat, SYS_fchmodat, SYS_fchownat, SYS_personality, SYS_acct};
 // clang-format on
 
 }  // namespace

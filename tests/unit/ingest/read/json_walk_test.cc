@@ -86,7 +86,7 @@ TEST_CASE("the document breaks off at a value that is too long; one that is skip
                            std::string(2'000'000, 'x') + R"(", 2]})";
   const std::unique_ptr<ByteSource> source = memory_byte_source(text);
   JsonWalk walk(*source, 1000);
-  CHECK(walk_through(text, walk) == std::vector<std::string>{"skip:", "b:", "3", "a:", ""});
+  CHECK(walk_through(text, walk) == std::vector<std::string>{"skip:", "b:", "3", "a:"});
   CHECK(walk.broke_off());
   CHECK(walk.position() == text.find("\"xx"));
 }

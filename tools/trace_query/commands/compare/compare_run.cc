@@ -381,7 +381,7 @@ int run_comparison(const CommandLine& line) {
   InputLoop loop(line.inputs());
   const auto [traces, inputs] = open_inputs(line, loop, output);
   if (inputs.size() < 2) return loop.exit_code();
-  note_same_trace(traces, inputs, output);
+  if (!request.options.step) note_same_trace(traces, inputs, output);
   const ComparedTraces loaded = load(traces, inputs, line, rules);
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
