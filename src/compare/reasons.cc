@@ -109,31 +109,35 @@ class Finder {
       const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween ||
                            (item.kind == LedgerKind::kRare && rare_steps_count());
       if (item.change.change == 0 || !is_told || (!by_name && !item.of_step)) continue;
-      Reason whole;
-      whole.cause = cause_of(item.kind, out_.by_period);
-      whole.op = item.op_class;
-      whole.change = item.change;
-      whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
-      whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
-      if (whole.cause == Cause::kOperation) whole.interval = interval_of(whole);
-      if (whole.cause == Cause::kRareSteps) {
-        whole.baseline_n = static_cast<double>(count_steps(a_, group_.group.baseline.rare));
-        whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
-      }
       const auto found = places.find({item.kind, item.kind == LedgerKind::kOperation ? item.op : item.op_class});
-      if (whole.cause == Cause::kOperation) {
-        const std::vector<MemberPart> members = split_by_member(group_, kernel_names_, whole, least());
-        for (const MemberPart& member : members) {
-          for (Reason& part : split_by_place(member.reason, member.layers, least())) all_.push_back(std::move(part));
-        }
-        if (!members.empty()) continue;
-      }
-      if (item.of_step || found == places.end()) {
-        all_.push_back(std::move(whole));
-        continue;
-      }
-      for (Reason& part : split_by_place(whole, found->second, least())) all_.push_back(std::move(part));
+      collect_row(item, item.of_step || found == places.end() ? nullptr : &found->second);
     }
+  }
+
+  // `places`: where the row is; null: it is not divided.
+  void collect_row(const LedgerItem& item, const std::vector<LayerPart>* places) {
+    Reason whole;
+    whole.cause = cause_of(item.kind, out_.by_period);
+    whole.op = item.op_class;
+    whole.change = item.change;
+    whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
+    whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
+    if (whole.cause == Cause::kRareSteps) {
+      whole.baseline_n = static_cast<double>(count_steps(a_, group_.group.baseline.rare));
+      whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
+    }
+    const auto add = [&](const Reason& reason, const std::vector<LayerPart>& parts) {
+      for (Reason& part : split_by_place(reason, parts, least())) all_.push_back(std::move(part));
+    };
+    std::vector<MemberPart> members;
+    if (whole.cause == Cause::kOperation) {
+      whole.interval = interval_of(whole);
+      members = split_by_member(group_, kernel_names_, whole, least());
+    }
+    for (const MemberPart& member : members) add(member.reason, member.layers);
+    if (!members.empty()) return;
+    if (places == nullptr) return void(all_.push_back(std::move(whole)));
+    add(whole, *places);
   }
 
   // What lies between steps is no part of a span, and of a period that is not compared.
