@@ -105,22 +105,23 @@ Sentence reasons_text(const RankStep& before, const RankStep& after) {
 }  // namespace
 
 std::vector<Column> ranks_compare_columns() {
-  using Others = OthersAggregate;
+  using Aggregate = OthersAggregate;
   return {
-      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9},
+      {"rank", "Rank", Unit::kText, Aggregate::kLabel, Fit{9},
        "number of the rank; [job]: the rank that waits least, in either job its own"},
-      {"baseline", "Baseline", Unit::kTime, Others::kNone, Fit{8}, "span of the rank per step; without steps its span"},
-      {"candidate", "Candidate", Unit::kTime, Others::kNone, Fit{8}, "the same of the candidate"},
-      {"change", "Change", Unit::kTime, Others::kNone, Fit{8},
+      {"baseline", "Baseline", Unit::kTime, Aggregate::kNone, Fit{8},
+       "span of the rank per step; without steps its span"},
+      {"candidate", "Candidate", Unit::kTime, Aggregate::kNone, Fit{8}, "the same of the candidate"},
+      {"change", "Change", Unit::kTime, Aggregate::kNone, Fit{8},
        "candidate - baseline: the sum of the columns that follow"},
-      {"change_pct", "Change (%)", Unit::kPercent, Others::kNone, Fit{8}, "of the baseline"},
-      {"computation", "Compute", Unit::kTime, Others::kNone, Fit{7}, "change of the time it computes"},
-      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Others::kNone, Fit{4},
+      {"change_pct", "Change (%)", Unit::kPercent, Aggregate::kNone, Fit{8}, "of the baseline"},
+      {"computation", "Compute", Unit::kTime, Aggregate::kNone, Fit{7}, "change of the time it computes"},
+      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Aggregate::kNone, Fit{4},
        "change of exposed communication without waiting"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kNone, Fit{7},
+      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Aggregate::kNone, Fit{7},
        "change of exposed waiting for other ranks"},
-      {"exposed_copy", "Exposed Copies", Unit::kTime, Others::kNone, Fit{5}, "change of exposed copies"},
-      {"idle", "Idle", Unit::kTime, Others::kNone, Fit{7}, "change of the time in which nothing runs"},
+      {"exposed_copy", "Exposed Copies", Unit::kTime, Aggregate::kNone, Fit{5}, "change of exposed copies"},
+      {"idle", "Idle", Unit::kTime, Aggregate::kNone, Fit{7}, "change of the time in which nothing runs"},
   };
 }
 
