@@ -27,8 +27,8 @@ std::int64_t member_number(std::string_view object, std::string_view key) {
 // The tables of one process.
 class RocpdProcess {
  public:
-  RocpdProcess(SourceTables& tables, std::string suffix, RowSink& sink, TraceFacts& facts)
-      : sink_(sink), facts_(facts), tables_(tables), suffix_(std::move(suffix)) {}
+  RocpdProcess(SourceTables& tables, std::string suffix, RowSink& sink)
+      : sink_(sink), tables_(tables), suffix_(std::move(suffix)) {}
 
   void run() {
     strings_ = tables_.texts(table("rocpd_string"), "id", "string");
@@ -199,7 +199,6 @@ class RocpdProcess {
   };
 
   RowSink& sink_;
-  TraceFacts& facts_;
   SourceTables& tables_;
   std::string suffix_;  // of the names of the tables
   SourceTexts strings_, kernel_names_;
@@ -236,7 +235,7 @@ void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bo
                          TraceFacts& facts) {
   SourceDatabase database(file, cancel);
   SourceTables tables(database, sink, facts);
-  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink, facts).run();
+  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink).run();
   tables.add_header("tables_not_read", tables.not_read());
   facts.vendor = "amd";
 }
