@@ -114,7 +114,7 @@ TEST_CASE("collectives that are not at one time are no match") {
 }
 
 TEST_CASE("exchanges without a peer are paired by order and time where two ranks alone have some") {
-  for (const std::size_t ranks : {2, 3}) {
+  for (const std::size_t ranks : {2U, 3U}) {
     MadeJob made(ranks);
     for (int i = 1; i < 10; ++i) {
       const std::int64_t at = i * 100 * kUs;
