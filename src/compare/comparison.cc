@@ -130,7 +130,7 @@ class Comparer {
     out.baseline_coverage = std::max(coverage(out.baseline, out.candidate), out.alignment.baseline_share);
     out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
     out.group = std::move(group);
-    if (!options_.different_work) look_at_kernels(out);
+    look_at_kernels(out);
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
     }
@@ -150,9 +150,9 @@ class Comparer {
   void look_at_kernels(GroupComparison& out) const {
     const double least = out.group.whole_trace ? 0.5 : 0.25;
     const bool both_clocks = a_.description.cycles == b_.description.cycles;
-    if (options_.different_work || options_.step || !out.other_work.text.empty() ||
-        (!out.fusions.empty() && both_clocks))
-      return;
+    if (options_.different_work || options_.step || !out.other_work.text.empty()) return;
+    // Names that are those of other kernels tell nothing, and a fusion explains what has no counterpart.
+    if (both_clocks && (!out.fusions.empty() || !out.permission.may(Claim::kKernels))) return;
     const auto share = [&](const GroupWork& own, const GroupWork& other, double aligned) {
       std::optional<OpId> unknown;
       for (const auto& [op, times] : own.op_times) {

@@ -212,8 +212,10 @@ class ReasonWords {
     const double a = group.baseline_per_unit(count(group.baseline)),
                  b = group.candidate_per_unit(count(group.candidate));
     if (a + b <= 0) return {};
-    return say("companions", "; of them {baseline:count} -> {candidate:count} that end another's work",
-               {{"baseline", a}, {"candidate", b}});
+    const Figure candidate{"candidate", b};
+    if (a == b) return say("companions", "; {candidate:count} of them end another's work", {candidate});
+    return say("companions", "; {baseline:count} -> {candidate:count} of them end another's work",
+               {{"baseline", a}, candidate});
   }
 
   // "; gate_up +1.17 ms, down +701 us": where one role does not say it all.

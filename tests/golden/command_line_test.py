@@ -124,6 +124,18 @@ def check_inputs(folder, trace, index, other):
         streamed = json.loads(query("ops", "-q", "--json", "-", stdin=stream))
     equal(streamed["rows"], json.loads(query("ops", "-q", "--json", index))["rows"], "standard input")
     equal(streamed["inputs"], ["-"], "its name")
+    for wanted in (index, other):  # nothing is kept under a name that is another file in the next run
+        with open(trace if wanted == index else folder / "u.json", "rb") as stream:
+            equal(json.loads(query("ops", "-q", "--json", "/dev/stdin", stdin=stream))["rows"],
+                  json.loads(query("ops", "-q", "--json", wanted))["rows"], "/dev/stdin")
+    require(not Path("/dev/stdin.tracedb").exists(), "an index among the devices")
+    (folder / "fd").mkdir()
+    shutil.copy(trace, folder / "fd" / "t.json")
+    query("ops", "-q", folder / "fd" / "t.json")
+    require((folder / "fd" / "t.json.tracedb").exists(), "a folder fd keeps its indexes")
+    with open(trace, "rb") as stream:
+        lost = run("trace-query", "ops", "-", check=False, stdin=stream, env={**os.environ, "TMPDIR": str(folder / "none")})
+    equal((lost.returncode, lost.stderr.count("\n"), "TMPDIR" in lost.stderr), (5, 1, True), lost.stderr)
     (folder / "nothing").mkdir()
     nothing = run("trace-query", "ops", folder / "nothing", check=False)
     equal(nothing.returncode, 3, "an empty folder")

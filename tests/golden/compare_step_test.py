@@ -65,6 +65,7 @@ def check_stalled(folder):
     require("--step 7" in text and "$B" not in text and "Verdict" not in text, text)
     text = page(index, 4)
     require(text.startswith("step 4 takes as long as the usual decode step"), text)
+    require("rare" not in text.split("Why")[0] and not any(row["cause"] == "rare_steps" for row in reasons(index, 4)), text)
 
 
 def check_slowed(folder):

@@ -210,7 +210,7 @@ class Reasons:
     @staticmethod
     def says_companions(phase, row, told):
         for account, side in zip(phase.accounts, ("baseline", "candidate")):
-            near(told[side], account.of(lambda e: phase.is_of(e.op, row["op"]) and e.ends_other)[1], f"companions, {side}", 0.05)
+            near(told.get(side, told["candidate"]), account.of(lambda e: phase.is_of(e.op, row["op"]) and e.ends_other)[1], f"companions, {side}", 0.05)
 
     def says_roles(self, phase, row, told):
         for _, part in told.clauses("of"):

@@ -194,7 +194,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
   std::error_code error;
   // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
-  const bool is_descriptor = given == "/dev/stdin" || given.parent_path().filename() == "fd";
+  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
+  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
   if (given == "-" || is_descriptor || std::filesystem::is_fifo(given, error)) return build_of_stream(given, line);
   if (std::filesystem::is_directory(given, error)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})", printable_path(given),

@@ -189,7 +189,7 @@ bool JsonWalk::refill() {
 }
 
 bool JsonWalk::break_off() {
-  stray_ = !broke_off_;
+  stray_ = stray_ || !broke_off_;  // also where it is said twice
   broke_off_ = true;
   return false;
 }

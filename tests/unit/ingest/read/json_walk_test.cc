@@ -78,6 +78,8 @@ TEST_CASE("a walk ends where the text is no JSON") {
     walk_through(text, walk);
     CHECK(walk.broke_off());
     CHECK_FALSE(walk.ends_in_the_middle());
+    walk.break_off();
+    CHECK_FALSE(walk.ends_in_the_middle());
   }
 }
 
