@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chdb import Chdb  # noqa: E402
-from local_servers import processes_naming, require_fleet, wait_until  # noqa: E402
+from local_servers import require_fleet  # noqa: E402
 from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements  # noqa: E402
 from trace_cases import BIN, Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
@@ -61,6 +61,13 @@ class Warehouse:
     def load(self, night, inputs, *options):
         """(exit code, what it printed)"""
         result = subprocess.run(self.command(night, inputs, *options), env=self.variables(), capture_output=True, text=True, check=False)
+        return result.returncode, result.stdout + result.stderr
+
+    def changed_load(self, change):
+        """The same of a load of the second night in which a statement of Python changed something."""
+        words = self.command(NIGHTS[1], self.indexes(NIGHTS[1]), "--again")
+        program = f"import os, signal, sys\nsys.path.insert(0, {str(WAREHOUSE)!r})\nimport load\n{change}\nload.main()"
+        result = subprocess.run([sys.executable, "-c", program, *words[2:]], env=self.variables(), capture_output=True, text=True, check=False)
         return result.returncode, result.stdout + result.stderr
 
     def ask(self, sql, server=0):
@@ -174,16 +181,8 @@ def killed_loads(house):
     for night in NIGHTS:
         equal(house.load(night, house.indexes(night))[0], 0, "what has no entry in the ledger")
     equal(house.totals(), before, "after a load without ledger")
-    house.stand_in(f"echo $$ >{house.folder}/pid; exec sleep 600")
-    process = subprocess.Popen(house.command(NIGHTS[1], house.indexes(NIGHTS[1]), "--again"), env=house.variables(),
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: (house.folder / "pid").exists(), "it loads")
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    (house.programs / "trace-query").unlink()
-    for number in processes_naming(f"{house.programs}:"):  # what it had started
-        if Path(f"/proc/{number}/comm").read_text() == "sleep\n":
-            os.kill(number, signal.SIGKILL)
+    code, _ = house.changed_load("load.Load.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)")
+    equal(code, -signal.SIGKILL, "killed with a full stage")
     equal(house.totals(), before, "nothing of it is visible")
     code, text = house.load(NIGHTS[1], house.indexes(NIGHTS[1]), "--again")
     require(code == 6 and "--take-over" in text, f"exit {code}: {text}")
@@ -196,8 +195,11 @@ def counts_that_do_not_agree(house):
     house.stand_in(f'{BIN}/trace-query "$@" | head -n -1\nexit')
     code, text = house.load(NIGHTS[1], house.indexes(NIGHTS[1]), "--again")
     (house.programs / "trace-query").unlink()
+    require(code == 3 and "4 indexes: 0 loaded" in text and "but its rows have" in text, f"exit {code}: {text}")
+    equal(house.totals(), before, "no index is what it says")
+    code, text = house.changed_load("load.Trace.rows = lambda trace: open(trace.file, 'rb').readlines()[2:]")
     require(code == 6 and "nothing was loaded" in text, f"exit {code}: {text}")
-    equal(house.totals(), before, "nothing was loaded")
+    equal(house.totals(), before, "rows lost on their way")
     equal(house.load(NIGHTS[1], house.indexes(NIGHTS[1]), "--again")[0], 0, "the stage is free again")
 
 
