@@ -17,7 +17,6 @@
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"
-#include "report_page/svg/picture_svg.h"
 
 namespace tracedb {
 namespace {
@@ -202,44 +201,26 @@ std::string policy(const WebFiles& web) {
                      web.library_hash, web.script_hash, web.style_hash);
 }
 
+// Makes the pictures of one kind; of none, why.
 struct PictureMaker {
-  PictureKind kind;
-  Pictures (*make)(const PictureInput& in);  // nullptr: made elsewhere
-  const char* otherwise;                     // why there is none
+  Pictures (*make)(const PictureInput& in);
+  const char* otherwise;
 };
 constexpr PictureMaker kPictureMakers[] = {
-    {{"waterfall", "where the time of a step goes, or what changes it"},
-     waterfalls,
-     "no account of time: there is no device work to account for"},
-    {{"distribution", "how long steps take"},
-     distributions,
-     "no distribution of step times: there are not two steps of a kind"},
-    {{"timeline", "one step by stream, with idle times and the host"},
-     timelines_of_steps,
-     "no timeline: there is no device work"},
-    {{"lanes", "the kernels of one layer, to scale"},
-     lane_pictures,
-     "no kernels of one layer: no layers were found, or traces with different numbers of them"},
-    {{"layers", "layer by operation class"},
-     layer_pictures,
-     "no layers side by side: no layers were found (trace-query layers says why)"},
-    {{"operations", "kernel time by operation class and kernel"},
-     operation_pictures,
-     "no operations: there is no device work"},
-    {{"flame", "kernel time by Python stack"},
-     flames,
+    {waterfalls, "no account of time: there is no device work to account for"},
+    {distributions, "no distribution of step times: there are not two steps of a kind"},
+    {timelines_of_steps, "no timeline: there is no device work"},
+    {lane_pictures, "no kernels of one layer: no layers were found, or traces with different numbers of them"},
+    {layer_pictures, "no layers side by side: no layers were found (trace-query layers says why)"},
+    {operation_pictures, "no operations: there is no device work"},
+    {flames,
      "no flame graph: hardly any kernel has a Python stack with frames of the user's code (PyTorch's profiler "
      "records them by with_stack=True; replays of graphs have none without --capture)"},
-    {{"modules", "kernel time by path of nn.Module"},
-     module_flames,
+    {module_flames,
      "no flame graph by module: hardly any kernel was launched below a frame of nn.Module (PyTorch's profiler "
      "records them by with_stack=True; replays of graphs have none without --capture)"},
-    {{"roofline", "matrix products, work and speed"},
-     rooflines,
+    {rooflines,
      "no roofline: no shapes of matrix products were recorded (PyTorch's profiler records them by record_shapes=True)"},
-    {{"ranks", "of a folder: which rank holds the others up, by step"},
-     nullptr,
-     "no heat map of ranks: it needs the traces of several ranks of a job (trace-query report FOLDER)"},
 };
 
 // Those that a page has room for; `absent` gets the others.
@@ -257,47 +238,14 @@ std::vector<const Picture*> fitting_pictures(const ReportPage& page, std::vector
   return out;
 }
 
-// "waterfall" of "waterfall-decode".
-std::string_view kind_of(std::string_view id) { return id.substr(0, id.find('-')); }
-
-std::string why_no_picture(const ReportPage& page, const std::string& id) {
-  std::vector<std::string> ids;
-  for (const Picture& picture : page.pictures) ids.push_back(picture.id);
-  std::string text = fmt::format("--picture {}: ", escape_text(id));
-  for (const PictureMaker& maker : kPictureMakers) {
-    const bool is_kind = kind_of(id) == maker.kind.name;
-    const bool has_kind = std::any_of(page.pictures.begin(), page.pictures.end(),
-                                      [&](const Picture& picture) { return kind_of(picture.id) == maker.kind.name; });
-    if (is_kind && !has_kind) text += std::string(maker.otherwise) + "; ";
-  }
-  if (ids.empty()) return text + "there are no pictures";
-  return text + fmt::format("there are {}{}", fmt::join(ids, ", "), did_you_mean(id, ids));
-}
-
 }  // namespace
 
 void add_pictures(const PictureInput& in, ReportPage& page) {
   for (const PictureMaker& maker : kPictureMakers) {
-    if (maker.make == nullptr) continue;
     Pictures made = maker.make(in);
     if (made.empty()) page.absent.emplace_back(maker.otherwise);
     std::move(made.begin(), made.end(), std::back_inserter(page.pictures));
   }
-}
-
-std::vector<PictureKind> picture_kinds() {
-  std::vector<PictureKind> out;
-  for (const PictureMaker& maker : kPictureMakers) out.push_back(maker.kind);
-  return out;
-}
-
-std::string svg_picture(const ReportPage& page, const std::string& id) {
-  const auto find = [&](auto matches) { return std::find_if(page.pictures.begin(), page.pictures.end(), matches); };
-  auto found = find([&](const Picture& picture) { return picture.id == id; });
-  if (found == page.pictures.end()) found = find([&](const Picture& picture) { return kind_of(picture.id) == id; });
-  if (found == page.pictures.end()) throw Error(ErrorCode::kUsage, why_no_picture(page, id));
-  const std::array<const Picture*, 1> only = {&*found};
-  return picture_svg(data_json(page, only), found->id);
 }
 
 std::string html_page(const ReportPage& page) {

@@ -45,14 +45,4 @@ void add_pictures(const PictureInput& in, ReportPage& page);
 // Leaves out pictures that would make it too large, and says so.
 std::string html_page(const ReportPage& page);
 
-// The first word of an id: "waterfall" of "waterfall-decode".
-struct PictureKind {
-  std::string_view name, shows;
-};
-std::vector<PictureKind> picture_kinds();
-
-// The picture of this id, or the first of this kind, as a file of SVG; as large as it is. Error{kUsage} where the page
-// has none, with those that it has.
-std::string svg_picture(const ReportPage& page, const std::string& id);
-
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-# cmake -DROOT=dir -DSTYLES=a.css -DSCRIPTS=a.js;b.js -DSTATIC_SCRIPTS=/path/c.js -DLIBRARY=d3.min.js -DOUTPUT=x.cc -P embed.cmake: writes the files of
+# cmake -DROOT=dir -DSTYLES=a.css -DSCRIPTS=a.js;b.js -DLIBRARY=d3.min.js -DOUTPUT=x.cc -P embed.cmake: writes the files of
 # the page as C++ raw strings, and the hashes of what stands in its elements style and script, as a
 # Content-Security-Policy has them.
 
@@ -60,11 +60,5 @@ part(page "${template}" "")
 part(style "${style}" style)
 part(library "/*\n${licence}*/\n${library}" script)
 part(script "${script}" script)
-set(static_script)
-foreach(file IN LISTS STATIC_SCRIPTS)
-  file(READ ${file} text)
-  string(APPEND static_script "${text}\n")
-endforeach()
-part(static_script "${static_script}" "")
 string(APPEND out "};\n}  // namespace\nconst WebFiles& web_files() { return kWebFiles; }\n}  // namespace tracedb\n")
 file(WRITE ${OUTPUT} "${out}")

@@ -1,10 +1,8 @@
 """Pages as `report` and `compare` make them, in a real browser: made traces, traces of hostile names, and real pairs where
 there are some. Skipped where no Chromium is installed."""
 import json
-import re
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from browser import Browser, missing_browser  # noqa: E402
@@ -46,54 +44,6 @@ def tells_at_first_sight(browser, path):
     require(all(0 < end < 800 for end in ends), f"bottoms of headline, first reason and first cause: {ends}")
 
 
-# What the page's own script makes of a picture, in the colours and at the width of a file.
-DRAW = """const page = JSON.parse(document.getElementById('data').textContent);
-    const picture = page.pictures.find((one) => one.id === arguments[0]), svg = d3.create('svg');
-    tracedb.pictures[picture.kind](svg, picture, {width: 960, sides: page.sides, state: {}, ink: (name) => tracedb.draw.LIGHT[name],
-        tip: (marks, text) => marks.append('title').text(text)});
-    const own = (e) => [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join('');
-    return [...svg.node().querySelectorAll('*')].map((e) => [e.localName, own(e), [...e.attributes].map((a) => [a.name, a.value])])"""
-
-
-def comparable(name, value):
-    """A number by its two digits after the point; lists of them too."""
-    parts = re.split(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)", value)
-    return name, tuple(round(float(part), 1) + 0.0 if at % 2 else part.strip() for at, part in enumerate(parts))
-
-
-def drawn_alike(browser, folder, data, indexes):
-    """The files of `export --format svg` have the elements that the browser draws, each with its attributes and texts."""
-    for picture in data["pictures"]:
-        path = folder / "picture.svg"
-        result = run("trace-query", "export", "-q", "--picture", picture["id"], "-o", path, indexes[0], "--compare", indexes[1], check=False)
-        if "without Duktape" in result.stderr:
-            return
-        equal((result.returncode, result.stderr), (0, ""), picture["id"])
-        root = ElementTree.fromstring(path.read_bytes())
-        own = [[element.tag.split("}")[1], (element.text or "").rstrip("\n"), list(element.attrib.items())]
-               for element in root.iter() if element is not root][3:]  # after title, description and paper
-        shown = browser.run(DRAW, picture["id"])
-        equal(len(own), len(shown), f"{picture['id']}: elements")
-        for one, other in zip(own, shown):
-            equal(one[:2], [other[0], other[1].rstrip("\n")], f"{picture['id']}: element and text")
-            numbers = [sorted(comparable(*pair) for pair in side[2]) for side in (one, other)]
-            require(alike(*numbers), f"{picture['id']}: {one} and {other}")
-
-
-def alike(one, other):
-    """Numbers may differ by what rounding to two digits does."""
-    if len(one) != len(other):
-        return False
-    for (name, parts), (other_name, other_parts) in zip(one, other):
-        if name != other_name or len(parts) != len(other_parts):
-            return False
-        for part, other_part in zip(parts, other_parts):
-            close = isinstance(part, float) and isinstance(other_part, float) and abs(part - other_part) < 0.11
-            if part != other_part and not close:
-                return False
-    return True
-
-
 def tables_fit_or_tell(browser, path):
     """At 1400 px nothing of a table is out of view without a word."""
     browser.resize(1400, 900)
@@ -128,7 +78,6 @@ def check_pair(browser, folder, indexes):
     tells_at_first_sight(browser, path)
     tables_fit_or_tell(browser, path)
     prints_whole_tables(browser, path)
-    drawn_alike(browser, folder, data, indexes)
 
 
 def check_trace(browser, folder, index):

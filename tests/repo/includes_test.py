@@ -67,7 +67,6 @@ ROOMS = {
     "compare/wafer": set(),
     "report_page/html": set(),
     "report_page/pictures": {"html"},
-    "report_page/svg": {"html"},
 }
 # What a layer may use of another one besides: the kind of a kernel follows the rules of its class, also where it is stored.
 EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}
@@ -83,7 +82,6 @@ LIBRARIES = {
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],
     r"simdjson\.h": ["src/ingest/"],
-    r"duktape\.h": ["src/report_page/svg/"],
     r"histedit\.h": ["tools/trace_query/sql/line_reader.cc"],
     r"boost/.*": ["tools/"],
     r"doctest/.*": [],

@@ -2,7 +2,7 @@
 # Makes build/portable/package/tracedb-VERSION-linux-x86_64.tar.gz: the programs linked with all they need, glibc
 # included, so that they run on any Linux of that architecture; which instructions they use is chosen when they run, and
 # tried on the CPUs of qemu-user-static where that is installed. Without what needs a dynamic linker: libduckdb.so
-# (Parquet) and the extension of SQLite; and without Duktape (`export --picture`).
+# (Parquet) and the extension of SQLite.
 # Debian has no static libraries of simdjson and libisal: those are built from Debian's sources first, in
 # build/portable/libraries. For Debian 12; installs what is missing, as root or through sudo.
 set -eu
@@ -48,7 +48,7 @@ build_libisal() {
 }
 
 tools/install_dependencies.sh --programs
-tools/install_dependencies.sh libedit-dev libbsd-dev libncurses-dev nasm make dpkg-dev file
+tools/install_dependencies.sh nasm make dpkg-dev file
 mkdir -p "$libraries"
 if [ ! -e "$libraries/lib/libsimdjson.a" ] || [ ! -e "$libraries/lib/libisal.a" ]; then
   fetch_source update

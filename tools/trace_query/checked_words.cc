@@ -48,8 +48,7 @@ void require_known_ending(const CommandLine& line) {
     for (std::string ending; endings >> ending;) known.push_back("." + ending);
     given = given || line.has("format") || line.has(std::string(renderer.name));
   }
-  if (line.knows("picture")) known.insert(known.end(), {".html", ".htm"});
-  if (line.has("picture")) known = {".svg"};
+  if (line.can_page()) known.insert(known.end(), {".html", ".htm"});
   const bool has_own = line.knows("format") && !line.knows("csv");  // export
   if (!given && !has_own && !known.empty()) refuse_unknown_ending(line.text("output").value_or(""), known);
 }

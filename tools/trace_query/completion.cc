@@ -66,13 +66,6 @@ Candidates report_words() {
   return out;
 }
 
-Candidates picture_words() {
-  Candidates out;
-  for (const PictureKind& kind : picture_kinds())
-    out.words.push_back({std::string(kind.name), std::string(kind.shows)});
-  return out;
-}
-
 Candidates format_words(std::string_view command) {
   Candidates out;
   if (command == "export") {
@@ -143,7 +136,6 @@ Candidates value_words(std::string_view command, const std::string& option) {
   if (option == "sort") return column_words(command);
   if (option == "section") return section_words(command);
   if (option == "format") return format_words(command);
-  if (option == "picture") return picture_words();
   if (option == "rules") return rule_set_words();
   if (option == "recipe") return recipe_words();
   if (option == "json-schema") return report_words();

@@ -5,7 +5,7 @@
 
 namespace tracedb {
 
-enum class ExportKind { kPerfetto, kSpeedscope, kCollapsed, kParquet, kPicture, kTable };
+enum class ExportKind { kPerfetto, kSpeedscope, kCollapsed, kParquet, kTable };
 
 struct ExportFormat {
   ExportKind kind;
@@ -20,7 +20,6 @@ inline constexpr ExportFormat kExportFormats[] = {
     {ExportKind::kSpeedscope, "speedscope", ".speedscope.json", ""},
     {ExportKind::kCollapsed, "collapsed", ".folded", "kernel time by call path for flame graphs"},
     {ExportKind::kParquet, "parquet", ".parquet", "the kernels, for warehouses"},
-    {ExportKind::kPicture, "svg", ".svg", "one picture of the page (--picture)"},
     {ExportKind::kTable, "csv", ".csv", ""},
     {ExportKind::kTable, "tsv", ".tsv", ""},
     {ExportKind::kTable, "jsonl", ".jsonl", ""},

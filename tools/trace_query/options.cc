@@ -30,7 +30,7 @@ std::string format_names() {
   return names;
 }
 
-constexpr std::string_view kPageFormat = "html", kPictureFormat = "svg";
+constexpr std::string_view kPageFormat = "html";
 
 bool ends_as_page(std::string_view path) { return path.ends_with(".html") || path.ends_with(".htm"); }
 
@@ -131,15 +131,8 @@ std::vector<std::string> in_our_spelling(std::span<const std::string> args) {
 
 }  // namespace
 
-std::string picture_help() {
-  std::string help = "instead of the page one of its pictures, as SVG: waterfall-decode, or the first of a kind:";
-  for (const PictureKind& kind : picture_kinds()) help += fmt::format("\n{}: {}", kind.name, kind.shows);
-  return help;
-}
-
 std::string_view format_of_name(std::string_view path) {
   if (ends_as_page(path)) return kPageFormat;
-  if (path.ends_with(".svg")) return kPictureFormat;
   const Renderer* renderer = find_renderer_of_file(path);
   return renderer == nullptr || renderer->name == "table" ? "" : renderer->name;
 }
@@ -170,7 +163,6 @@ struct CommandLine::Options {
 
   void add_group(OptionGroup group) {
     if (group == OptionGroup::kPage) {
-      add(own, "picture", OptionKind::kValue, picture_help().c_str());
       formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
     }
     if (group == OptionGroup::kSelection) add_group(OptionGroup::kPlaces);
@@ -332,10 +324,6 @@ std::span<const std::string> CommandLine::inputs() const {
 
 bool CommandLine::page() const {
   if (!has_page_) return false;
-  if (has("picture")) {
-    if (has("format")) throw Error(ErrorCode::kUsage, "--picture: SVG is its format; leave out --format");
-    return true;
-  }
   if (!knows("format")) return true;
   if (const auto format = text("format")) return *format == kPageFormat;
   const auto all = renderers();
@@ -344,9 +332,7 @@ bool CommandLine::page() const {
   return !other && ends_as_page(text("output").value_or(""));
 }
 
-std::string_view CommandLine::written_format() const {
-  return !page() ? renderer().name : has("picture") ? kPictureFormat : kPageFormat;
-}
+std::string_view CommandLine::written_format() const { return page() ? kPageFormat : renderer().name; }
 
 const Renderer& CommandLine::renderer() const {
   std::string wanted = text("format").value_or("");

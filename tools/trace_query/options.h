@@ -17,7 +17,7 @@ namespace tracedb {
 
 enum class OptionGroup {
   kOutput,     // --format --csv ... -o --timeunit --wide
-  kPage,       // --picture; HTML is a format, too: page(); before kOutput
+  kPage,       // HTML is a format, too: page(); before kOutput
   kRows,       // --limit --sort --columns
   kSelection,  // --device --stream --step --phase --op --name --from --to
   kPlaces,     // of these, what needs no kernel names: all but --op --name
@@ -42,10 +42,7 @@ enum class OptionKind {
 // "a,b" -> a, b
 std::vector<std::string> split_names(const std::string& text);
 
-// What --picture takes.
-std::string picture_help();
-
-// By the ending of a file's name: "csv", "html", "svg"; "" where it promises nothing.
+// By the ending of a file's name: "csv", "html"; "" where it promises nothing.
 std::string_view format_of_name(std::string_view path);
 
 class CommandLine {
@@ -82,8 +79,9 @@ class CommandLine {
   // Of a command whose first arguments are something else.
   void set_inputs(std::vector<std::string> inputs);
 
-  [[nodiscard]] const Renderer& renderer() const;         // that of people where page()
-  [[nodiscard]] bool page() const;                        // --format html, --picture, or a file that ends so
+  [[nodiscard]] const Renderer& renderer() const;  // that of people where page()
+  [[nodiscard]] bool can_page() const { return has_page_; }
+  [[nodiscard]] bool page() const;                        // --format html, or a file that ends so
   [[nodiscard]] std::string_view written_format() const;  // of these
   [[nodiscard]] TimeUnit time_unit() const;
   [[nodiscard]] bool color(bool terminal) const;  // --color

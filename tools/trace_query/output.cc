@@ -158,13 +158,7 @@ void Output::arrange(Report& report) {
 
 void Output::print_page(ReportPage page) {
   if (!target_.is_file() && isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorCode::kUsage, line_.has("picture")
-                                       ? "a picture is for a viewer: give -o FILE.svg, or redirect standard output"
-                                       : "a page is for a browser: give -o FILE.html, or redirect standard output");
-  }
-  if (const auto picture = line_.text("picture")) {
-    stream() << svg_picture(page, *picture);
-    return;
+    throw Error(ErrorCode::kUsage, "a page is for a browser: give -o FILE.html, or redirect standard output");
   }
   for (PageTable& table : page.tables) {
     if (const auto sort = line_.text("sort")) sort_rows(table.report, parse_sort_key(*sort));

@@ -47,7 +47,7 @@ class Output {
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
-  // HTML, or one of its pictures as SVG. The tables are sorted and limited as those of reports. Error{kUsage} where it
+  // HTML. The tables are sorted and limited as those of reports. Error{kUsage} where it
   // would go to a terminal.
   void print_page(ReportPage page);
   void note(const std::string& text) const;  // once, however often it is said

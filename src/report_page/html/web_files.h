@@ -11,7 +11,6 @@ struct WebFiles {
   std::string_view style, style_hash;
   std::string_view library, library_hash;
   std::string_view script, script_hash;
-  std::string_view static_script;  // draws without a browser (svg/); empty without Duktape
 };
 const WebFiles& web_files();
 

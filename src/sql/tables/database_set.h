@@ -40,7 +40,7 @@ class DatabaseSet {
   // Members that are read at the same time; 1: the statement's own thread reads them.
   [[nodiscard]] virtual std::size_t threads() const = 0;
   // Statements end with Error{kInterrupted} once it is true; null: never.
-  [[nodiscard]] virtual const std::atomic<bool>* cancelled() const = 0;
+  [[nodiscard]] virtual const std::atomic<bool>* cancelled() const { return nullptr; }
 };
 
 }  // namespace tracedb

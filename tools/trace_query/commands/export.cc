@@ -186,22 +186,7 @@ std::string value_of(std::vector<std::string> words, const std::string& name) {
   return take_option(words, name).value_or("");
 }
 
-// A page has the pictures, and report and compare make it.
-int run_picture_command(std::vector<std::string> words) {
-  if (value_of(words, "--picture").empty()) {
-    std::vector<std::string_view> kinds;
-    for (const PictureKind& kind : picture_kinds()) kinds.push_back(kind.name);
-    throw Error(ErrorCode::kUsage, fmt::format("export: --format svg needs --picture, a kind or the id of one, as in "
-                                               "--picture waterfall-decode: {}",
-                                               fmt::join(kinds, ", ")));
-  }
-  const auto other = take_option(words, "--compare");
-  if (!other) return kReportCommand.run(words);
-  words.push_back(*other);
-  return kCompareCommand.run(words);
-}
-
-// Tables and pictures are written by the commands that make them; nullopt: it is about neither.
+// Tables are written by the commands that make them; nullopt: it is about none.
 std::optional<int> run_other_command(std::span<const std::string> args) {
   std::vector<std::string> words(args.begin(), args.end());
   const auto report = take_option(words, "--report");
@@ -217,17 +202,7 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
   }
   const std::string wanted = value_of(words, "--format");
   const std::string file = value_of(words, "-o") + value_of(words, "--output");
-  const bool has_picture = !value_of(words, "--picture").empty();
-  const ExportFormat& format = format_of(wanted.empty() && has_picture ? "svg" : wanted, file);
-  const ExportKind kind = format.kind;
-  if (has_picture && kind != ExportKind::kPicture) {
-    throw Error(ErrorCode::kUsage, fmt::format("--picture: does not apply to {}", format.name));
-  }
-  if (kind == ExportKind::kPicture && !query) {
-    take_option(words, "--format");
-    return run_picture_command(std::move(words));
-  }
-  if (!query && kind != ExportKind::kTable) return std::nullopt;
+  if (!query && format_of(wanted, file).kind != ExportKind::kTable) return std::nullopt;
   words.push_back(query.value_or("SELECT * FROM kernels"));
   return kSqlCommand.run(words);
 }
@@ -247,7 +222,6 @@ int write_export(const CommandLine& line) {
       return write_stacks(line, format.kind == ExportKind::kSpeedscope);
     case ExportKind::kParquet:
       return write_parquet(line);
-    case ExportKind::kPicture:
     case ExportKind::kTable:
       break;
   }
@@ -275,8 +249,7 @@ int run(std::span<const std::string> args) {
   line.add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
   line.add("compare", OptionKind::kValue,
            "put a second trace beside it: perfetto with the first kernels of both at the same time, speedscope as a "
-           "second profile, collapsed with both times in a line, svg as the page of compare has it");
-  line.add("picture", OptionKind::kValue, ("svg: " + picture_help()).c_str());
+           "second profile; collapsed with both times in a line");
   line.add("top-gaps", OptionKind::kValue, "perfetto: only around the N longest times at which a device ran nothing");
   add_by_frames(line);
   add_frame_options(line);
@@ -287,10 +260,7 @@ int run(std::span<const std::string> args) {
   line.add("query", OptionKind::kValue, "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
   line.add_help(
       "\nTables are written by the commands that make them, all rows, with their options: csv, tsv, jsonl and json "
-      "without\n"
-      "--report and --query are 'sql TRACE \"SELECT * FROM kernels\"'. Pictures are those of 'report', with --compare "
-      "of\n"
-      "'compare', with their options.\n");
+      "without\n--report and --query are 'sql TRACE \"SELECT * FROM kernels\"'.\n");
   if (!line.parse(args)) return 0;
   return write_export(line);
 }
@@ -305,7 +275,6 @@ const Command kExportCommand = {"export", "part of a trace for Perfetto, speedsc
                                 "  trace-query export trace.json.gz --format collapsed --by module | flamegraph.pl\n"
                                 "  trace-query export trace.json.gz -o trace.speedscope.json\n"
                                 "  trace-query export trace.json.gz --format parquet -o kernels\n"
-                                "  trace-query export mi300x.json --compare h100.json --picture waterfall -o why.svg\n"
                                 "  trace-query export trace.json.gz --report ops --phase decode -o ops.csv",
                                 run};
 

@@ -19,8 +19,6 @@
 #include "trace_query/output.h"
 #include "trace_query/sql/answers.h"
 #include "trace_query/sql/index_set.h"
-#include "trace_query/sql/line_reader.h"
-#include "trace_query/sql/shell.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
@@ -114,7 +112,7 @@ std::string help_on_functions() {
 }
 
 std::string help_on_indexes() {
-  return fmt::format(
+  return std::string(
       "\nThe first index is the one that names without a schema mean. The first ten are also the schemas a, b ..., or "
       "under\n"
       "names of your own: new=b.json, new.kernels. all_kernels, all_steps ..., of each view and each table of the "
@@ -124,8 +122,7 @@ std::string help_on_indexes() {
       "conditions on these leave whole indexes unread. Sums over many indexes are fastest where each index sums "
       "first:\n"
       "all_kernel_stats. Two tables of all are joined on index_name, one of them as WITH x AS MATERIALIZED (...).\n"
-      "Without SQL, on a terminal: a shell{}; .help lists its commands.\n",
-      has_line_editing() ? " with command-line editing, history and completion" : "");
+      "Without SQL, on a terminal: the shell sqlite3, with these functions and the tables of each index.\n");
 }
 
 void add_sql_options(CommandLine& line) {
@@ -173,6 +170,34 @@ SqlLimits limits(const CommandLine& line) {
   return limits;
 }
 
+std::string sql_literal(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
+  return out + '\'';
+}
+
+// In place of this program: sqlite3, with the extension where that is built or installed. Returns where there is none.
+void run_sqlite_shell(const IndexSet& indexes) {
+  std::vector<std::string> words = {"sqlite3", "-readonly", "-box"};
+  const std::filesystem::path root = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+  for (const char* folder : {"lib", TRACEDB_EXTENSION_FOLDER}) {
+    const std::filesystem::path extension = root / folder / "libtracedb_sqlite.so";
+    if (!std::filesystem::exists(extension)) continue;
+    words.insert(words.end(), {"-cmd", fmt::format(".load {}", sql_literal(extension.string()))});
+    break;
+  }
+  const auto files = indexes.schema_files();
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    words.insert(words.end(),
+                 {"-cmd", fmt::format("ATTACH {} AS {};", sql_literal(files[i].second.string()), files[i].first)});
+  }
+  words.push_back(files.front().second);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+}
+
 int run_sql(std::span<const std::string> args) {
   CommandLine line(kSqlCommand,
                    {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
@@ -193,11 +218,15 @@ int run_sql(std::span<const std::string> args) {
   Output output(line);
   const RequestedWorkload requested(line);
   IndexSet indexes(std::move(inputs), line, requested, options);
-  indexes.add_tables(is_shell ? "all_" : sql);
+  if (is_shell) {
+    run_sqlite_shell(indexes);
+    throw Error(ErrorCode::kUsage, "sql: give a statement: its shell is sqlite3, which is not installed");
+  }
+  indexes.add_tables(sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
     const AnswerOptions how{&line.renderer(), paths, max_rows, row_limit(line), line.has("plan")};
-    is_shell ? run_shell(indexes, how, values, output) : answer_sql(indexes, sql, values, how, output);
+    answer_sql(indexes, sql, values, how, output);
   }
   output.finish();
   return indexes.exit_code();
@@ -215,7 +244,7 @@ const Command kSqlCommand = {
     "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
     "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
     "JOIN new.kernel_stats n USING (name)'\n"
-    "  trace-query sql trace.json.gz          (on a terminal: type statements, and .help)\n"
+    "  trace-query sql trace.json.gz          (on a terminal: the shell sqlite3)\n"
     "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
     run_sql};
 

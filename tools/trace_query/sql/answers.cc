@@ -21,13 +21,13 @@ void read_printable_cell(const Statement& statement, int column, Cell& cell) {
 
 // How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
 // runs.
-std::size_t count_answers(Database& database, const std::string& text, const SqlParameters& values, bool spare_values) {
+std::size_t count_answers(Database& database, const std::string& text, const SqlParameters& values) {
   UserSql sql(database, text);
   std::size_t answers = 0;
   while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
   if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
   for (const auto& [name, value] : values) {
-    if (!spare_values && !sql.bound().contains(name)) {
+    if (!sql.bound().contains(name)) {
       throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
     }
   }
@@ -147,7 +147,7 @@ void Answers::print_plan(UserSql& sql) {
 void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const AnswerOptions& options,
                 Output& output) {
   Database& database = indexes.main().database();
-  const std::size_t count = count_answers(database, text, values, options.spare_values);
+  const std::size_t count = count_answers(database, text, values);
   Answers answers(indexes, options, output, count);
   UserSql sql(database, text);
   while (auto statement = sql.next(values)) {

@@ -20,7 +20,6 @@ struct AnswerOptions {
   std::size_t max_rows = 0;         // of a statement, 0: all
   std::size_t limit = 0;            // of those printed, 0: all
   bool only_plan = false;
-  bool spare_values = false;  // some values may be of no statement
 };
 
 // All statements are prepared before the first runs. Error{kUsage} for wrong SQL, also where there is no statement or a

@@ -281,20 +281,12 @@ void IndexSet::leave_out(std::size_t member, const Error& why) {
   std::cerr << "trace-query: " << escape_text(complaint(inputs_[member].path, why)) << '\n';
 }
 
-void IndexSet::cancel_on(const std::atomic<bool>* flag) {
-  cancelled_ = flag;
-  for (Schema& schema : schemas_) {
-    if (schema.index) schema.index->database().interrupt_on(flag);
+std::vector<std::pair<std::string, std::filesystem::path>> IndexSet::schema_files() const {
+  std::vector<std::pair<std::string, std::filesystem::path>> out = {{"main", main().index().path()}};
+  for (const Schema& schema : schemas_) {
+    if (schema.index && inputs_.size() > 1) out.emplace_back(schema.name, schema.index->index().path());
   }
-}
-
-std::string IndexSet::description() const {
-  if (inputs_.size() == 1) return escape_text(names_[0]);
-  std::string text;
-  for (std::size_t i = 0; i < schemas_.size(); ++i) {
-    text += fmt::format("{}{} is {}", i == 0 ? "" : ", ", schemas_[i].name, names_[i]);
-  }
-  return escape_text(fmt::format("{} indexes: {}; all_kernels, all_steps ... have all of them", inputs_.size(), text));
+  return out;
 }
 
 std::vector<std::string> IndexSet::take_notes() {

@@ -3,6 +3,7 @@
 // ... or under their own names, and all of them are in the tables all_kernels, all_steps ...
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sql/tables/set_table.h"
@@ -35,6 +37,8 @@ class IndexSet : public DatabaseSet {
   IndexSet(std::vector<SqlInput> inputs, const CommandLine& line, const RequestedWorkload& requested,
            const PassOptions& options);
 
+  // The files of the first ten by the names of their schemas, the main one first; of those that could be opened.
+  [[nodiscard]] std::vector<std::pair<std::string, std::filesystem::path>> schema_files() const;
   [[nodiscard]] SqlIndex& main() const { return *schemas_[main_].index; }
   // For statements on main(): schemas, where there are several inputs or one has a name, and then also the tables of
   // all indexes, which `text` may use of a single one.
@@ -47,10 +51,6 @@ class IndexSet : public DatabaseSet {
   std::shared_ptr<Database> open(std::size_t member) override;
   void leave_out(std::size_t member, const Error& why) override;
   [[nodiscard]] std::size_t threads() const override { return threads_; }
-  [[nodiscard]] const std::atomic<bool>* cancelled() const override { return cancelled_; }
-
-  void cancel_on(const std::atomic<bool>* flag);  // that must outlive statements; null: nothing cancels them
-  [[nodiscard]] std::string description() const;  // in a line: what the schemas are, how many there are
   std::vector<std::string> take_notes();
   // 0, or that of a run in which some inputs could not be read.
   [[nodiscard]] int exit_code() const { return left_out_.empty() ? 0 : static_cast<int>(ErrorCode::kInput); }
@@ -68,7 +68,6 @@ class IndexSet : public DatabaseSet {
     std::shared_ptr<Database> open(std::size_t) override;
     void leave_out(std::size_t, const Error& why) override { throw Error(why); }
     [[nodiscard]] std::size_t threads() const override { return 1; }
-    [[nodiscard]] const std::atomic<bool>* cancelled() const override { return set_.cancelled_; }
 
     std::string name;
     std::shared_ptr<SqlIndex> index;  // null: cannot be opened
@@ -91,7 +90,6 @@ class IndexSet : public DatabaseSet {
   std::vector<SqlInput> inputs_;
   std::vector<std::string> names_;  // of the inputs in column index_name, each once
   std::size_t threads_ = 1;
-  const std::atomic<bool>* cancelled_ = nullptr;
   std::size_t main_ = 0;
 
   std::mutex building_;  // one index at a time
