@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/failure.h"
-#include "base/python/json_reader.h"
+#include "base/python/json.h"
 
 namespace tracedb {
 namespace {
@@ -56,7 +56,7 @@ std::string text_of_json(std::string_view value) {
   if (inside.find('\\') == std::string_view::npos) return std::string(inside);
   std::string text(inside);
   // What is no JSON stays as it is.
-  static_cast<void>(catch_error([&] { text = python::read_json(value).text; }));
+  static_cast<void>(catch_error([&] { text = python::read_json(std::string(value), "").text; }));
   return text;
 }
 

@@ -18,7 +18,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kAllReduce = "hcom_allReduce_";
 constexpr std::int64_t kUnknownDuration = -1;
 
 struct Process {
@@ -94,33 +93,18 @@ struct Part {
 
 // nullopt: no list of pairs of a name and a duration in microseconds.
 std::optional<std::vector<Part>> parts_in(const std::string& text) {
-  using python::LiteralKind;
+  using python::Kind;
   constexpr double kLongest = 1e15;  // microseconds
   const auto literal = python::parse_literal(text);
-  const auto is_sequence = [](const python::Literal& x) {
-    return x.kind == LiteralKind::kList || x.kind == LiteralKind::kTuple;
-  };
-  if (!literal || !is_sequence(*literal)) return std::nullopt;
+  if (!literal || !literal->is_sequence()) return std::nullopt;
   std::vector<Part> parts;
-  for (const python::Literal& pair : literal->items) {
-    if (!is_sequence(pair) || pair.items.size() != 2 || pair.items[0].kind != LiteralKind::kText) return std::nullopt;
-    const python::Literal& us = pair.items[1];
-    const bool is_number = us.kind == LiteralKind::kInt || us.kind == LiteralKind::kFloat;
-    if (!is_number || !(us.number >= 0) || us.number > kLongest) return std::nullopt;
+  for (const python::Value& pair : literal->items) {
+    if (!pair.is_sequence() || pair.items.size() != 2 || pair.items[0].kind != Kind::kText) return std::nullopt;
+    const python::Value& us = pair.items[1];
+    if (us.kind != Kind::kFloat || !(us.number >= 0) || us.number > kLongest) return std::nullopt;
     parts.push_back({pair.items[0].text, std::llround(us.number * 1000)});
   }
   return parts;
-}
-
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view name = trim_space(text.substr(at, end - at));
-    if (!name.empty()) names.emplace_back(name);
-    at = end + 1;
-  }
-  return names;
 }
 
 // What args say that counts here.
@@ -191,7 +175,7 @@ class Reader {
 
   const std::vector<std::string>& names_of(const std::string& kernel_type) {
     const auto [entry, is_new] = names_.try_emplace(kernel_type);
-    if (is_new) entry->second = names_in(kernel_type);
+    if (is_new) entry->second = kernel_types_in(kernel_type);
     return entry->second;
   }
 
@@ -243,8 +227,8 @@ class Reader {
       ModelTotal& total = hit({names[static_cast<std::size_t>(i)], shapes}, op, part, arguments.source);
       if (count > 1) total.estimated_ns = saturating_add(total.estimated_ns, part);
     }
-    if (!op.reduces || std::find(names.begin(), names.end(), kAllReduce) != names.end()) return;
-    ++hit({std::string(kAllReduce), shapes}, op, 0, arguments.source).untimed;
+    if (!op.reduces || std::find(names.begin(), names.end(), kAllReduceKernel) != names.end()) return;
+    ++hit({std::string(kAllReduceKernel), shapes}, op, 0, arguments.source).untimed;
   }
 
   const Index& index_;
@@ -302,7 +286,6 @@ ModelSide read_model_side(const Index& index, const OpMapping& mapping, const Mo
 }
 
 std::string normalized_shapes(std::string_view text) {
-  using python::LiteralKind;
   std::string bare(trim_space(text));
   std::erase(bare, ' ');
   std::erase(bare, '"');
@@ -310,9 +293,9 @@ std::string normalized_shapes(std::string_view text) {
   const auto literal = python::parse_literal(bare);
   if (!literal) return bare;
   std::string out;
-  for (const python::Literal& shape : literal->items) {
+  for (const python::Value& shape : literal->items) {
     if (&shape != literal->items.data()) out += ';';
-    for (const python::Literal& extent : shape.items) {
+    for (const python::Value& extent : shape.items) {
       out += (&extent == shape.items.data() ? "" : ",") + fmt::format("{:.0f}", extent.number);
     }
   }

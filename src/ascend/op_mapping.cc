@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/stream/csv_reader.h"
 #include "base/text/ascii.h"
-#include "base/text/decimal.h"
 
 namespace tracedb {
 namespace {
@@ -99,16 +99,6 @@ YAML::Node load(const std::string& text, std::string_view name) {
   return documents.empty() ? YAML::Node() : documents.front();
 }
 
-std::string_view type_of(const YAML::Node& node) {
-  if (node.IsMap()) return "dict";
-  if (node.IsSequence()) return "list";
-  if (!is_plain(node)) return "str";
-  if (parse_int64(node.Scalar())) return "int";
-  if (parse_double(node.Scalar())) return "float";
-  const std::string lower = ascii_lower(node.Scalar());
-  return lower == "true" || lower == "yes" || lower == "on" ? "bool" : "str";
-}
-
 }  // namespace
 
 OpMapping OpMapping::parse(const std::string& text, std::string_view name, std::string_view root) {
@@ -123,8 +113,7 @@ OpMapping OpMapping::parse(const std::string& text, std::string_view name, std::
     chosen = member(top, root);
     if (!chosen) throw Error(ErrorCode::kInput, fmt::format("{}: has no key '{}'", name, root));
   }
-  out.root_type_ = type_of(*chosen);
-  if (!chosen->IsMap()) return out;
+  if (!chosen->IsMap()) throw Error(ErrorCode::kInput, fmt::format("{}: no mapping of operators", name));
   for (const auto& [op, value] : members_of(*chosen)) {
     if (is_true(value)) {
       out.entries_[op] = entry_of(value);
@@ -150,6 +139,17 @@ std::string short_op_name(std::string_view op) {
     if (next == std::string_view::npos) return out;
     at = next + kPrefix.size();
   }
+}
+
+std::vector<std::string> kernel_types_in(std::string_view text) {
+  std::vector<std::string> types;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view type = trim_space(text.substr(at, end - at));
+    if (!type.empty()) types.emplace_back(type);
+    at = end + 1;
+  }
+  return types;
 }
 
 }  // namespace tracedb

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tracedb {
 
@@ -34,16 +35,19 @@ class OpMapping {
 
   // Of an operator as traces name it; "torch.ops." in its name does not count. nullptr: none.
   [[nodiscard]] const OpMappingEntry* find(std::string_view op) const;
-  // Of the root: "dict", or what Python calls a value that is none.
-  [[nodiscard]] std::string_view root_type() const { return root_type_; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
   std::map<std::string, OpMappingEntry, std::less<>> entries_;
-  std::string_view root_type_ = "dict";
 };
 
 // Without any "torch.ops.".
 std::string short_op_name(std::string_view op);
+
+// The kernels that args.kernel_type of a model's event names: "A, B" -> A, B
+std::vector<std::string> kernel_types_in(std::string_view text);
+
+// The kernel of an all_reduce, which is part of such an operator also where its kernel_type does not name it.
+inline constexpr std::string_view kAllReduceKernel = "hcom_allReduce_";
 
 }  // namespace tracedb

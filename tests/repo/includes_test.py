@@ -34,7 +34,7 @@ ROOMS = {
     "base/text": {""},
     "base/files": {""},
     "base/stream": {"", "files", "text"},
-    "base/python": {"", "text"},
+    "base/python": {"", "files", "stream", "text"},
     "sql/host": {""},
     "sql/file": {""},
     "sql/tables": {""},
@@ -81,8 +81,7 @@ LIBRARIES = {
     r"isa-l.*": ["src/base/stream/isal_decoder.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],
-    r"simdjson\.h": ["src/ingest/"],
-    r"histedit\.h": ["tools/trace_query/sql/line_reader.cc"],
+    r"simdjson\.h": ["src/ingest/", "src/base/python/json.cc"],
     r"boost/.*": ["tools/"],
     r"doctest/.*": [],
 }

@@ -4,16 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-
-#include "base/error.h"
-#include "base/python/failure.h"
 
 namespace tracedb::stream {
 namespace {
-
-using python::Kind;
-using python::Value;
 
 constexpr double kStallFactor = 20.0;
 constexpr double kDuplicateGap = 0.25;
@@ -22,13 +15,13 @@ constexpr double kShortest = 1.0 / 3.0, kLongest = 3.0;
 Cycles truncated(double number) { return static_cast<Cycles>(std::trunc(number)); }
 
 // Of at least one: the middle one, an int, or half the sum of the middle two, a float.
-Number median(const std::vector<Span>& spans) {
+python::Value median(const std::vector<Span>& spans) {
   std::vector<Cycles> durations;
   for (const Span& span : spans) durations.push_back(span.duration());
   std::sort(durations.begin(), durations.end());
   const std::size_t middle = durations.size() / 2;
-  if (durations.size() % 2 == 1) return {static_cast<double>(durations[middle]), true};
-  return {static_cast<double>(durations[middle - 1] + durations[middle]) / 2, false};
+  if (durations.size() % 2 == 1) return python::integer(durations[middle]);
+  return python::real(static_cast<double>(durations[middle - 1] + durations[middle]) / 2);
 }
 
 std::vector<Cycles> without_duplicates(const std::vector<Cycles>& times, Cycles gap) {
@@ -56,11 +49,11 @@ std::vector<Span> pair_kernels(const std::vector<Cycles>& starts, const std::vec
 
 std::vector<Span> find_kernels(const ProcessEvents& events) {
   const std::vector<Span> rough = first_fit(events.starts, events.ends);
-  const Cycles usual = rough.empty() ? 1 : std::max<Cycles>(1, truncated(median(rough).value));
+  const Cycles usual = rough.empty() ? 1 : std::max<Cycles>(1, truncated(median(rough).number));
   const Cycles gap = std::max<Cycles>(1, truncated(kDuplicateGap * static_cast<double>(usual)));
   std::vector<Span> pairs = pair_kernels(without_duplicates(events.starts, gap), without_duplicates(events.ends, gap));
   if (pairs.empty()) return pairs;
-  const double middle = median(pairs).value;
+  const double middle = median(pairs).number;
   const Cycles low = std::max<Cycles>(1, truncated(kShortest * middle));
   const Cycles high = std::max(low + 1, truncated(kLongest * middle));
   std::erase_if(pairs, [&](const Span& pair) { return pair.duration() < low || pair.duration() > high; });
@@ -133,9 +126,8 @@ Core core_of(const ProcessEvents& events, const Work& work) {
   core.pid = events.pid;
   core.expected = work.warmup + work.iterations;
   constexpr std::string_view kFor = " for ";
-  const std::string& name = events.name.text;
-  const std::size_t last = name.rfind(kFor);
-  core.tile = last == std::string::npos ? name : name.substr(last + kFor.size());
+  const std::size_t last = events.name.rfind(kFor);
+  core.tile = last == std::string::npos ? events.name : events.name.substr(last + kFor.size());
   const std::vector<Span> kernels = find_kernels(events);
   core.has_kernels = !kernels.empty();
   if (!core.has_kernels) {
@@ -143,26 +135,12 @@ Core core_of(const ProcessEvents& events, const Work& work) {
     return core;
   }
   core.median = median(kernels);
-  const std::vector<Cycles> boundaries = find_boundaries(events, core.median.value);
+  const std::vector<Cycles> boundaries = find_boundaries(events, core.median.number);
   core.boundaries = static_cast<std::int64_t>(boundaries.size());
   const double cores = static_cast<double>(std::max<std::int64_t>(1, work.rows * work.columns));
   core.iterations = split(kernels, boundaries, macs(work) / cores);
   label(core, work);
   return core;
-}
-
-// `"core_trace" in name`.
-bool is_core(const Value& name) {
-  if (!name.is_true()) return false;
-  constexpr std::string_view kCore = "core_trace";
-  if (name.kind == Kind::kText) return name.text.find(kCore) != std::string::npos;
-  const bool has = name.kind == Kind::kDict ? name.find(kCore) != nullptr
-                                            : std::any_of(name.items.begin(), name.items.end(),
-                                                          [&](const Value& item) { return item.is_text(kCore); });
-  if (has)
-    throw Error(ErrorCode::kInput, "a process whose name is a list or a dict, which --compat stream does not know");
-  if (name.kind == Kind::kList || name.kind == Kind::kDict) return false;
-  throw python::failure("TypeError", fmt::format("argument of type '{}' is not iterable", type_name(name)));
 }
 
 }  // namespace
@@ -179,7 +157,7 @@ double macs(const Work& work) {
 std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work) {
   std::vector<Core> cores;
   for (const ProcessEvents& process : processes) {
-    if (is_core(process.name)) cores.push_back(core_of(process, work));
+    if (process.name.find("core_trace") != std::string::npos) cores.push_back(core_of(process, work));
   }
   return cores;
 }

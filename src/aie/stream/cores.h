@@ -18,12 +18,6 @@ struct Work {
   std::int64_t warmup = 0, iterations = 0;  // not negative
 };
 
-// An int or a float, which print differently.
-struct Number {
-  double value = 0;
-  bool is_int = true;
-};
-
 enum class Phase : std::uint8_t { kWarmup, kPerf, kExtra };
 std::string_view to_text(Phase phase);
 
@@ -40,7 +34,7 @@ struct Core {
   python::Value pid;
   std::string tile;
   bool has_kernels = false;  // without, only pid, tile, expected and note count
-  Number median;
+  python::Value median;      // an int or a float, which print differently
   std::int64_t boundaries = 0;
   std::int64_t expected = 0;
   std::string note;  // empty: none
@@ -48,7 +42,7 @@ struct Core {
   std::int64_t first_perf = 0, behind_perf = 0;  // positions in iterations
 };
 
-// The processes whose name holds "core_trace". Throws python::failure() where the program fails.
+// The processes whose name holds "core_trace".
 std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work);
 
 // M * K * N of the options, in the order in which the program multiplies.

@@ -3,58 +3,50 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string_view>
 
-#include "base/python/json_writer.h"
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/python/json.h"
 
 namespace tracedb::stream {
 namespace {
 
-using python::JsonWriter;
-using python::NonAscii;
+using python::dict;
+using python::integer;
+using python::list;
+using python::Member;
+using python::real;
+using python::text;
+using python::Value;
 
-void integer(JsonWriter& json, std::string_view key, std::int64_t value) {
-  json.key(key);
-  json.integer(value);
+Value text_or_none(std::string_view value) { return value.empty() ? Value() : text(value); }
+
+std::string json_of(std::vector<Member> members) {
+  return to_json(dict(std::move(members)), python::NonAscii::kEscaped);
 }
 
-void real(JsonWriter& json, std::string_view key, double value) {
-  json.key(key);
-  json.real(value);
+template <class Items, class Convert>
+Value list_of(const Items& items, Convert convert) {
+  std::vector<Value> out;
+  std::transform(items.begin(), items.end(), std::back_inserter(out), convert);
+  return list(std::move(out));
 }
 
-void text(JsonWriter& json, std::string_view key, std::string_view value) {
-  json.key(key);
-  json.text(value);
-}
-
-void text_or_none(JsonWriter& json, std::string_view key, std::string_view value) {
-  json.key(key);
-  if (value.empty()) {
-    json.none();
-  } else {
-    json.text(value);
-  }
-}
-
-void write_iteration(JsonWriter& json, const Iteration& iteration, std::int64_t index) {
-  json.begin_dict();
-  integer(json, "num_kernels", iteration.kernels);
-  real(json, "avg_duration_cycles", iteration.average);
-  integer(json, "min_duration_cycles", iteration.shortest);
-  integer(json, "max_duration_cycles", iteration.longest);
-  integer(json, "total_span_cycles", iteration.span.duration());
-  const auto time = [&](std::string_view key, Cycles value) {
-    json.key(key);
-    if (iteration.kernels == 0) return json.none();
-    json.integer(value);
-  };
-  time("first_start", iteration.span.start);
-  time("last_end", iteration.span.end);
-  real(json, "gmacs_per_second", iteration.gmacs);
-  integer(json, "iteration_index", index);
-  text(json, "phase", to_text(iteration.phase));
-  json.end_dict();
+Value iteration_value(const Iteration& iteration, std::int64_t index) {
+  const auto time = [&](Cycles value) { return iteration.kernels == 0 ? Value() : integer(value); };
+  return dict({{"num_kernels", integer(iteration.kernels)},
+               {"avg_duration_cycles", real(iteration.average)},
+               {"min_duration_cycles", integer(iteration.shortest)},
+               {"max_duration_cycles", integer(iteration.longest)},
+               {"total_span_cycles", integer(iteration.span.duration())},
+               {"first_start", time(iteration.span.start)},
+               {"last_end", time(iteration.span.end)},
+               {"gmacs_per_second", real(iteration.gmacs)},
+               {"iteration_index", integer(index)},
+               {"phase", text(to_text(iteration.phase))}});
 }
 
 struct SystemIteration {
@@ -63,17 +55,10 @@ struct SystemIteration {
   double gmacs;
 };
 
-void write_system_fields(JsonWriter& json, const SystemIteration& iteration) {
-  integer(json, "iteration_index", iteration.index);
-  integer(json, "runtime_cycles", iteration.runtime);
-  real(json, "gmacs_per_second", iteration.gmacs);
-}
-
-void write_best(JsonWriter& json, std::string_view key, const SystemIteration& iteration) {
-  json.key(key);
-  json.begin_dict();
-  write_system_fields(json, iteration);
-  json.end_dict();
+Value system_value(const SystemIteration& iteration) {
+  return dict({{"iteration_index", integer(iteration.index)},
+               {"runtime_cycles", integer(iteration.runtime)},
+               {"gmacs_per_second", real(iteration.gmacs)}});
 }
 
 // Those that every core measured.
@@ -96,14 +81,6 @@ std::vector<SystemIteration> common_iterations(const Options& options, const std
   return out;
 }
 
-std::string note_json(std::string_view note) {
-  JsonWriter json(NonAscii::kEscaped);
-  json.begin_dict();
-  text(json, "note", note);
-  json.end_dict();
-  return json.result();
-}
-
 // Added one after the other, as sum() does up to Python 3.11.
 template <class Field>
 double mean(const std::vector<SystemIteration>& iterations, Field field) {
@@ -114,48 +91,26 @@ double mean(const std::vector<SystemIteration>& iterations, Field field) {
 
 bool fewer_gmacs(const SystemIteration& a, const SystemIteration& b) { return a.gmacs < b.gmacs; }
 
-}  // namespace
-
-std::string Options::folder() const {
-  return fmt::format("outputs/{}-gemm_{}_{}_{}-{}_row_{}_col/traces", hardware, work.m, work.k, work.n, work.rows,
-                     work.columns);
-}
-
-std::string Options::trace() const {
-  return fmt::format("{}/trace_mm_{}_{}_{}.json", folder(), work.m, work.k, work.n);
-}
-
 std::string core_json(const Core& core) {
-  JsonWriter json(NonAscii::kEscaped);
-  json.begin_dict();
-  json.key("pid");
-  json.scalar(core.pid);
-  text(json, "tile_name", core.tile);
+  std::vector<Member> members = {{"pid", core.pid}, {"tile_name", text(core.tile)}};
   if (core.has_kernels) {
-    json.key("median_kernel_duration_cycles");
-    if (core.median.is_int) {
-      json.integer(static_cast<std::int64_t>(core.median.value));
-    } else {
-      json.real(core.median.value);
-    }
-    integer(json, "lock_stall_boundary_count", core.boundaries);
+    members.push_back({"median_kernel_duration_cycles", core.median});
+    members.push_back({"lock_stall_boundary_count", integer(core.boundaries)});
   }
-  integer(json, "detected_total_iterations", static_cast<std::int64_t>(core.iterations.size()));
-  integer(json, "expected_total_iterations", core.expected);
-  text_or_none(json, "mismatch_note", core.note);
-  json.key("iterations");
-  json.begin_list();
+  std::vector<Value> window;
+  for (std::int64_t i = core.first_perf; i < core.behind_perf; ++i) window.push_back(integer(i));
   std::int64_t index = 0;
-  for (const Iteration& iteration : core.iterations) write_iteration(json, iteration, index++);
-  json.end_list();
-  json.key("performance_window");
-  json.begin_list();
-  for (std::int64_t i = core.first_perf; i < core.behind_perf; ++i) json.integer(i);
-  json.end_list();
-  json.end_dict();
-  return json.result();
+  const auto iteration = [&](const Iteration& one) { return iteration_value(one, index++); };
+  members.insert(members.end(),
+                 {{"detected_total_iterations", integer(static_cast<std::int64_t>(core.iterations.size()))},
+                  {"expected_total_iterations", integer(core.expected)},
+                  {"mismatch_note", text_or_none(core.note)},
+                  {"iterations", list_of(core.iterations, iteration)},
+                  {"performance_window", list(std::move(window))}});
+  return json_of(std::move(members));
 }
 
+// Empty: no iterations at all.
 std::string details_markdown(const Options& options, const std::vector<Core>& cores) {
   std::string rows;
   for (const Core& core : cores) {
@@ -176,63 +131,81 @@ std::string details_markdown(const Options& options, const std::vector<Core>& co
 }
 
 std::string index_json(const Options& options, const std::vector<Core>& cores, bool has_details) {
-  JsonWriter json(NonAscii::kEscaped);
   const Work& work = options.work;
-  json.begin_dict();
-  text(json, "hwid", options.hardware);
-  integer(json, "M", work.m);
-  integer(json, "K", work.k);
-  integer(json, "N", work.n);
-  integer(json, "m", options.block_m);
-  integer(json, "k", options.block_k);
-  integer(json, "n", options.block_n);
-  integer(json, "rows", work.rows);
-  integer(json, "cols", work.columns);
-  text(json, "input_path", options.trace());
-  text(json, "output_dir", options.folder());
-  integer(json, "warmup", work.warmup);
-  integer(json, "iterations", work.iterations);
-  real(json, "clock_GHz", kClockGhz);
-  json.key("notes");
-  json.begin_list();
+  std::vector<Value> notes;
   for (const Core& core : cores) {
-    if (!core.note.empty()) json.text(core.note);
+    if (!core.note.empty()) notes.push_back(text(core.note));
   }
-  json.end_list();
-  text_or_none(json, "details_md", has_details ? options.folder() + "/details.md" : "");
-  json.end_dict();
-  return json.result();
+  return json_of({{"hwid", text(options.hardware)},
+                  {"M", integer(work.m)},
+                  {"K", integer(work.k)},
+                  {"N", integer(work.n)},
+                  {"m", integer(options.block_m)},
+                  {"k", integer(options.block_k)},
+                  {"n", integer(options.block_n)},
+                  {"rows", integer(work.rows)},
+                  {"cols", integer(work.columns)},
+                  {"input_path", text(options.trace())},
+                  {"output_dir", text(options.folder())},
+                  {"warmup", integer(work.warmup)},
+                  {"iterations", integer(work.iterations)},
+                  {"clock_GHz", real(kClockGhz)},
+                  {"notes", list(std::move(notes))},
+                  {"details_md", text_or_none(has_details ? options.folder() + "/details.md" : "")}});
 }
 
+// `cores`: of the files written for them, nullptr for a file that holds something else.
 std::string aggregate_json(const Options& options, const std::vector<const Core*>& cores) {
-  if (cores.empty()) return note_json("No cores to aggregate.");
+  if (cores.empty()) return json_of({{"note", text("No cores to aggregate.")}});
   const std::vector<SystemIteration> common = common_iterations(options, cores);
-  if (common.empty()) return note_json("No common perf iterations across all cores.");
-  JsonWriter json(NonAscii::kEscaped);
-  json.begin_dict();
-  json.key("iterations_considered");
-  json.begin_list();
-  for (const SystemIteration& iteration : common) json.integer(iteration.index);
-  json.end_list();
-  integer(json, "count", static_cast<std::int64_t>(common.size()));
-  json.key("average");
-  json.begin_dict();
-  real(json, "runtime_cycles", mean(common, [](const SystemIteration& i) { return static_cast<double>(i.runtime); }));
-  real(json, "gmacs_per_second", mean(common, [](const SystemIteration& i) { return i.gmacs; }));
-  json.end_dict();
-  write_best(json, "best", *std::max_element(common.begin(), common.end(), fewer_gmacs));
-  write_best(json, "worst", *std::min_element(common.begin(), common.end(), fewer_gmacs));
-  json.key("per_iteration");
-  json.begin_list();
-  for (const SystemIteration& iteration : common) {
-    json.begin_dict();
-    write_system_fields(json, iteration);
-    json.end_dict();
+  if (common.empty()) return json_of({{"note", text("No common perf iterations across all cores.")}});
+  const double runtime = mean(common, [](const SystemIteration& i) { return static_cast<double>(i.runtime); });
+  const double gmacs = mean(common, [](const SystemIteration& i) { return i.gmacs; });
+  return json_of({{"iterations_considered", list_of(common, [](const SystemIteration& i) { return integer(i.index); })},
+                  {"count", integer(static_cast<std::int64_t>(common.size()))},
+                  {"average", dict({{"runtime_cycles", real(runtime)}, {"gmacs_per_second", real(gmacs)}})},
+                  {"best", system_value(*std::max_element(common.begin(), common.end(), fewer_gmacs))},
+                  {"worst", system_value(*std::min_element(common.begin(), common.end(), fewer_gmacs))},
+                  {"per_iteration", list_of(common, system_value)},
+                  {"note", text("Only iterations present on all cores are considered.")}});
+}
+
+}  // namespace
+
+std::string Options::folder() const {
+  return fmt::format("outputs/{}-gemm_{}_{}_{}-{}_row_{}_col/traces", hardware, work.m, work.k, work.n, work.rows,
+                     work.columns);
+}
+
+std::string Options::trace() const {
+  return fmt::format("{}/trace_mm_{}_{}_{}.json", folder(), work.m, work.k, work.n);
+}
+
+std::vector<OutputText> postprocess(const Options& options) {
+  const std::vector<Core> cores = find_cores(read_trace_events(options.trace()), options.work);
+  const std::string folder = options.folder() + "/";
+  std::vector<OutputText> out;
+  std::map<std::string, const Core*> files;  // what each holds in the end
+  for (const Core& core : cores) {
+    // The program would follow a name out of the folder: that a trace may say where to write helps nobody.
+    if (core.tile.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
+      throw Error(ErrorCode::kInput, fmt::format("{}: a tile is named '{}', which cannot name a file",
+                                                 printable_path(options.trace()), printable_path(core.tile)));
+    }
+    out.push_back({folder + core.tile + ".json", core_json(core)});
+    files[out.back().path] = &core;
   }
-  json.end_list();
-  text(json, "note", "Only iterations present on all cores are considered.");
-  json.end_dict();
-  return json.result();
+  if (std::string details = details_markdown(options, cores); !details.empty()) {
+    out.push_back({folder + "details.md", std::move(details)});
+  }
+  const bool has_details = out.size() > cores.size();
+  out.push_back({folder + "index.json", index_json(options, cores, has_details)});
+  files[out.back().path] = nullptr;
+  // The program reads the files of its cores back.
+  std::vector<const Core*> read_back;
+  for (std::size_t i = 0; i < cores.size(); ++i) read_back.push_back(files.at(out[i].path));
+  out.push_back({folder + "aggregate_perf.json", aggregate_json(options, read_back)});
+  return out;
 }
 
 }  // namespace tracedb::stream

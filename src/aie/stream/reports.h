@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,11 @@ struct Options {
   [[nodiscard]] std::string trace() const;
 };
 
-std::string core_json(const Core& core);
-std::string details_markdown(const Options& options, const std::vector<Core>& cores);  // empty: no iterations at all
-std::string index_json(const Options& options, const std::vector<Core>& cores, bool has_details);
-// `cores`: of the files written for them, nullptr for a file that holds something else.
-std::string aggregate_json(const Options& options, const std::vector<const Core*>& cores);
+struct OutputText {
+  std::string path, text;
+};
 
-// Reads the trace, writes all files and a line for each to `out`. Throws python::failure() where the program fails,
-// with the files written until then left behind, as it does.
-void postprocess(const Options& options, std::ostream& out);
+// Reads the trace and makes all files, in the order in which the program writes them. Throws Error{kInput}.
+std::vector<OutputText> postprocess(const Options& options);
 
 }  // namespace tracedb::stream

@@ -1,19 +1,14 @@
 #include "aie/stream/trace_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/failure.h"
-#include "base/python/failure.h"
-#include "base/python/integer.h"
-#include "base/python/json_reader.h"
-#include "base/python/text.h"
+#include "base/files/input_file.h"
+#include "base/python/json.h"
+#include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 
 namespace tracedb::stream {
@@ -22,32 +17,17 @@ namespace {
 using python::Kind;
 using python::Value;
 
-constexpr Cycles kTimeLimit = Cycles{1} << 60U;  // three times a difference still fits
+constexpr double kTimeLimit = 1e18;  // three times a difference still fits
 
-Cycles cycles_of(const std::string& digits) {
-  const std::optional<std::int64_t> value = parse_int64(digits);
-  if (value && *value > -kTimeLimit && *value < kTimeLimit) return *value;
-  throw Error(ErrorCode::kInput, fmt::format("a time of {} cycles: --compat stream has no numbers that large", digits));
-}
-
-// Equal for what Python's dict takes for the same key: 0, 0.0 and false are one, "0" is another.
-std::string key_of(const Value& pid) {
-  switch (pid.kind) {
-    case Kind::kNone:
-      return "none";
-    case Kind::kBool:
-      return pid.flag ? "n1" : "n0";
-    case Kind::kInt:
-      return "n" + pid.text;
-    case Kind::kFloat:
-      return std::isfinite(pid.number) && pid.number == std::trunc(pid.number)
-                 ? fmt::format("n{:.0f}", pid.number + 0.0)
-                 : "f" + python::float_text(pid.number);
-    case Kind::kText:
-      return "t" + pid.text;
-    default:
-      throw python::failure("TypeError", fmt::format("unhashable type: '{}'", type_name(pid)));
+// int(ts)
+Cycles cycles_of(const Value* time) {
+  if (time != nullptr) {
+    const bool truncates = time->kind == Kind::kFloat || time->kind == Kind::kBool;
+    if (truncates && std::abs(time->number) < kTimeLimit) return static_cast<Cycles>(time->number);
+    const auto value = parse_int64(trim_space(time->text));
+    if (value && std::abs(static_cast<double>(*value)) < kTimeLimit) return *value;
   }
+  throw Error(ErrorCode::kInput, "its ts is no number of cycles below 1e18");
 }
 
 const Value& member(const Value& dict, std::string_view key) {
@@ -56,22 +36,16 @@ const Value& member(const Value& dict, std::string_view key) {
   return found == nullptr ? kNone : *found;
 }
 
-[[noreturn]] void throw_without_get(std::string_view type) {
-  throw python::failure("AttributeError", fmt::format("'{}' object has no attribute 'get'", type));
-}
-
 class Events {
  public:
-  // Elements behind one that the program fails at are read, since it reads the whole file first, but not looked at.
   void add(const Value& event) {
-    if (event.kind != Kind::kDict) throw_without_get(type_name(event));
     const Value& name = member(event, "name");
     const Value& phase = member(event, "ph");
     if (name.is_text("process_name") && phase.is_text("M")) return set_name(event);
     std::vector<Cycles> ProcessEvents::*list = list_of(name, phase);
     if (list == nullptr) return;
     ProcessEvents& process = process_of(event);
-    (process.*list).push_back(cycles_of(python::to_int(member(event, "ts"))));
+    (process.*list).push_back(cycles_of(event.find("ts")));
   }
 
   std::vector<ProcessEvents> take() {
@@ -94,13 +68,16 @@ class Events {
 
   void set_name(const Value& event) {
     const Value* args = event.find("args");
-    if (args != nullptr && args->kind != Kind::kDict) throw_without_get(type_name(*args));
-    Value name = args == nullptr ? Value() : member(*args, "name");
-    process_of(event).name = std::move(name);
+    if (args != nullptr && args->kind != Kind::kDict) throw Error(ErrorCode::kInput, "its args are no JSON object");
+    const Value& name = member(member(event, "args"), "name");
+    if (name.kind != Kind::kText && name.is_true()) throw Error(ErrorCode::kInput, "the name of a process is no text");
+    process_of(event).name = name.text;
   }
 
   ProcessEvents& process_of(const Value& event) {
     const Value& pid = member(event, "pid");
+    if (pid.kind == Kind::kList || pid.kind == Kind::kDict)
+      throw Error(ErrorCode::kInput, "its pid is no number or text");
     const auto [entry, is_new] = positions_.try_emplace(key_of(pid), processes_.size());
     if (is_new) processes_.emplace_back().pid = pid;
     return processes_[entry->second];
@@ -122,21 +99,9 @@ std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector
   return spans;
 }
 
-std::vector<ProcessEvents> read_trace_events(const std::filesystem::path& file) {
-  const std::string text = python::read_text(file);
+std::vector<ProcessEvents> read_trace_events(const std::string& file) {
   Events events;
-  std::optional<Error> failed;
-  const auto add = [&](const Value& event) {
-    if (!failed) failed = catch_error([&] { events.add(event); });
-  };
-  const Value document = python::read_json(text, add);
-  // Of a dict the program takes the keys for events, of a text the characters.
-  if (document.kind == Kind::kDict || document.kind == Kind::kText) {
-    if (document.is_true()) throw_without_get("str");
-  } else if (document.kind != Kind::kList) {
-    throw python::failure("TypeError", fmt::format("'{}' object is not iterable", type_name(document)));
-  }
-  if (failed) throw Error(*failed);
+  for_each_event(python::read_json_file(file), printable_path(file), [&](const Value& event) { events.add(event); });
   return events.take();
 }
 

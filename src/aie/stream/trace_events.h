@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "base/python/value.h"
@@ -18,7 +18,7 @@ struct Span {
 
 struct ProcessEvents {
   python::Value pid;                             // as the trace first wrote it
-  python::Value name;                            // of the last process_name event; none without one
+  std::string name;                              // of the last process_name event; empty without one
   std::vector<Cycles> starts, ends;              // INSTR_EVENT_0 B and INSTR_EVENT_1 E, sorted
   std::vector<Cycles> stall_begins, stall_ends;  // LOCK_STALL B and E, sorted
 };
@@ -28,7 +28,7 @@ struct ProcessEvents {
 std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector<Cycles>& ends);
 
 // The processes with a name or an event of these kinds, in the order in which they first had one. Throws
-// python::failure() where the program fails, and Error{kInput} for times beyond 2^60.
-std::vector<ProcessEvents> read_trace_events(const std::filesystem::path& file);
+// Error{kInput}: no list of such events, or a time beyond 1e18.
+std::vector<ProcessEvents> read_trace_events(const std::string& file);
 
 }  // namespace tracedb::stream

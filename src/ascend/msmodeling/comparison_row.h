@@ -7,7 +7,6 @@
 
 #include "ascend/msmodeling/model_totals.h"
 #include "ascend/msmodeling/profile_totals.h"
-#include "base/python/value.h"
 
 namespace tracedb::msmodeling {
 
@@ -29,7 +28,7 @@ struct ComparisonRow {
   std::string status;
 };
 
-// `passes`: n_forward_passes of the m6 file, whatever it is. Longest first. Throws python::failure().
-std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, const python::Value& passes);
+// `passes`: n_forward_passes of the m6 file. Longest first.
+std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes);
 
 }  // namespace tracedb::msmodeling

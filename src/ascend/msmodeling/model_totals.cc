@@ -1,22 +1,18 @@
 #include "ascend/msmodeling/model_totals.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
-#include <set>
-#include <span>
+#include <functional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
-#include "base/python/display.h"
-#include "base/python/failure.h"
-#include "base/python/json_reader.h"
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/python/json.h"
 #include "base/python/literal.h"
-#include "base/python/number.h"
-#include "base/python/text.h"
 #include "base/text/ascii.h"
 
 namespace tracedb::msmodeling {
@@ -25,126 +21,56 @@ namespace {
 using python::Kind;
 using python::Value;
 
-constexpr std::string_view kAllReduce = "hcom_allReduce_";
+[[noreturn]] void refuse(std::string_view what) { throw Error(ErrorCode::kInput, std::string(what)); }
 
-[[noreturn]] void throw_no_attribute(std::string_view type, std::string_view attribute) {
-  throw python::failure("AttributeError", fmt::format("'{}' object has no attribute '{}'", type, attribute));
+// nullptr: the event has no such argument.
+const Value* argument(const Value& event, std::string_view key) {
+  const Value* args = event.find("args");
+  if (args != nullptr && args->kind != Kind::kDict) refuse("its args are no JSON object");
+  return args == nullptr ? nullptr : args->find(key);
 }
 
-// value.get(key); nullptr: no such key.
-const Value* get(const Value& value, std::string_view key) {
-  if (value.kind != Kind::kDict) throw_no_attribute(python::type_name(value), "get");
-  return value.find(key);
+bool has_text(const Value& event, std::string_view key, std::string_view text) {
+  const Value* value = event.find(key);
+  return value != nullptr && value->is_text(text);
 }
 
-// value[key]
-const Value& item(const Value& value, std::string_view key) {
-  if (const Value* found = value.find(key)) return *found;
-  throw python::failure("KeyError", python::repr(key));
+// Whether the event names a process as the one of the model.
+bool names_model(const Value& event) {
+  if (!has_text(event, "ph", "M") || !has_text(event, "name", "process_name")) return false;
+  const Value* process = argument(event, "name");
+  if (process != nullptr && process->kind != Kind::kText) refuse("the name of a process is no text");
+  const std::string lower = process == nullptr ? std::string() : ascii_lower(process->text);
+  return lower.find("profiling") != std::string::npos || lower.find("empirical") != std::string::npos;
 }
 
-// value.lower() and the like need a text.
-const std::string& text_for(const Value& value, std::string_view method) {
-  if (value.kind != Kind::kText) throw_no_attribute(python::type_name(value), method);
-  return value.text;
+const Value& pid_of(const Value& event) {
+  const Value* pid = event.find("pid");
+  if (pid == nullptr || pid->is_sequence() || pid->kind == Kind::kDict) refuse("its pid is no number or text");
+  return *pid;
 }
 
-bool has_phase(const Value& event, std::string_view phase) {
-  const Value* ph = get(event, "ph");
-  return ph != nullptr && ph->is_text(phase);
-}
+using EventLoop = std::function<void(const std::function<void(const Value&)>&)>;
 
-// What a loop over trace["traceEvents"] visits.
-std::span<const Value> events_of(const Value& trace) {
-  const Value* events = get(trace, "traceEvents");
-  if (events == nullptr || events->kind == Kind::kList)
-    return events == nullptr ? std::span<const Value>() : events->items;
-  const bool visits_texts = events->kind == Kind::kText || events->kind == Kind::kDict;
-  if (!visits_texts) {
-    throw python::failure("TypeError", fmt::format("'{}' object is not iterable", python::type_name(*events)));
-  }
-  if (events->is_true()) throw_no_attribute("str", "get");
-  return {};
-}
-
-// Of numbers the value counts, not the type; nullopt: not a number.
-std::optional<double> number_of(const Value& value) {
-  if (value.kind == Kind::kBool) return value.flag ? 1 : 0;
-  if (value.kind == Kind::kInt) return std::strtod(value.text.c_str(), nullptr);
-  if (value.kind == Kind::kFloat) return value.number;
-  return std::nullopt;
-}
-
-// a == b of two pids.
-bool equal(const Value& a, const Value& b) {
-  if (a.kind == Kind::kInt && b.kind == Kind::kInt) return a.text == b.text;
-  const auto x = number_of(a);
-  const auto y = number_of(b);
-  if (x || y) return x && y && *x == *y;
-  return a.kind == b.kind && python::repr(a) == python::repr(b);
-}
-
-// The pid of the first process that is named so; nullptr: none, or its pid is null.
-const Value* named_pid(std::span<const Value> events) {
-  for (const Value& event : events) {
-    if (!has_phase(event, "M")) continue;
-    const Value* name = event.find("name");
-    if (name == nullptr || !name->is_text("process_name")) continue;
-    const Value* args = event.find("args");
-    const Value* process = args == nullptr ? nullptr : get(*args, "name");
-    const std::string lower = process == nullptr ? std::string() : ascii_lower(text_for(*process, "lower"));
-    if (lower.find("profiling") == std::string::npos && lower.find("empirical") == std::string::npos) continue;
-    const Value& pid = item(event, "pid");
-    return pid.kind == Kind::kNone ? nullptr : &pid;
-  }
-  return nullptr;
-}
-
-std::vector<Value> pids_of_slices(std::span<const Value> events) {
-  std::vector<Value> pids;
-  std::set<std::string> seen;
-  for (const Value& event : events) {
-    if (!has_phase(event, "X")) continue;
-    const Value& pid = item(event, "pid");
-    if (pid.kind == Kind::kList || pid.kind == Kind::kDict) {
-      throw python::failure("TypeError", fmt::format("unhashable type: '{}'", python::type_name(pid)));
-    }
-    if (!seen.insert(python::repr(pid)).second) continue;
-    const bool known = std::any_of(pids.begin(), pids.end(), [&](const Value& other) { return equal(pid, other); });
-    if (!known) pids.push_back(pid);
-  }
-  return pids;
-}
-
-Value model_pid(std::span<const Value> events, const std::string& path, std::ostream& warnings) {
-  if (const Value* pid = named_pid(events)) return *pid;
-  const std::vector<Value> pids = pids_of_slices(events);
+// The key of the model's pid: of the first process that is named so, unless its pid is null; else of the only one.
+std::string model_pid(const EventLoop& for_each, const std::string& path, std::ostream& warnings) {
+  const Value* named = nullptr;
+  for_each([&](const Value& event) {
+    if (named == nullptr && names_model(event)) named = &pid_of(event);
+  });
+  if (named != nullptr && named->kind != Kind::kNone) return key_of(*named);
+  std::map<std::string, std::string> pids;  // what is printed, by key
+  for_each([&](const Value& event) {
+    if (has_text(event, "ph", "X")) pids.try_emplace(key_of(pid_of(event)), str(pid_of(event)));
+  });
   if (pids.size() != 1) {
-    throw python::failure(
-        "ValueError", fmt::format("Cannot identify profiling PID in {}. Found PIDs: {}", path, python::set_text(pids)));
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: no process is named as profiling or empirical, and slices have {} pids: {}",
+                            printable_path(path), pids.size(), fmt::join(std::views::values(pids), ", ")));
   }
-  warnings << fmt::format("Warning: profiling PID not found by name in {}, using sole PID {}\n", path,
-                          python::str(pids[0]));
-  return pids[0];
-}
-
-[[noreturn]] void throw_unsupported(std::string_view operation, std::string_view left, std::string_view right) {
-  throw python::failure("TypeError",
-                        fmt::format("unsupported operand type(s) for {}: '{}' and '{}'", operation, left, right));
-}
-
-// What `operation` takes for a number.
-double operand(const Value& value, std::string_view operation) {
-  const auto number = number_of(value);
-  if (!number) {
-    if (operation == "/") throw_unsupported(operation, python::type_name(value), "int");
-    throw_unsupported(operation, "float", python::type_name(value));
-  }
-  if (value.kind == Kind::kInt && std::isinf(*number)) {
-    throw python::failure("OverflowError", operation == "/" ? "integer division result too large for a float"
-                                                            : "int too large to convert to float");
-  }
-  return *number;
+  const auto& [key, pid] = *pids.begin();
+  warnings << fmt::format("Warning: profiling PID not found by name in {}, using sole PID {}\n", path, pid);
+  return key;
 }
 
 struct SubKernel {
@@ -154,40 +80,18 @@ struct SubKernel {
 
 // Empty: the event does not say.
 std::vector<SubKernel> sub_kernels_of(const Value* given) {
-  using python::LiteralKind;
   if (given == nullptr || given->kind != Kind::kText) return {};
   const auto literal = python::parse_literal(given->text);
-  if (!literal || literal->kind != LiteralKind::kList) return {};
-  const auto is_pair = [](const python::Literal& x) {
-    return (x.kind == LiteralKind::kList || x.kind == LiteralKind::kTuple) && x.items.size() == 2;
-  };
+  if (!literal || literal->kind != Kind::kList) return {};
+  const auto is_pair = [](const Value& x) { return x.is_sequence() && x.items.size() == 2; };
   if (!std::all_of(literal->items.begin(), literal->items.end(), is_pair)) return {};
   std::vector<SubKernel> out;
-  for (const python::Literal& pair : literal->items) {
-    const python::Literal& name = pair.items[0];
-    const python::Literal& us = pair.items[1];
-    if (!python::is_hashable(name)) {
-      throw python::failure("TypeError", fmt::format("unhashable type: '{}'", python::type_name(name)));
-    }
-    if (us.kind < LiteralKind::kBool || us.kind > LiteralKind::kFloat) {
-      throw_unsupported("+=", "float", python::type_name(us));
-    }
-    if (name.kind != LiteralKind::kText) throw_unsupported("<", python::type_name(name), "str");
-    out.push_back({name.text, us.number});
+  for (const Value& pair : literal->items) {
+    const bool fits = pair.items[0].kind == Kind::kText && pair.items[1].is_number();
+    if (!fits) refuse("its sub_kernel_durations are no pairs of a name and a number");
+    out.push_back({pair.items[0].text, pair.items[1].number});
   }
   return out;
-}
-
-// Names separated by commas.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view name = python::strip(text.substr(at, end - at));
-    if (!name.empty()) names.emplace_back(name);
-    at = end + 1;
-  }
-  return names;
 }
 
 class ModelReader {
@@ -195,28 +99,30 @@ class ModelReader {
   explicit ModelReader(const OpMapping& mapping) : mapping_(mapping) {}
 
   void add(const Value& event) {
-    const std::string& op = text_for(item(event, "name"), "replace");
+    const Value* name = event.find("name");
+    if (name == nullptr || name->kind != Kind::kText) refuse("its name is no text");
+    const std::string& op = name->text;
     const Value* dur = event.find("dur");
-    const Value* args = event.find("args");
-    if (mapping_.root_type() != "dict") throw_no_attribute(mapping_.root_type(), "get");
     const OpMappingEntry* entry = mapping_.find(op);
     if (entry != nullptr && entry->zero_cost) return;
-    const Value* kernel = args == nullptr ? nullptr : get(*args, "kernel_type");
+    const Value* kernel = argument(event, "kernel_type");
     if (kernel != nullptr && kernel->is_true() && !kernel->is_text("?")) {
-      add_hit(op, python::str(*kernel), dur, args->find("sub_kernel_durations"));
+      if (kernel->kind == Kind::kList || kernel->kind == Kind::kDict) refuse("its kernel_type is no text");
+      add_hit(op, str(*kernel), dur, argument(event, "sub_kernel_durations"));
     } else {
       const std::string& type = entry == nullptr || entry->kernel_type.empty() ? op : entry->kernel_type;
       ModelTotal& total = touch(type, op);
       ++total.misses;
-      total.us += duration(dur, "+=");
+      total.us += duration(dur);
     }
   }
 
   [[nodiscard]] ModelTotals take() { return std::move(totals_); }
 
  private:
-  static double duration(const Value* dur, std::string_view operation) {
-    return dur == nullptr ? 0 : operand(*dur, operation);
+  static double duration(const Value* dur) {
+    if (dur != nullptr && !dur->is_number()) refuse("its dur is no number");
+    return dur == nullptr ? 0 : dur->number;
   }
 
   ModelTotal& touch(std::string_view type, std::string_view op) {
@@ -237,12 +143,12 @@ class ModelReader {
     const std::vector<SubKernel> parts = sub_kernels_of(sub_kernels);
     for (const SubKernel& part : parts) hit(part.name, op, part.us);
     if (!parts.empty()) return;
-    const std::vector<std::string> names = names_in(kernel);
-    const double each = names.empty() ? 0 : duration(dur, "/") / static_cast<double>(names.size());
+    const std::vector<std::string> names = kernel_types_in(kernel);
+    const double each = names.empty() ? 0 : duration(dur) / static_cast<double>(names.size());
     for (const std::string& name : names) hit(name, op, each);
     const bool counts_all_reduce = ascii_lower(op).find("all_reduce") != std::string::npos &&
-                                   std::find(names.begin(), names.end(), kAllReduce) == names.end();
-    if (counts_all_reduce) hit(kAllReduce, op, 0);
+                                   std::find(names.begin(), names.end(), kAllReduceKernel) == names.end();
+    if (counts_all_reduce) hit(kAllReduceKernel, op, 0);
   }
 
   const OpMapping& mapping_;
@@ -252,16 +158,20 @@ class ModelReader {
 }  // namespace
 
 ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
-  const Value trace = python::read_json(python::read_text(path));
-  const std::span<const Value> events = events_of(trace);
-  const Value pid = model_pid(events, path, warnings);
-  const Value none;
+  const Value trace = python::read_json_file(path);
+  const Value none = python::list({});
+  const Value* given = trace.find("traceEvents");
+  const Value& events = given == nullptr ? none : *given;
+  const EventLoop for_each = [&](const std::function<void(const Value&)>& visit) {
+    for_each_event(events, printable_path(path), visit);
+  };
+  const std::string pid = model_pid(for_each, path, warnings);
   ModelReader reader(mapping);
-  for (const Value& event : events) {
-    if (!has_phase(event, "X")) continue;
+  for_each([&](const Value& event) {
+    if (!has_text(event, "ph", "X")) return;
     const Value* own = event.find("pid");
-    if (equal(own == nullptr ? none : *own, pid)) reader.add(event);
-  }
+    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
+  });
   return reader.take();
 }
 

@@ -21,7 +21,7 @@ struct ModelTotal {
 };
 using ModelTotals = std::map<std::string, ModelTotal, std::less<>>;  // by kernel type
 
-// `warnings`: what the original prints to standard error. Throws python::failure().
+// `warnings`: what the original prints to standard error. Throws Error{kInput}.
 ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings);
 
 }  // namespace tracedb::msmodeling

@@ -19,8 +19,8 @@ struct Options {
   std::string output = "results/op_comparison.json";
 };
 
-// Prints the tables to `out` and warnings to `warnings`, and writes the JSON file. Throws python::failure() where the
-// original ends with a traceback; what was printed until then stays printed.
-void run(const Options& options, std::ostream& out, std::ostream& warnings);
+// Prints the tables to `out` and warnings to `warnings`; returns the text of the JSON file. Throws Error{kInput}; what
+// was printed until then stays printed.
+std::string run(const Options& options, std::ostream& out, std::ostream& warnings);
 
 }  // namespace tracedb::msmodeling

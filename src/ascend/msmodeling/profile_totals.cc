@@ -9,54 +9,49 @@
 #include <utility>
 #include <vector>
 
-#include "base/python/failure.h"
-#include "base/python/number.h"
-#include "base/python/text.h"
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
+#include "base/text/decimal.h"
+#include "base/text/utf8.h"
 
 namespace tracedb::msmodeling {
 namespace {
 
-constexpr std::size_t kLongestField = 131072;  // characters, of Python's csv module
-
-// What row.get(name, otherwise) gives; nullopt: None, which a row has where it is too short.
-class DictRow {
+class TableRow {
  public:
-  DictRow(const CsvHeader& header, const CsvRecord& record) : header_(header), record_(record) {}
+  TableRow(const std::string& path, const CsvHeader& header, const CsvRecord& record)
+      : path_(path), header_(header), record_(record) {}
 
-  [[nodiscard]] std::optional<std::string_view> get(std::string_view name, std::string_view otherwise) const {
+  // Without white space; `otherwise` where the table has no such column.
+  [[nodiscard]] std::string_view text(std::string_view name, std::string_view otherwise) const {
     const auto column = header_.find({name});
-    return column ? record_.field(*column) : std::optional(otherwise);
+    const auto text = column ? record_.field(*column) : std::optional(otherwise);
+    if (!text) refuse(fmt::format("no cell for the column '{}'", name));
+    return trim_space(*text);
   }
 
-  // row.get(name, otherwise).strip()
-  [[nodiscard]] std::string_view stripped(std::string_view name, std::string_view otherwise) const {
-    const auto text = get(name, otherwise);
-    if (!text) throw python::failure("AttributeError", "'NoneType' object has no attribute 'strip'");
-    return python::strip(*text);
-  }
-
-  // float(row.get(name, 0))
   [[nodiscard]] double number(std::string_view name) const {
-    const auto text = get(name, "0");
-    if (!text) {
-      throw python::failure("TypeError", "float() argument must be a string or a real number, not 'NoneType'");
-    }
-    if (const auto value = python::to_float(*text)) return *value;
-    throw python::failure("ValueError", "could not convert string to float: " + python::repr(*text));
+    const std::string_view cell = text(name, "0");
+    const auto value = parse_double(cell);
+    if (!value) refuse(fmt::format("{} '{}' is no number", name, valid_utf8(cell).text));
+    return *value;
+  }
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw Error(ErrorCode::kInput, fmt::format("{}, line {}: {}", printable_path(path_), record_.line, what));
   }
 
  private:
+  const std::string& path_;
   const CsvHeader& header_;
   const CsvRecord& record_;
 };
 
-// int(float(text)), a double for want of limits; 0 where that is a ValueError.
+// int(float(text)), a double for want of limits; 0 where it is no number.
 double start_key(std::string_view text) {
-  const auto start = python::to_float(text);
-  if (!start || std::isnan(*start)) return 0;
-  if (std::isinf(*start)) throw python::failure("OverflowError", "cannot convert float infinity to integer");
-  return std::trunc(*start) + 0.0;  // one zero
+  return std::trunc(parse_double(text).value_or(0)) + 0.0;  // one zero
 }
 
 class Collectives {
@@ -81,37 +76,25 @@ class Collectives {
   std::vector<std::pair<std::string, double>> groups_;  // in the order of their first rows
 };
 
-void check_fields(const CsvRecord& record) {
-  for (const std::string_view field : record.fields) {
-    if (field.size() <= kLongestField) continue;
-    std::size_t characters = 0;
-    for (std::size_t at = 0; at < field.size(); ++characters) python::next_code_point(field, at);
-    if (characters <= kLongestField) continue;
-    throw python::failure("_csv.Error", fmt::format("field larger than field limit ({})", kLongestField));
-  }
-}
-
 }  // namespace
 
 ProfileTotals read_profile(const std::string& path) {
-  const std::string text = python::read_text(path);
-  const auto source = memory_byte_source(text);
+  const auto source = open_byte_source(path);
   CsvReader reader(*source, {.byte_order_mark = ByteOrderMark::kKeep, .unclosed_quote = UnclosedQuote::kEndsWithFile});
   CsvRecord record;
   ProfileTotals totals;
   if (!reader.next(record)) return totals;
-  check_fields(record);
   const CsvHeader header(record.fields);
   Collectives collectives;
   while (reader.next(record)) {
-    check_fields(record);
     if (record.fields.empty()) continue;
-    const DictRow row(header, record);
-    const std::string_view type = row.stripped("Type", "");
+    const TableRow row(path, header, record);
+    const std::string_view type = row.text("Type", "");
     if (type.empty()) continue;
+    if (valid_utf8(type).replaced > 0) row.refuse("the type is no UTF-8");
     const double us = row.number("Duration(us)");
     if (type.starts_with("hcom_")) {
-      collectives.add(start_key(row.stripped("Start Time(us)", "0")), type, us);
+      collectives.add(start_key(row.text("Start Time(us)", "0")), type, us);
     } else if (!type.ends_with("AicpuKernel")) {
       ProfileTotal& total = totals[std::string(type)];
       total.us += us;

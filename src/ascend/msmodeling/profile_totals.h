@@ -14,7 +14,7 @@ struct ProfileTotal {
 using ProfileTotals = std::map<std::string, ProfileTotal, std::less<>>;  // by kernel type
 
 // Rows of collectives ("hcom_...") of one type that start in the same microsecond, as a binary64 has it, are one: the
-// longest. Throws python::failure().
+// longest. Throws Error{kInput}.
 ProfileTotals read_profile(const std::string& path);
 
 }  // namespace tracedb::msmodeling

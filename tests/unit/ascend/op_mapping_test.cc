@@ -74,7 +74,7 @@ TEST_CASE("op mapping: anchors and merge keys") {
 
 TEST_CASE("op mapping: what is no mapping") {
   CHECK(OpMapping::parse("", "m.yaml", OpMapping::kAuto).size() == 0);
-  CHECK(OpMapping::parse("[a]", "m.yaml", OpMapping::kTop).root_type() == "list");
+  CHECK_THROWS_WITH_AS(OpMapping::parse("[a]", "m.yaml", OpMapping::kTop), "m.yaml: no mapping of operators", Error);
   const OpMapping mapping = OpMapping::parse("a: text\nb: {}\nc: null\nd: [1]\n", "m.yaml", OpMapping::kAuto);
   for (const char* op : {"a", "b", "c", "d"}) CHECK(mapping.find(op) == nullptr);
   CHECK_THROWS_AS(OpMapping::parse("a: [1", "m.yaml", OpMapping::kAuto), Error);

@@ -15,7 +15,6 @@
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
-#include "trace_query/python_arguments.h"
 
 namespace tracedb {
 namespace {
@@ -184,13 +183,6 @@ void print(const CommandLine& line, const AieRequest& request, const std::vector
   output.finish();
 }
 
-int run_compat(const CompatArguments& compat) {
-  const std::vector<std::string> known = {"stream"};
-  if (compat.name == known.front()) return run_aie_stream(compat.rest);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--compat {}: there is stream{}", compat.name, did_you_mean(compat.name, known)));
-}
-
 void add_aie_options(CommandLine& line) {
   using Kind = OptionKind;
   line.add("tile", Kind::kValue, "only tiles of this name; * matches any text, ? one character");
@@ -223,11 +215,11 @@ void add_aie_options(CommandLine& line) {
 }
 
 int run_aie(std::span<const std::string> args) {
-  const auto asks_help = [](const std::string& arg) {
-    return arg == "--help" || arg == "-h" || arg == kCompleteOption;
-  };
-  const auto compat = compat_arguments(args);
-  if (compat && std::none_of(compat->rest.begin(), compat->rest.end(), asks_help)) return run_compat(*compat);
+  const auto any = [&](auto is) { return std::any_of(args.begin(), args.end(), is); };
+  const bool compat = any([](const std::string& arg) { return arg == "--compat" || arg.starts_with("--compat="); });
+  const bool asks =
+      any([](const std::string& arg) { return arg == "--help" || arg == "-h" || arg == kCompleteOption; });
+  if (compat && !asks) return run_aie_stream(args);
   CommandLine line(kAieCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   add_aie_options(line);
   if (!line.parse(args)) return 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/output_file.h"
 
 namespace tracedb {
 namespace {
@@ -306,12 +308,14 @@ int run_msmodeling(const CommandLine& line) {
   options.trace_dir = line.text("trace-dir").value_or(options.trace_dir);
   options.data_dir = line.text("data-dir").value_or(options.data_dir);
   options.output = line.text("output").value_or(options.output);
-  const auto error = catch_error([&] { msmodeling::run(options, std::cout, std::cerr); });
-  std::cout.flush();
-  if (!error) return 0;
-  if (error->code() != ErrorCode::kAnswerIsNo) throw *error;
-  std::cerr << error->what() << '\n';
-  return static_cast<int>(error->code());
+  const std::string json = msmodeling::run(options, std::cout, std::cerr);
+  std::error_code ignored;  // OutputFile says it
+  std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
+  OutputFile file(options.output);
+  file.stream() << json;
+  file.finish();
+  std::cout << "\nSaved to " << options.output << std::endl;
+  return 0;
 }
 
 void add_model_options(CommandLine& line) {

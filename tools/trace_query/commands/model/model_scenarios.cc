@@ -12,7 +12,7 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
-#include "base/python/json_reader.h"
+#include "base/python/json.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
@@ -163,17 +163,12 @@ std::vector<ScenarioRequest> requested_scenarios(const CommandLine& line) {
 double passes_of(const ScenarioRequest& request, const CommandLine& line) {
   if (request.passes) return *request.passes;
   if (!request.m6.empty()) {
-    const std::string text = read_small_file(request.m6);
-    python::Value m6;
-    if (const auto error = catch_error([&] { m6 = python::read_json(text); })) {
-      throw Error(ErrorCode::kInput, fmt::format("{}: not JSON: {}", printable_path(request.m6), error->what()));
-    }
     using python::Kind;
+    const python::Value m6 = python::read_json_file(request.m6);
     const python::Value* passes = m6.find("n_forward_passes");
     if (passes == nullptr) return 1;
     const std::string what = printable_path(request.m6) + ": n_forward_passes";
-    if (passes->kind == Kind::kInt) return positive(what, passes->text);
-    if (passes->kind == Kind::kFloat) return positive(what, fmt::format("{}", passes->number));
+    if (passes->kind == Kind::kInt || passes->kind == Kind::kFloat) return positive(what, str(*passes));
     throw Error(ErrorCode::kInput, what + " is no number");
   }
   const auto given = line.text("passes");
