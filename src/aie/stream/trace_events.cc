@@ -101,7 +101,9 @@ std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector
 
 std::vector<ProcessEvents> read_trace_events(const std::string& file) {
   Events events;
-  for_each_event(python::read_json_file(file), printable_path(file), [&](const Value& event) { events.add(event); });
+  const std::string name = printable_path(file);
+  require_list(python::read_json_file(file, python::numbered_events(name, [&](const Value& e) { events.add(e); })),
+               name);
   return events.take();
 }
 

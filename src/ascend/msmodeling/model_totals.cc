@@ -50,7 +50,7 @@ const Value& pid_of(const Value& event) {
   return *pid;
 }
 
-using EventLoop = std::function<void(const std::function<void(const Value&)>&)>;
+using EventLoop = std::function<void(const python::EventVisit&)>;
 
 // The key of the model's pid: of the first process that is named so, unless its pid is null; else of the only one.
 std::string model_pid(const EventLoop& for_each, const std::string& path, std::ostream& warnings) {
@@ -162,8 +162,9 @@ ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::o
   const Value none = python::list({});
   const Value* given = trace.find("traceEvents");
   const Value& events = given == nullptr ? none : *given;
-  const EventLoop for_each = [&](const std::function<void(const Value&)>& visit) {
-    for_each_event(events, printable_path(path), visit);
+  require_list(events, printable_path(path));
+  const EventLoop for_each = [&](const python::EventVisit& visit) {
+    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
   };
   const std::string pid = model_pid(for_each, path, warnings);
   ModelReader reader(mapping);

@@ -26,14 +26,20 @@ Value number_of(json::number number) {
 
 // Throws simdjson_error.
 template <class Source>
-Value value_of(Source& source, int depth) {
+Value value_of(Source& source, int depth, const EventVisit& element = {}) {
   constexpr int kDeepest = 900;  // Python's own limit is about 990
-  if (depth > kDeepest) throw Error(ErrorCode::kInput, "too many lists and objects within each other");
+  if (depth > kDeepest) throw simdjson::simdjson_error(simdjson::DEPTH_ERROR);
   Value out;
   switch (json::json_type(source.type())) {
     case json::json_type::array:
       out.kind = Kind::kList;
-      for (json::value item : json::array(source.get_array())) out.items.push_back(value_of(item, depth + 1));
+      for (json::value item : json::array(source.get_array())) {
+        if (element) {
+          element(value_of(item, depth + 1));
+        } else {
+          out.items.push_back(value_of(item, depth + 1));
+        }
+      }
       break;
     case json::json_type::object:
       out.kind = Kind::kDict;
@@ -148,7 +154,7 @@ class Writer {
 
 }  // namespace
 
-Value read_json(std::string text, std::string_view name) {
+Value read_json(std::string text, std::string_view name, const EventVisit& element) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   json::parser parser;
   json::document document;
@@ -159,33 +165,37 @@ Value read_json(std::string text, std::string_view name) {
   }
   Value value;
   const auto error = catch_error([&] {
-    value = value_of(document, 0);
-    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
-      throw Error(ErrorCode::kInput, "text behind its end");
+    value = value_of(document, 0, element);
+    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+      throw simdjson::simdjson_error(simdjson::TRAILING_CONTENT);
+    }
   });
   if (!error) return value;
+  if (error->code() != ErrorCode::kResource) throw *error;  // of element()
   const char* at = nullptr;
   const bool is_known = document.current_location().get(at) == simdjson::SUCCESS;
   const std::size_t byte = is_known ? static_cast<std::size_t>(at - text.data()) : text.size();
   throw Error(ErrorCode::kInput, fmt::format("{}: not JSON, about byte {}: {}", name, byte, error->what()));
 }
 
-Value read_json_file(const std::string& path) {
+Value read_json_file(const std::string& path, const EventVisit& element) {
   constexpr std::size_t kLargest = std::size_t{4095} << 20U;  // of what simdjson takes
-  return read_json(read_small_file(path, kLargest), printable_path(path));
+  return read_json(read_small_file(path, kLargest), printable_path(path), element);
 }
 
-void for_each_event(const Value& events, std::string_view path, const std::function<void(const Value&)>& visit) {
-  if (events.kind != Kind::kList) throw Error(ErrorCode::kInput, fmt::format("{}: no list of events", path));
-  std::size_t number = 0;
-  for (const Value& event : events.items) {
+EventVisit numbered_events(std::string_view path, EventVisit visit) {
+  return [path = std::string(path), visit = std::move(visit), number = 0](const Value& event) mutable {
     ++number;
     const auto error = catch_error([&] {
       if (event.kind != Kind::kDict) throw Error(ErrorCode::kInput, "no JSON object");
       visit(event);
     });
     if (error) throw Error(error->code(), fmt::format("{}: event {}: {}", path, number, error->what()));
-  }
+  };
+}
+
+void require_list(const Value& events, std::string_view path) {
+  if (events.kind != Kind::kList) throw Error(ErrorCode::kInput, fmt::format("{}: no list of events", path));
 }
 
 std::string to_json(const Value& value, NonAscii non_ascii) {

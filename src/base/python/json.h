@@ -12,14 +12,19 @@
 
 namespace tracedb::python {
 
-// `name` is for messages. Throws Error{kInput}: no JSON by RFC 8259, where; so NaN and integers beyond 64 bits, which
-// Python takes, are none.
-Value read_json(std::string text, std::string_view name);
-Value read_json_file(const std::string& path);
+using EventVisit = std::function<void(const Value&)>;
 
-// Calls visit(event) for each element of `events`, the list in the file `path`. Throws Error{kInput}: it is no list, or
-// an element is no dict; what visit() throws gets the file and the element's number, from 1.
-void for_each_event(const Value& events, std::string_view path, const std::function<void(const Value&)>& visit);
+// `name` is for messages. With `element`, the elements of a document that is a list go there one by one, and the list
+// that is returned stays empty. Throws what element() throws, and Error{kInput}: no JSON by RFC 8259, where; so NaN and
+// integers beyond 64 bits, which Python takes, are none.
+Value read_json(std::string text, std::string_view name, const EventVisit& element = {});
+Value read_json_file(const std::string& path, const EventVisit& element = {});
+
+// visit() for the events of the file `path`, one after the other: its errors get the file and the number of the event,
+// from 1. Throws Error{kInput}: an event is no dict.
+EventVisit numbered_events(std::string_view path, EventVisit visit);
+// Throws Error{kInput}: `events` of the file `path` are no list.
+void require_list(const Value& events, std::string_view path);
 
 enum class NonAscii : std::uint8_t { kEscaped, kRaw };  // ensure_ascii
 

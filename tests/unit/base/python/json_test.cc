@@ -73,17 +73,22 @@ TEST_CASE("python: what is no JSON is said with the place") {
     CHECK(failed->code() == ErrorCode::kInput);
     CHECK(std::string(failed->what()).starts_with("x.json: not JSON"));
   }
-  CHECK(std::string(catch_error([] { read_json("[1, nul]", "x"); })->what()).find("about byte 4") != std::string::npos);
+  const auto failed = catch_error([] { read_json("[1, nul]", "x"); });
+  REQUIRE(failed);
+  CHECK(std::string(failed->what()).starts_with("x: not JSON, about byte 4: "));
   CHECK(read_json(std::string(500, '[') + std::string(500, ']'), "x").kind == Kind::kList);
 }
 
 TEST_CASE("python: events are named by file and number where something is wrong") {
-  const Value events = read_json("[{}, 3]", "x");
   std::size_t seen = 0;
-  const auto failed = catch_error([&] { for_each_event(events, "x.json", [&](const Value&) { ++seen; }); });
+  const auto visit = [&](const Value&) { ++seen; };
+  const auto failed = catch_error([&] { read_json("[{}, 3]", "x", numbered_events("x.json", visit)); });
   CHECK(seen == 1);
   REQUIRE(failed);
   CHECK(std::string(failed->what()) == "x.json: event 2: no JSON object");
+  const Value list = read_json("[{}, {}]", "x", numbered_events("x.json", visit));
+  CHECK(seen == 3);
+  CHECK((list.kind == Kind::kList && list.items.empty()));
 }
 
 }  // namespace tracedb::python

@@ -52,10 +52,10 @@ int run_aie_stream(std::span<const std::string> args) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("--compat {}: there is stream{}", program, did_you_mean(program, known)));
   }
+  const stream::Options options = read_options(line);
   if (!line.positional().empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("--compat stream: {} is no option of it", line.positional().front()));
   }
-  const stream::Options options = read_options(line);
   line.set_inputs({options.trace()});
   for (const stream::OutputText& output : postprocess(options)) {
     OutputFile file(output.path);
