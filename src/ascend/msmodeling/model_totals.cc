@@ -1,11 +1,9 @@
 #include "ascend/msmodeling/model_totals.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -64,9 +62,11 @@ std::string model_pid(const EventLoop& for_each, const std::string& path, std::o
     if (has_text(event, "ph", "X")) pids.try_emplace(key_of(pid_of(event)), str(pid_of(event)));
   });
   if (pids.size() != 1) {
+    std::string found;
+    for (const auto& [key, pid] : pids) found += (found.empty() ? "" : ", ") + pid;
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: no process is named as profiling or empirical, and slices have {} pids: {}",
-                            printable_path(path), pids.size(), fmt::join(std::views::values(pids), ", ")));
+                            printable_path(path), pids.size(), found));
   }
   const auto& [key, pid] = *pids.begin();
   warnings << fmt::format("Warning: profiling PID not found by name in {}, using sole PID {}\n", path, pid);

@@ -21,7 +21,10 @@ Value number_of(json::number number) {
   if (number.is_int64()) return integer(number.get_int64());
   if (!number.is_uint64()) return real(number.get_double());
   const std::uint64_t large = number.get_uint64();
-  return {.kind = Kind::kInt, .number = static_cast<double>(large), .text = std::to_string(large)};
+  Value out = real(static_cast<double>(large));
+  out.kind = Kind::kInt;
+  out.text = std::to_string(large);
+  return out;
 }
 
 // Throws simdjson_error.

@@ -18,13 +18,42 @@ bool Value::is_true() const {
   return kind == Kind::kText ? !text.empty() : number != 0 || !items.empty() || !members.empty();
 }
 
-Value integer(std::int64_t number) {
-  return {.kind = Kind::kInt, .number = static_cast<double>(number), .text = std::to_string(number)};
+namespace {
+
+Value with_number(Kind kind, double number) {
+  Value out;
+  out.kind = kind;
+  out.number = number;
+  return out;
 }
-Value real(double number) { return {.kind = Kind::kFloat, .number = number}; }
-Value text(std::string_view text) { return {.kind = Kind::kText, .text = std::string(text)}; }
-Value list(std::vector<Value> items) { return {.kind = Kind::kList, .items = std::move(items)}; }
-Value dict(std::vector<Member> members) { return {.kind = Kind::kDict, .members = std::move(members)}; }
+
+}  // namespace
+
+Value integer(std::int64_t number) {
+  Value out = with_number(Kind::kInt, static_cast<double>(number));
+  out.text = std::to_string(number);
+  return out;
+}
+
+Value real(double number) { return with_number(Kind::kFloat, number); }
+
+Value text(std::string_view text) {
+  Value out = with_number(Kind::kText, 0);
+  out.text = text;
+  return out;
+}
+
+Value list(std::vector<Value> items) {
+  Value out = with_number(Kind::kList, 0);
+  out.items = std::move(items);
+  return out;
+}
+
+Value dict(std::vector<Member> members) {
+  Value out = with_number(Kind::kDict, 0);
+  out.members = std::move(members);
+  return out;
+}
 
 std::string float_text(double number) {
   const std::string text = fmt::format("{}", number);

@@ -14,10 +14,10 @@ struct Member;
 
 struct Value {
   Kind kind = Kind::kNone;
-  double number = 0;                 // of kBool, kInt, kFloat
-  std::string text = {};             // of kText; of kInt its decimal digits
-  std::vector<Value> items = {};     // of kList, kTuple
-  std::vector<Member> members = {};  // of kDict, in the document's order, also of equal keys
+  double number = 0;            // of kBool, kInt, kFloat
+  std::string text;             // of kText; of kInt its decimal digits
+  std::vector<Value> items;     // of kList, kTuple
+  std::vector<Member> members;  // of kDict, in the document's order, also of equal keys
 
   // nullptr: no dict, or it has no such key. The last of equal keys counts.
   [[nodiscard]] const Value* find(std::string_view key) const;
