@@ -1,5 +1,5 @@
 """`aie --compat stream` against everything the stream project's program wrote for recorded cases: files, standard output
-and exit code byte for byte, and the last line of standard error where it failed."""
+and exit code byte for byte. In all of these cases it succeeds; texts of Python are no result and differ."""
 import json
 import shlex
 import subprocess
@@ -31,8 +31,7 @@ def check(case):
                                 capture_output=True, check=False)
         equal(result.stdout, (expected / "stdout.txt").read_bytes(), "standard output")
         equal(result.returncode, int((expected / "exit_code").read_text()), "exit code")
-        last = (expected / "stderr.txt").read_bytes().splitlines()[-1:]
-        equal(result.stderr.splitlines()[-1:], last, "last line of standard error")
+        equal(result.stderr, (expected / "stderr.txt").read_bytes(), "standard error")
         names = {path.name for path in expected.iterdir()} - set(ABOUT_THE_RUN)
         equal({path.name for path in trace.parent.iterdir()} - {trace.name}, names, "files")
         for name in sorted(names):
