@@ -1,7 +1,6 @@
 #!/bin/sh
 # From nothing to a first answer: installs packages, builds the programs, makes a synthetic pair of traces (or takes the
-# traces named as arguments), indexes them, and compares two or shows what is inside one. Then it builds the programs
-# once more, optimized: the first answer need not wait for that.
+# traces named as arguments), indexes them, and compares two or shows what is inside one.
 set -eu
 
 script=$(readlink -f "$0")
@@ -64,50 +63,19 @@ show_progress() {
   [ ! -t 2 ] || printf '\r%-76s\r' '' >&2
 }
 
-# A folder that is configured already, perhaps with tests, stays as it is.
-configure() {
-  if [ ! -e build/release/build.ninja ]; then
-    cmake --preset programs -DTRACEDB_OPTIMIZE=OFF
-  fi
-}
-
-configure_optimized() {
-  cmake -DTRACEDB_OPTIMIZE=ON build/release
-}
-
-# The first build of this script, or of a run of it that was stopped before the second.
-lacks_optimization() {
-  grep -q '^TRACEDB_OPTIMIZE:BOOL=OFF$' "$root/build/release/CMakeCache.txt"
-}
-
-# build PREPARE TARGET...: runs that function, then builds. Fails with the end of the log shown.
+# A folder that is configured already, perhaps with tests, stays as it is. Fails with the end of the log shown.
 build() {
-  rm -f "$log.ok"
-  prepare=$1
-  shift
-  { cd "$root" && "$prepare" && cmake --build build/release -j "$(nproc)" --target "$@" && touch "$log.ok"; } 2>&1 |
-    show_progress
+  rm -f "$log" "$log.ok"
+  {
+    cd "$root"
+    [ -e build/release/build.ninja ] || cmake --preset programs
+    cmake --build build/release -j "$(nproc)" --target programs && touch "$log.ok"
+  } 2>&1 | show_progress
   if [ ! -e "$log.ok" ]; then
     tail -n 40 "$log" >&2
-    return 1
+    refuse 1 "the build failed; the whole log is $log"
   fi
   rm -f "$log.ok"
-}
-
-give_up_optimizing() {
-  (cd "$root" && cmake -DTRACEDB_OPTIMIZE=OFF build/release >>"$log" 2>&1) || true
-}
-
-# All that can be installed. The programs of the first build stay where this fails, and the next run begins with them.
-build_optimized() {
-  printf '\nNow optimizing the programs; the ones built already can be used meanwhile, but are slower.\n' >&2
-  trap 'give_up_optimizing; exit 130' INT TERM
-  if build configure_optimized programs; then
-    printf 'Done. To install them, with manual pages and completion: cmake --install %s\n' "$root/build/release" >&2
-    return
-  fi
-  give_up_optimizing
-  refuse 1 "optimizing failed; the programs work, but are slower; the whole log is $log"
 }
 
 # Shown without the folder of the programs: this is what a user with them on PATH types.
@@ -118,13 +86,9 @@ show() {
 
 check_arguments "$@"
 "$root/tools/install_dependencies.sh" --programs
-programs="trace-ingest trace-query"
-[ $# -gt 0 ] || programs="$programs make-trace"  # with traces of your own, nothing is made up
 mkdir -p "$root/build"
-rm -f "$log"
 echo "Building the programs; log: $log" >&2
-# shellcheck disable=SC2086
-build configure $programs || refuse 1 "the build failed; the whole log is $log"
+build
 PATH=$bin:$PATH
 
 if [ $# -eq 0 ]; then
@@ -158,5 +122,5 @@ Where to go next:
   $more
   trace-query sql $1          # a shell for SQL
   trace-query --help          # every command; README.md answers six questions with them
+  cmake --install $root/build/release   # programs, manual pages and completion
 END
-if lacks_optimization; then build_optimized; fi

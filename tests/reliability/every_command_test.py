@@ -1,4 +1,4 @@
-"""Every command once, on two traces. Built with sanitizers (TRACEDB_BIN=build/asan-quick/bin), a report of theirs is a
+"""Every command once, on two traces. Built with sanitizers (TRACEDB_BIN=build/asan/bin), a report of theirs is a
 failure: the answers are what other tests look at."""
 import os
 import re
