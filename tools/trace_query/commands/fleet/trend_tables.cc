@@ -40,7 +40,7 @@ const TrendPoint& point_at(const TrendSeries& series, std::size_t value) {
 
 std::string date_of(const TrendPoint& point) { return date_text(point.date_ns); }
 
-double median_of(std::vector<double> values) { return median(std::span(values)); }
+double middle_of(std::vector<double> values) { return median(std::span(values)); }
 
 std::string listed(std::span<const double> values) {
   std::string out;
@@ -110,7 +110,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                {what, {"values", listed(values)}, {"runs", values.size()}});
   }
   if (series.changes.empty()) {
-    const double before = median_of({values.begin(), values.end() - 1});
+    const double before = middle_of({values.begin(), values.end() - 1});
     return say(
         "trend.even",
         "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before (median)",
@@ -148,7 +148,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
                         changed ? time_cell(one.changes.back().before) : Cell(),
                         changed          ? time_cell(one.changes.back().after)
                         : values.empty() ? Cell()
-                                         : time_cell(median_of(values)),
+                                         : time_cell(middle_of(values)),
                         change ? Cell(*change) : Cell(), changed ? Cell(one.changes.back().p) : Cell()});
   }
   return out;
