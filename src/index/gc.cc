@@ -29,7 +29,7 @@ bool can_be_rebuilt(const ListedIndex& index) {
          (index.state == IndexState::kStale && index.path == sidecar_path(index.source));
 }
 
-// Only what was opened and found whole is proved to be ours.
+// Delete only files that opened as a complete index; nothing else is known to be ours.
 bool may_go(const ListedIndex& index, const GcOptions& options) {
   if (index.state == IndexState::kForeign || index.state == IndexState::kUnusable) return false;
   return options.orphans || can_be_rebuilt(index);

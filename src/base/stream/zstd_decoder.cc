@@ -9,7 +9,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kFrameHeaderStart = 5;  // what the library wants of a frame before it can say how much it wants
+constexpr std::size_t kFrameHeaderStart = 5;  // bytes that zstd needs to read a frame header
 
 class ZstdDecoder : public StreamDecoder {
  public:

@@ -24,7 +24,7 @@ namespace tracedb {
 enum class ScanType {
   kNumber,  // 64 bits; what is no integer as kUnknown
   kReal,    // a double bit for bit (std::bit_cast); what is no number as kUnknown
-  kId,      // 32 bits; what is no number as 0; what no table of the file can have as an id is damage
+  kId,      // 32-bit id. Not a number: 0. Larger than any table of the file can be: the file is damaged.
   kChoice,  // a text out of a list, as its place in it + 1; others as 0
 };
 
