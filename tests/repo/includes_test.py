@@ -74,7 +74,7 @@ EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}
 # used everywhere.
 LIBRARIES = {
     r"xxh\w*\.h": ["src/base/stream/content_hash.cc"],
-    r"zlib\.h": ["src/base/stream/zlib_decoder.cc", "tools/make_trace/write/text_output.cc"],
+    r"zlib\.h": ["src/base/stream/zlib_decoder.cc", "tools/make_trace/output.cc"],
     r"zstd\w*\.h": ["src/base/stream/zstd_decoder.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],

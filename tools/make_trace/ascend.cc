@@ -1,16 +1,12 @@
-#include "make_trace/ascend.h"
-
-#include <fmt/format.h>
-
 #include <array>
 #include <filesystem>
 #include <map>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.h"
+#include "make_trace/other_traces.h"
+#include "make_trace/output.h"
 #include "make_trace/random.h"
-#include "make_trace/write/text_output.h"
 
 namespace tracedb {
 namespace {
@@ -64,39 +60,39 @@ struct Total {
 
 class AscendWriter {
  public:
-  AscendWriter(const AscendOptions& options, const std::string& folder)
-      : options_(options), model_(folder + "/model.json"), profile_(folder + "/kernel_details.csv") {}
+  AscendWriter(std::uint64_t seed, int passes, const std::string& folder)
+      : seed_(seed), passes_(passes), model_(folder + "/model.json"), profile_(folder + "/kernel_details.csv") {}
 
-  void write() {
-    model_.text(
+  void write(std::int64_t operators) {
+    model_.put(
         "{\"traceEvents\": [\n"
         "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"analytic (PID: 0)\"}},\n"
         "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": {\"name\": \"profiling (PID: 1)\"}}");
-    profile_.text(
+    profile_.put(
         "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"
         "Duration(us),Wait Time(us),Block Dim,Input Shapes\n");
-    for (std::int64_t i = 0; i < options_.operators; ++i) write_operator(i);
-    model_.text("\n]}\n");
+    for (std::int64_t i = 0; i < operators; ++i) write_operator(i);
+    model_.put("\n]}\n");
     model_.close();
     profile_.close();
   }
 
   [[nodiscard]] std::string truth() const {
-    std::string rows;
-    for (const auto& [type, total] : totals_) {
-      rows += fmt::format(
-          "{}\n  {{\"kernel_type\": \"{}\", \"status\": \"{}\", \"model_time\": {}, \"model_count\": {}, "
-          "\"hit_count\": {}, \"profile_time\": {}, \"profile_count\": {}}}",
-          rows.empty() ? "" : ",", type, status_of(total), total.model_ns, total.model_count, total.hits,
-          total.profile_ns, total.profile_count);
-    }
-    return fmt::format(
-        "{{\"passes\": {}, \"kernels\": {}, \"duplicates\": {}, \"duplicate_time\": {}, \"aicpu\": {}, "
-        "\"zero_cost_events\": {},\n \"rows\": [{}]}}\n",
-        options_.passes, kernels_, duplicates_, duplicate_ns_, aicpu_, free_, rows);
+    const auto row = [](const auto& entry) {
+      const auto& [type, total] = entry;
+      return json_object("kernel_type", type, "status", status_of(total), "model_time", total.model_ns, "model_count",
+                         total.model_count, "hit_count", total.hits, "profile_time", total.profile_ns, "profile_count",
+                         total.profile_count);
+    };
+    return fmt::format("{{{},\n \"rows\": {}}}\n",
+                       json_members("passes", passes_, "kernels", kernels_, "duplicates", duplicates_, "duplicate_time",
+                                    duplicate_ns_, "aicpu", aicpu_, "zero_cost_events", free_),
+                       json_list(totals_, row, "\n  ").text);
   }
 
  private:
+  static std::string in_us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / kMicrosecond, ns % kMicrosecond); }
+
   static std::string_view status_of(const Total& total) {
     if (total.model_count == 0) return "PROFILE_ONLY";
     if (total.profile_count == 0) return "MODEL_ONLY";
@@ -105,12 +101,12 @@ class AscendWriter {
   }
 
   void write_operator(std::int64_t number) {
-    const std::uint64_t noise = mix64(options_.seed, static_cast<std::uint64_t>(number));
+    const std::uint64_t noise = mix64(seed_, static_cast<std::uint64_t>(number));
     const auto& planted = kPlanted[static_cast<std::size_t>(number) % kPlanted.size()];
     const std::int64_t us = 1 + uniform(noise, 200);
     write_model(planted, number, us);
-    for (int pass = 0; pass < options_.passes; ++pass) {
-      write_profile(planted, number * options_.passes + pass, us * kMicrosecond + uniform(mix64(noise), 5000));
+    for (int pass = 0; pass < passes_; ++pass) {
+      write_profile(planted, number * passes_ + pass, us * kMicrosecond + uniform(mix64(noise), 5000));
     }
   }
 
@@ -118,56 +114,47 @@ class AscendWriter {
 
   void write_model(const Planted& planted, std::int64_t number, std::int64_t us) {
     const std::int64_t ns = us * kMicrosecond;
+    const std::string type(planted.type), second(planted.second);
     const std::string source = number % 3 == 0 ? "INTERPOLATED" : "MEASURED";
-    const std::string type(planted.type);
+    const bool measured = number / static_cast<std::int64_t>(kPlanted.size()) % 2 == 0;  // every other time
     switch (planted.plan) {
+      case Plan::kUnmodelled:
+      case Plan::kAicpu:
+        return;
       case Plan::kFree:
         ++free_;
-        return event(planted.op, us, "");
-      case Plan::kMiss:
-        predict(type, ns, false);
         return event(planted.op, us, "");
       case Plan::kUnknown:
         predict(std::string(planted.op), ns, false);
         return event(planted.op, us, "");
-      case Plan::kPartial:
-        if (number / static_cast<std::int64_t>(kPlanted.size()) % 2 == 0) break;
-        predict(type, ns, false);
-        return event(planted.op, us, "");
       case Plan::kComposite:
         predict(type, ns / 4, true);
-        predict(std::string(planted.second), ns / 2, true);  // a quarter of the operator is no kernel's
+        predict(second, ns / 2, true);  // a quarter of the operator is no kernel's
         return event(planted.op, us,
-                     fmt::format("\"kernel_type\": \"{0},{1}\", \"source\": \"{2}\", \"composite\": \"True\", "
-                                 "\"sub_kernel_durations\": \"[('{0}', {3}.{4:03}), ('{1}', {5}.{6:03})]\"",
-                                 type, planted.second, source, ns / 4 / kMicrosecond, ns / 4 % kMicrosecond,
-                                 ns / 2 / kMicrosecond, ns / 2 % kMicrosecond));
+                     json_members("kernel_type", type + "," + second, "source", source, "composite", "True",
+                                  "sub_kernel_durations",
+                                  fmt::format("[('{}', {}), ('{}', {})]", type, in_us(ns / 4), second, in_us(ns / 2))));
       case Plan::kEstimated:
         predict(type, (ns + 1) / 2, true);
-        predict(std::string(planted.second), ns / 2, true);
-        return event(planted.op, us,
-                     fmt::format("\"kernel_type\": \"{},{}\", \"source\": \"{}\"", type, planted.second, source));
+        predict(second, ns / 2, true);
+        return event(planted.op, us, json_members("kernel_type", type + "," + second, "source", source));
       case Plan::kTwins:
         predict(type, ns, true);
-        event(planted.op, us, fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\"", type, source));
+        event(planted.op, us, json_members("kernel_type", type, "source", source));
         break;  // and a second one
-      case Plan::kUnmodelled:
-      case Plan::kAicpu:
-        return;
       default:
-        break;
+        if (planted.plan != Plan::kMiss && (planted.plan != Plan::kPartial || measured)) break;
+        predict(type, ns, false);
+        return event(planted.op, us, "");
     }
     predict(type, ns, true);
-    event(planted.op, us,
-          fmt::format("\"kernel_type\": \"{}\", \"source\": \"{}\", \"simulation_shapes\": \"[[16, 5120]]\"", type,
-                      source));
+    event(planted.op, us, json_members("kernel_type", type, "source", source, "simulation_shapes", "[[16, 5120]]"));
   }
 
   void event(std::string_view op, std::int64_t us, const std::string& arguments) {
-    model_.text(
-        fmt::format(",\n{{\"name\": \"{}{}\", \"ph\": \"X\", \"ts\": {}, \"dur\": {}, \"pid\": 1, \"tid\": 0, "
-                    "\"args\": {{{}}}}}",
-                    model_us_ % 2 == 0 ? "torch.ops." : "", op, model_us_, us, arguments));
+    const Json event = json_object("name", fmt::format("{}{}", model_us_ % 2 == 0 ? "torch.ops." : "", op), "ph", "X",
+                                   "ts", model_us_, "dur", us, "pid", 1, "tid", 0, "args", Json{"{" + arguments + "}"});
+    model_.put(",\n", event.text);
     model_us_ += us;
   }
 
@@ -234,16 +221,14 @@ class AscendWriter {
 
   void row(std::string_view name, std::string_view type, std::string_view core, std::string_view stream,
            std::int64_t start, std::int64_t ns) {
-    const auto us = [](std::int64_t value) {
-      return fmt::format("{}.{:03}", value / kMicrosecond, value % kMicrosecond);
-    };
-    const bool has_shapes = core == "AI_CORE";
-    profile_.text(fmt::format("1,0,4294967295,{},{},{},{},dynamic,{},\"{}\t\",{},0.5,24,{}\n", kernels_, stream, name,
-                              type, core, us(start), us(ns), has_shapes ? "\"\"\"16,5120\"\"\"" : "N/A"));
+    profile_.put("1,0,4294967295,", kernels_, ",", stream, ",", name, ",", type, ",dynamic,", core, ",\"",
+                 Thousandths{start}, "\t\",", Thousandths{ns}, ",0.5,24,",
+                 core == "AI_CORE" ? "\"\"\"16,5120\"\"\"" : "N/A", "\n");
     ++kernels_;
   }
 
-  AscendOptions options_;
+  std::uint64_t seed_;
+  int passes_;
   TextOutput model_, profile_;
   std::map<std::string, Total> totals_;  // by kernel type
   std::int64_t model_us_ = 0;
@@ -263,23 +248,17 @@ std::string mapping() {
   return out;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  TextOutput out(path);
-  out.text(text);
-  out.close();
-}
-
 }  // namespace
 
-void write_ascend(const AscendOptions& options, const std::string& folder) {
+void write_ascend(std::uint64_t seed, std::int64_t operators, int passes, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw Error(ErrorCode::kResource, fmt::format("{}: {}", folder, error.message()));
-  AscendWriter writer(options, folder);
-  writer.write();
-  write_text(folder + "/op_mapping.yaml", mapping());
-  write_text(folder + "/m6.json", fmt::format("{{\"n_forward_passes\": {}}}\n", options.passes));
-  write_text(folder + "/truth.json", writer.truth());
+  AscendWriter writer(seed, passes, folder);
+  writer.write(operators);
+  write_file(folder + "/op_mapping.yaml", mapping());
+  write_file(folder + "/m6.json", fmt::format("{{\"n_forward_passes\": {}}}\n", passes));
+  write_file(folder + "/truth.json", writer.truth());
 }
 
 }  // namespace tracedb

@@ -1,11 +1,11 @@
-#include "make_trace/write/text_output.h"
+#include "make_trace/output.h"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 
@@ -59,11 +59,11 @@ TextOutput::TextOutput(const std::string& path) {
 TextOutput::~TextOutput() = default;
 
 void TextOutput::fixed(std::int64_t value, std::int64_t unit, int places) {
-  number(value / unit);
+  piece(value / unit);
   char digits[8] = {'.'};
   std::int64_t rest = value % unit;
   for (int at = places; at > 0; --at, rest /= 10) digits[at] = static_cast<char>('0' + rest % 10);
-  text({digits, static_cast<std::size_t>(places) + 1});
+  piece(std::string_view(digits, static_cast<std::size_t>(places) + 1));
 }
 
 void TextOutput::flush() {
@@ -75,6 +75,12 @@ void TextOutput::flush() {
 void TextOutput::close() {
   flush();
   if (sink_) sink_->close();
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  TextOutput out(path);
+  out.put(text);
+  out.close();
 }
 
 }  // namespace tracedb

@@ -1,14 +1,17 @@
-// What kind of trace to make: plain values, checked and parsed from their text forms here. Fractions and factors are
-// integers in parts per million, so that every time in a trace comes from integer arithmetic alone.
-// Errors: Error{kUsage} naming the option.
+// What kind of trace to make. Fractions and factors are integers in parts per million, so that every time in a trace
+// comes from integer arithmetic alone.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "make_trace/option_table.h"
+#include "shared/word_completion.h"
 
 namespace tracedb {
 
@@ -22,27 +25,26 @@ std::string_view to_text(Dialect dialect);
 std::string_view to_text(StepKind kind);
 std::string_view to_text(ModelKind kind);
 
-constexpr std::int64_t kMillion = 1'000'000;
-
 // "CLASS", "CLASS@LAYER" or "ROLE@LAYER", with a factor where the option takes one.
 struct LayerTarget {
-  std::string name;          // an op class or a kernel role
-  std::optional<int> layer;  // all layers when empty
+  std::string name;                   // an op class or a kernel role
+  std::optional<std::int64_t> layer;  // all layers when empty
   std::int64_t factor_ppm = kMillion;
 };
 
 struct TraceOptions {
+  std::optional<std::string> output, truth, labels;
   std::uint64_t seed = 1;
   Vendor vendor = Vendor::kAmd;
   Dialect dialect = Dialect::kNew;
   ModelKind model = ModelKind::kServe;
   int layers = 24;
-  int second_layers = 0;  // of the second stack of the models that have two
-  int passes = 4;         // of diffusion, in one step
+  int second_layers = 0;                  // of the second stack of the models that have two
+  int passes = 4;                         // of diffusion, in one step
+  std::optional<std::int64_t> operators;  // of a model for Ascend NPUs, which is wanted instead
   int steps = 12;
   std::vector<StepKind> mix;  // repeated cyclically; empty: from the two fractions
-  std::int64_t prefill_ppm = 200'000;
-  std::int64_t mixed_ppm = 0;
+  std::int64_t prefill_ppm = 0, mixed_ppm = 0;
   int batch = 32;
   int prompt_tokens = 1024;
   bool graphs = true;
@@ -57,11 +59,9 @@ struct TraceOptions {
   bool annotations = true;
   std::set<std::string> fusions;
   std::set<std::string> spellings;  // kernels under the names that another library gives them
-  std::vector<LayerTarget> inserts;
-  std::vector<LayerTarget> slow;
-  std::int64_t clock_ppm = kMillion;
+  std::vector<LayerTarget> inserts, slow;
+  std::int64_t clock_ppm = kMillion, jitter_ppm = 0;
   std::int64_t idle_ns = 0;
-  std::int64_t jitter_ppm = 30'000;
   int orphans = 0;  // kernels at the start of the trace whose launch call is missing
   std::int64_t step_gap_ns = 0;
   int gap_calls = 0;      // recorded by the profiler in every gap between steps
@@ -73,20 +73,12 @@ struct TraceOptions {
   std::uint64_t target_size = 0;
 };
 
-ModelKind parse_model(std::string_view text);
-
 StepKind step_kind(const TraceOptions& options, std::int64_t step);
 
-// nullopt: not a whole number.
-std::optional<std::int64_t> parse_integer(std::string_view text);
-// "1.25" -> 1250000. At most six fraction digits count.
-std::int64_t parse_ppm(std::string_view option, std::string_view text);
-// "512K", "200M", "1G" (powers of 1000), or bytes.
-std::uint64_t parse_size(std::string_view option, std::string_view text);
-bool parse_switch(std::string_view option, std::string_view text);
-std::vector<std::string> split_list(std::string_view text);
-// "P,D*8,M": prefill, eight decodes, mixed.
-std::vector<StepKind> parse_mix(std::string_view text);
-LayerTarget parse_target(std::string_view option, std::string_view text, bool with_factor);
+// False where help was wanted and is printed. Throws Error{kUsage}.
+bool read_options(int argc, char** argv, TraceOptions& options);
+
+std::string manual_text();  // make-trace(1)
+Candidates complete_words(std::span<const std::string> words);
 
 }  // namespace tracedb

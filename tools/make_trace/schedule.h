@@ -1,17 +1,28 @@
-// The events of one step (one execute_model call), before they become text. Times are ns after the trace's
-// baseTimeNanoseconds. Buffers are reused from step to step, so a trace of any length needs the memory of one step.
+// Runs the model step by step on an imaginary host and GPU: one host thread that launches, streams that execute in
+// order. The same options give the same events however often it runs, which is how the parts of a trace are written
+// one after the other without keeping it in memory. Times are ns after the trace's baseTimeNanoseconds.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
-#include "make_trace/model/model.h"
+#include "make_trace/model.h"
 
 namespace tracedb {
 
 constexpr int kMainThread = 0;
 constexpr int kAutogradThread = 1;
+constexpr std::uint64_t kBaseFrames = 4;  // python frames that span the trace
+
+// Which part of a training step.
+enum class Pass { kNone, kForward, kBackward, kOptimizer };
+inline std::string_view to_text(Pass pass) {
+  constexpr std::string_view kNames[] = {"", "forward", "backward", "optimizer"};
+  return kNames[static_cast<std::size_t>(pass)];
+}
 
 struct CpuOp {
   std::int64_t ts = 0, dur = 0;
@@ -47,10 +58,6 @@ struct RuntimeCall {
 
 enum class DeviceEventKind { kKernel, kMemcpyHtoD, kMemcpyDtoH, kMemset };
 
-constexpr int kHead = -1;
-constexpr int kTail = -2;
-constexpr int kBetween = -3;  // between two stacks or two passes
-
 struct DeviceEvent {
   std::int64_t ts = 0, dur = 0;
   DeviceEventKind kind = DeviceEventKind::kKernel;
@@ -72,6 +79,8 @@ struct Interval {
   std::int64_t begin = 0, end = 0;
 };
 
+// The events of one step (one execute_model call), before they become text. Buffers are reused from step to step, so a
+// trace of any length needs the memory of one step.
 struct Step {
   std::int64_t index = 0;
   StepKind kind = StepKind::kDecode;
@@ -90,5 +99,15 @@ struct Step {
   [[nodiscard]] bool has_prefill() const { return context_tokens > 0; }
   [[nodiscard]] bool has_decode() const { return generation_requests > 0; }
 };
+
+// By role: compute, communication, copies, side branch. Several share one stream where --streams allows fewer.
+using StreamNumbers = std::array<int, 4>;
+StreamNumbers stream_numbers(const TraceOptions& options);
+
+// When the trace begins.
+std::int64_t start_of(const TraceOptions& options);
+
+// Calls back for each step in order.
+void run_steps(const TraceOptions& options, const Model& model, const std::function<void(const Step&)>& visit);
 
 }  // namespace tracedb
