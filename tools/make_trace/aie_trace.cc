@@ -32,11 +32,9 @@ class AieWriter {
     std::vector<int> tiles;
     for (int tile = 0; tile < options_.tiles; ++tile) {
       tiles.push_back(tile);
-      event(json_object("name", "process_name", "ph", "M", "pid", tile, "args",
-                        json_object("name", "core_trace for " + name_of(tile))));
+      name_row("process_name", tile, "", "core_trace for " + name_of(tile));
       for (const Slot slot : {kStart, kEnd, kStall, kVector}) {
-        event(json_object("name", "thread_name", "ph", "M", "pid", tile, "tid", int{slot}, "args",
-                          json_object("name", name_of(slot))));
+        name_row("thread_name", tile, fmt::format(", \"tid\": {}", int{slot}), name_of(slot));
       }
     }
     const std::string truth = json_items(
@@ -54,14 +52,20 @@ class AieWriter {
 
   [[nodiscard]] std::string_view name_of(Slot slot) const { return (options_.old_names ? kOldNames : kNewNames)[slot]; }
 
-  void event(const Json& event) {
-    out_.put(any_ ? ",\n" : "", event.text);
+  void begin_event(std::string_view name) {
+    out_.put(any_ ? ",\n{\"name\": \"" : "{\"name\": \"", name);
     any_ = true;
   }
 
+  void name_row(std::string_view what, int tile, std::string_view slot, std::string_view name) {
+    begin_event(what);
+    out_.put("\", \"ph\": \"M\", \"pid\": ", tile, slot, ", \"args\": {\"name\": \"", name, "\"}}");
+  }
+
   void edge(int tile, Slot slot, std::string_view phase, std::int64_t time) {
-    event(
-        json_object("name", name_of(slot), "ts", time, "ph", phase, "pid", tile, "tid", int{slot}, "args", Json{"{}"}));
+    begin_event(name_of(slot));
+    out_.put("\", \"ts\": ", time, ", \"ph\": \"", phase, "\", \"pid\": ", tile, ", \"tid\": ", int{slot},
+             ", \"args\": {}}");
   }
 
   void pulse(int tile, Slot slot, std::int64_t begin, std::int64_t end) {

@@ -19,21 +19,20 @@ constexpr std::pair<char, std::string_view> kShort[] = {
     {'t', "at::native::"},
     {'a', "(anonymous namespace)::"},
     {'A', "ampere_bf16_s16816gemm_bf16_"},
+    {'l', "_ldg8_f2f_stages_"},
     {'B', "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT"},
     {'b', "_MI16x16x1_SN_LDSB1_AFC1_GRVWA8_GRVWB8_ISA942_WG32_8_1"},
     {'F', "Cijk_Alik_Bljk_F8BS_BH_Bias_SHB_HAS_SAB_SAV_UserArgs_MT"},
     {'f',
      "_MI16x16x1_SN_LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTVA0_DTVB0_EPS0_FDSI0_GRPM1_GRVWA16_GRVWB16_GSUAMB_GLS0_"
-     "ISA942_IU1_K1_LBSPPA256_LBSPPB256_LBSPPM0_LPA32_LPB32_LPM0_LRVW16_LWPMn1_MIAV0_MO40_NTn1_PGR2_PLR1_SIA3_SS1"},
-};
+     "ISA942_IU1_K1_LBSPPA256_LBSPPB256_LBSPPM0_LPA32_LPB32_LPM0_LRVW16_LWPMn1_MIAV0_MO40_NTn1_PGR2_PLR1_SIA3_SS1"}};
 
 // Role, class, operator, fixed ns, ps per token, block, names of AMD and of NVIDIA: small|large where a step with a
-// prefill has another one; "=ROLE" as that role, "=" as AMD. Order: roles of a decoder layer first.
+// prefill has another one; "=ROLE": those of that role. Order: roles of a decoder layer first.
 constexpr auto kRows = std::to_array<KernelRow>({
     {"residual_add", "elementwise", "aten::add", 3600, 4100, 256,
      "void $tvectorized_elementwise_kernel<8, $tCUDAFunctor_add<$c>, std::array<char*, 3ul> >(int, "
-     "$tCUDAFunctor_add<$c>, std::array<char*, 3ul>)",
-     "="},
+     "$tCUDAFunctor_add<$c>, std::array<char*, 3ul>)"},
     {"rms_norm", "norm", "_C::rms_norm", 5200, 4700, 256,
      "void vllm::rms_norm_kernel<$c, 8>($c*, $c const*, long, $c const*, float, int, int)",
      "void flashinfer::norm::RMSNormKernel<8u, $n>($n*, $n*, $n*, $u, $u, $u, float, float)"},
@@ -87,8 +86,7 @@ constexpr auto kRows = std::to_array<KernelRow>({
      "void flashinfer::activation::act_and_mul_kernel<$n, &(silu(float const&))>($n*, $n const*, int)"},
     {"down_gemm", "dense_gemm", "aten::_scaled_mm", 17100, 77000, 256, "$F64x16x512$f|$F224x256x128$f",
      "nvjet_qqtst_32x64_64x16_4x1_v_h_bz_coopA_TNT|nvjet_qqtst_192x128_64x5_2x1_h_h_bz_coopA_TNT"},
-    {"mlp_all_reduce", "communication", "vllm::all_reduce", 16800, 52000, 512, "=attention_all_reduce",
-     "=attention_all_reduce"},
+    {"mlp_all_reduce", "communication", "vllm::all_reduce", 16800, 52000, 512, "=attention_all_reduce"},
     // MoE
     {"router_gemm", "dense_gemm", "aten::mm", 7000, 9000, 256, "$F16x16x512$f|$F128x64x128$f",
      "nvjet_qqtst_32x64_64x16_1x4_h_h_bz_coopA_TNT|nvjet_qqtst_64x128_64x8_1x1_h_h_bz_coopA_TNT"},
@@ -106,7 +104,7 @@ constexpr auto kRows = std::to_array<KernelRow>({
      "void ck::kernel_moe_gemm<ck::GridwiseMoeGemm<RowMajor, ColumnMajor, 256, 32, 64, 128>, true, "
      "(ck::InMemoryDataOperationEnum)0, 2, (ck::TailNumber)2>(ck::GridwiseMoeGemm::Argument)",
      "fused_moe_kernel"},
-    {"moe_silu_mul", "activation", "_C::silu_and_mul", 5600, 13100, 1024, "=silu_mul", "=silu_mul"},
+    {"moe_silu_mul", "activation", "_C::silu_and_mul", 5600, 13100, 1024, "=silu_mul"},
     {"moe_gemm_2", "moe_gemm", "vllm::moe_forward", 39000, 128000, 256,
      "void ck::kernel_moe_gemm<ck::GridwiseMoeGemm<RowMajor, ColumnMajor, 256, 32, 128, 64>, true, "
      "(ck::InMemoryDataOperationEnum)1, 2, (ck::TailNumber)2>(ck::GridwiseMoeGemm::Argument)",
@@ -118,13 +116,13 @@ constexpr auto kRows = std::to_array<KernelRow>({
     // Branch beside the MLP
     {"shared_gate_up_gemm", "dense_gemm", "aten::mm", 9100, 21000, 256, "$F96x32x128$f",
      "nvjet_qqtst_96x32_64x12_2x1_v_h_bz_coopA_TNT"},
-    {"shared_silu_mul", "activation", "_C::silu_and_mul", 4100, 3100, 1024, "=silu_mul", "=silu_mul"},
+    {"shared_silu_mul", "activation", "_C::silu_and_mul", 4100, 3100, 1024, "=silu_mul"},
     {"shared_down_gemm", "dense_gemm", "aten::mm", 7200, 16000, 256, "$F64x48x256$f",
      "nvjet_qqtst_64x48_64x16_4x1_v_h_bz_coopA_TNT"},
     // Head and tail of a step
-    {"embedding", "embedding", "aten::embedding", 4100, 5200, 256, "triton_poi_fused_embedding_0", "="},
+    {"embedding", "embedding", "aten::embedding", 4100, 5200, 256, "triton_poi_fused_embedding_0"},
     {"copy_block_table", "copy", "aten::copy_", 2900, 0, 512, "__amd_rocclr_copyBuffer", ""},
-    {"final_norm", "norm", "_C::rms_norm", 5200, 4700, 256, "=rms_norm", "=rms_norm"},
+    {"final_norm", "norm", "_C::rms_norm", 5200, 4700, 256, "=rms_norm"},
     {"lm_head_gemm", "dense_gemm", "aten::mm", 139000, 0, 256, "$F448x32x128$f",
      "nvjet_qqtst_384x32_64x4_4x1_v_h_bz_coopA_TNT"},
     {"logits_all_gather", "communication", "c10d::_allgather_base_", 31000, 0, 512,
@@ -136,8 +134,7 @@ constexpr auto kRows = std::to_array<KernelRow>({
      "void $telementwise_kernel<128, 2, $tBinaryFunctor<float, float, float, $tbinary_internal::DivFunctor<float> > "
      ">(int, $tBinaryFunctor)"},
     {"softmax", "softmax", "aten::_softmax", 23100, 0, 1024,
-     "void $t$acunn_SoftMaxForward<4, float, float, float, $t$aSoftMaxForwardEpilogue>(float*, float const*, int)",
-     "="},
+     "void $t$acunn_SoftMaxForward<4, float, float, float, $t$aSoftMaxForwardEpilogue>(float*, float const*, int)"},
     {"sample", "sampling", "vllm::sample", 29500, 0, 1024, "_gumbel_sample_kernel",
      "void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u, (cub::BlockScanAlgorithm)2, "
      "(cub::BlockReduceAlgorithm)2, 4u, true, float, int>(float*, int*, float*, int*, float*, int*, $u, float, $u, "
@@ -200,74 +197,54 @@ constexpr auto kRows = std::to_array<KernelRow>({
     // For --insert, where no kernel of the model has the class
     {"inserted_reduce", "reduce", "aten::mean", 6200, 2600, 512,
      "void $treduce_kernel<512, 1, $tReduceOp<float, $tMeanOps<float, float, float, float>, $u, float, 4, 4> "
-     ">($tReduceOp)",
-     "="},
+     ">($tReduceOp)"},
     {"inserted_sort", "sort", "aten::sort", 9800, 3100, 512,
-     "void $t$aradixSortKVInPlace<2, -1, 32, 32, float, long, $u>(at::cuda::detail::TensorInfo<float, $u>, $u, $u, $u)",
-     "="},
+     "void $t$aradixSortKVInPlace<2, -1, 32, 32, float, long, $u>(at::cuda::detail::TensorInfo<float, $u>, $u, $u, "
+     "$u)"},
     // Layers of encoders and decoders
     {"layer_norm", "norm", "aten::native_layer_norm", 5600, 4200, 256,
      "void $t$avectorized_layer_norm_kernel<$c, float>(int, float, $c const*, $c const*, $c const*, float*, float*, "
-     "$c*)",
-     "="},
-    {"encoder_qkv_gemm", "dense_gemm", "aten::addmm", 16200, 41000, 256, "$B128x96x64$b",
-     "$A128x64_ldg8_f2f_stages_64x4_tn"},
+     "$c*)"},
+    {"encoder_qkv_gemm", "dense_gemm", "aten::addmm", 16200, 41000, 256, "$B128x96x64$b", "$A128x64$l64x4_tn"},
     {"sdpa", "attention", "aten::_scaled_dot_product_flash_attention", 24000, 52000, 256, "attn_fwd",
      "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
      "cutlass::bfloat16_t>, false, false, false, true>(pytorch_flash::Flash_fwd_params)"},
-    {"encoder_out_gemm", "dense_gemm", "aten::addmm", 8900, 15000, 256, "$B96x96x64$b",
-     "$A64x64_ldg8_f2f_stages_64x6_tn"},
-    {"encoder_fc1_gemm", "dense_gemm", "aten::addmm", 21400, 57000, 256, "$B128x128x64$b",
-     "$A128x128_ldg8_f2f_stages_32x5_tn"},
+    {"encoder_out_gemm", "dense_gemm", "aten::addmm", 8900, 15000, 256, "$B96x96x64$b", "$A64x64$l64x6_tn"},
+    {"encoder_fc1_gemm", "dense_gemm", "aten::addmm", 21400, 57000, 256, "$B128x128x64$b", "$A128x128$l32x5_tn"},
     {"gelu", "activation", "aten::gelu", 5200, 6100, 256,
      "void $tvectorized_elementwise_kernel<4, $tGeluCUDAKernelImpl(at::TensorIteratorBase&, "
      "$tGeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda($c)#1}, "
-     "std::array<char*, 2ul> >(int, $tGeluCUDAKernelImpl)",
-     "="},
+     "std::array<char*, 2ul> >(int, $tGeluCUDAKernelImpl)"},
     {"encoder_fc2_gemm", "dense_gemm", "aten::addmm", 20300, 55000, 256, "$B128x112x64$b",
-     "$A128x64_sliced1x2_ldg8_f2f_stages_64x3_tn"},
-    {"decoder_qkv_gemm", "dense_gemm", "aten::addmm", 9100, 38000, 256, "$B64x32x128$b",
-     "$A64x64_sliced1x2_ldg8_f2f_stages_64x5_tn"},
-    {"decoder_out_gemm", "dense_gemm", "aten::addmm", 6200, 14000, 256, "$B32x32x128$b",
-     "$A32x32_sliced1x4_ldg8_f2f_stages_128x5_tn"},
-    {"cross_q_gemm", "dense_gemm", "aten::addmm", 6400, 14500, 256, "$B32x48x128$b",
-     "$A32x64_sliced1x4_ldg8_f2f_stages_128x4_tn"},
-    {"cross_sdpa", "attention", "aten::_scaled_dot_product_flash_attention", 19000, 44000, 256, "=sdpa", "=sdpa"},
-    {"cross_out_gemm", "dense_gemm", "aten::addmm", 6300, 14200, 256, "$B48x32x128$b",
-     "$A64x32_sliced1x4_ldg8_f2f_stages_128x4_tn"},
-    {"decoder_fc1_gemm", "dense_gemm", "aten::addmm", 13100, 52000, 256, "$B64x64x128$b",
-     "$A64x128_ldg8_f2f_stages_64x4_tn"},
-    {"decoder_fc2_gemm", "dense_gemm", "aten::addmm", 12800, 51000, 256, "$B64x80x128$b",
-     "$A128x32_ldg8_f2f_stages_64x4_tn"},
+     "$A128x64_sliced1x2$l64x3_tn"},
+    {"decoder_qkv_gemm", "dense_gemm", "aten::addmm", 9100, 38000, 256, "$B64x32x128$b", "$A64x64_sliced1x2$l64x5_tn"},
+    {"decoder_out_gemm", "dense_gemm", "aten::addmm", 6200, 14000, 256, "$B32x32x128$b", "$A32x32_sliced1x4$l128x5_tn"},
+    {"cross_q_gemm", "dense_gemm", "aten::addmm", 6400, 14500, 256, "$B32x48x128$b", "$A32x64_sliced1x4$l128x4_tn"},
+    {"cross_sdpa", "attention", "aten::_scaled_dot_product_flash_attention", 19000, 44000, 256, "=sdpa"},
+    {"cross_out_gemm", "dense_gemm", "aten::addmm", 6300, 14200, 256, "$B48x32x128$b", "$A64x32_sliced1x4$l128x4_tn"},
+    {"decoder_fc1_gemm", "dense_gemm", "aten::addmm", 13100, 52000, 256, "$B64x64x128$b", "$A64x128$l64x4_tn"},
+    {"decoder_fc2_gemm", "dense_gemm", "aten::addmm", 12800, 51000, 256, "$B64x80x128$b", "$A128x32$l64x4_tn"},
     // Around them
     {"patch_convolution", "convolution", "aten::cudnn_convolution", 38000, 0, 256,
      "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1",
      "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x64x64_stage4_warpsize2x2x1_g1_"
      "tensor16x8x16_execute_kernel_cudnn"},
-    {"projection_gemm", "dense_gemm", "aten::addmm", 7700, 9000, 256, "$B64x64x64$b",
-     "$A64x64_ldg8_f2f_stages_32x6_tn"},
-    {"classifier_gemm", "dense_gemm", "aten::mm", 61000, 90000, 256, "$B192x128x64$b",
-     "$A256x128_ldg8_f2f_stages_64x3_tn"},
+    {"projection_gemm", "dense_gemm", "aten::addmm", 7700, 9000, 256, "$B64x64x64$b", "$A64x64$l32x6_tn"},
+    {"classifier_gemm", "dense_gemm", "aten::mm", 61000, 90000, 256, "$B192x128x64$b", "$A256x128$l64x3_tn"},
     {"log_softmax", "softmax", "aten::_log_softmax", 18300, 2000, 1024,
-     "void $t$acunn_SoftMaxForward<4, float, float, float, $t$aLogSoftMaxForwardEpilogue>(float*, float const*, int)",
-     "="},
+     "void $t$acunn_SoftMaxForward<4, float, float, float, $t$aLogSoftMaxForwardEpilogue>(float*, float const*, int)"},
     // Backward and optimizer
     {"log_softmax_backward", "softmax", "aten::_log_softmax_backward_data", 19100, 2000, 1024,
      "void $t$acunn_SoftMaxBackward<4, float, float, float, $t$aLogSoftMaxBackwardEpilogue>(float*, float const*, "
-     "float const*, int)",
-     "="},
-    {"input_gradient_gemm", "dense_gemm", "aten::mm", 18800, 49000, 256, "$B128x80x64$b",
-     "$A128x64_ldg8_f2f_stages_64x4_nn"},
-    {"weight_gradient_gemm", "dense_gemm", "aten::mm", 19400, 51000, 256, "$B112x96x64$b",
-     "$A128x64_ldg8_f2f_stages_64x4_nt"},
+     "float const*, int)"},
+    {"input_gradient_gemm", "dense_gemm", "aten::mm", 18800, 49000, 256, "$B128x80x64$b", "$A128x64$l64x4_nn"},
+    {"weight_gradient_gemm", "dense_gemm", "aten::mm", 19400, 51000, 256, "$B112x96x64$b", "$A128x64$l64x4_nt"},
     {"layer_norm_backward", "norm", "aten::native_layer_norm_backward", 8100, 6100, 256,
      "void $t$alayer_norm_grad_input_kernel_vectorized<$c, float>($c const*, $c const*, float const*, float const*, $c "
-     "const*, $c*, int)",
-     "="},
+     "const*, $c*, int)"},
     {"layer_norm_weight_backward", "norm", "aten::native_layer_norm_backward", 7300, 5100, 256,
      "void $t$aGammaBetaBackwardCUDAKernelTemplate<$c, float, 64u, 1u, 32u, true, true>(long, long, $c const*, $c "
-     "const*, float const*, float const*, $c*, $c*)",
-     "="},
+     "const*, float const*, float const*, $c*, $c*)"},
     {"sdpa_backward", "attention", "aten::_scaled_dot_product_flash_attention_backward", 52000, 110000, 256,
      "bwd_kernel_dk_dv",
      "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<64, 128, 128, 8, 4, 4, "
@@ -275,43 +252,33 @@ constexpr auto kRows = std::to_array<KernelRow>({
     {"gelu_backward", "activation", "aten::gelu_backward", 6300, 7800, 256,
      "void $tvectorized_elementwise_kernel<4, $tGeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, "
      "$tGeluType)::{lambda()#2}::operator()() const::{lambda()#4}::operator()() const::{lambda($c, $c)#1}, "
-     "std::array<char*, 3ul> >(int, $tGeluBackwardCUDAKernelImpl)",
-     "="},
+     "std::array<char*, 3ul> >(int, $tGeluBackwardCUDAKernelImpl)"},
     {"embedding_backward", "embedding", "aten::embedding_dense_backward", 15000, 3000, 256,
-     "void $t$aembedding_backward_feature_kernel<$c, float, long>(long const*, $c const*, $c*, int, long, int)", "="},
+     "void $t$aembedding_backward_feature_kernel<$c, float, long>(long const*, $c const*, $c*, int, long, int)"},
     {"gradient_all_reduce", "communication", "c10d::allreduce_", 64000, 0, 512,
      "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
      "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
     {"adam", "optimizer", "aten::_fused_adamw_", 88000, 0, 512,
      "void $t$amulti_tensor_apply_kernel<$t$aFusedOptimizerTensorListMetadata<4>, $t$aFusedAdamMathFunctor<float, 4, "
      "($tADAM_MODE)1, false>, float const*, double, double, double, double, bool, float const*, float const*, "
-     "($tADAM_MODE)1>($tFusedOptimizerTensorListMetadata<4>)",
-     "="},
+     "($tADAM_MODE)1>($tFusedOptimizerTensorListMetadata<4>)"},
     // Diffusion
-    {"modulation_gemm", "dense_gemm", "aten::addmm", 6900, 0, 256, "$B16x16x256$b",
-     "$A32x32_sliced1x4_ldg8_f2f_stages_64x6_tn"},
+    {"modulation_gemm", "dense_gemm", "aten::addmm", 6900, 0, 256, "$B16x16x256$b", "$A32x32_sliced1x4$l64x6_tn"},
     {"modulated_norm", "norm", "aten::native_layer_norm", 7100, 5000, 256,
-     "triton_red_fused_add_mul_native_layer_norm_3", "="},
-    {"image_qkv_gemm", "dense_gemm", "aten::addmm", 31000, 64000, 256, "$B256x192x64$b",
-     "$A256x128_ldg8_f2f_stages_32x3_tn"},
-    {"text_qkv_gemm", "dense_gemm", "aten::addmm", 14200, 9000, 256, "$B64x96x64$b",
-     "$A64x128_ldg8_f2f_stages_32x6_tn"},
-    {"joint_qk_norm", "norm", "aten::rms_norm", 6100, 4400, 256, "triton_red_fused__to_copy_mean_mul_pow_rsqrt_8", "="},
-    {"joint_rope", "rotary", "aten::mul", 6600, 5200, 256, "triton_poi_fused_add_mul_neg_stack_7", "="},
-    {"joint_out_gemm", "dense_gemm", "aten::addmm", 15600, 31000, 256, "$B160x128x64$b",
-     "$A128x128_ldg8_f2f_stages_64x3_tn"},
-    {"gated_add", "elementwise", "aten::add", 5100, 5600, 256, "triton_poi_fused_add_mul_9", "="},
-    {"block_fc1_gemm", "dense_gemm", "aten::addmm", 35500, 81000, 256, "$B256x256x64$b",
-     "$A256x128_ldg8_f2f_stages_64x3_tn"},
-    {"block_fc2_gemm", "dense_gemm", "aten::addmm", 34100, 80000, 256, "$B256x224x64$b",
-     "$A256x64_ldg8_f2f_stages_64x4_tn"},
+     "triton_red_fused_add_mul_native_layer_norm_3"},
+    {"image_qkv_gemm", "dense_gemm", "aten::addmm", 31000, 64000, 256, "$B256x192x64$b", "$A256x128$l32x3_tn"},
+    {"text_qkv_gemm", "dense_gemm", "aten::addmm", 14200, 9000, 256, "$B64x96x64$b", "$A64x128$l32x6_tn"},
+    {"joint_qk_norm", "norm", "aten::rms_norm", 6100, 4400, 256, "triton_red_fused__to_copy_mean_mul_pow_rsqrt_8"},
+    {"joint_rope", "rotary", "aten::mul", 6600, 5200, 256, "triton_poi_fused_add_mul_neg_stack_7"},
+    {"joint_out_gemm", "dense_gemm", "aten::addmm", 15600, 31000, 256, "$B160x128x64$b", "$A128x128$l64x3_tn"},
+    {"gated_add", "elementwise", "aten::add", 5100, 5600, 256, "triton_poi_fused_add_mul_9"},
+    {"block_fc1_gemm", "dense_gemm", "aten::addmm", 35500, 81000, 256, "$B256x256x64$b", "$A256x128$l64x3_tn"},
+    {"block_fc2_gemm", "dense_gemm", "aten::addmm", 34100, 80000, 256, "$B256x224x64$b", "$A256x64$l64x4_tn"},
     {"single_qkv_mlp_gemm", "dense_gemm", "aten::addmm", 47000, 121000, 256, "$B256x240x64$b",
      "$A256x128_ldg8_relu_f2f_stages_64x3_tn"},
-    {"single_out_gemm", "dense_gemm", "aten::addmm", 38000, 90000, 256, "$B192x256x64$b",
-     "$A256x64_ldg8_f2f_stages_32x4_tn"},
-    {"scheduler_step", "elementwise", "aten::add", 4400, 1000, 256, "triton_poi_fused_add_mul_sub_12", "="},
-    {"decoder_convolution", "convolution", "aten::cudnn_convolution", 212000, 0, 256, "=patch_convolution",
-     "=patch_convolution"},
+    {"single_out_gemm", "dense_gemm", "aten::addmm", 38000, 90000, 256, "$B192x256x64$b", "$A256x64$l32x4_tn"},
+    {"scheduler_step", "elementwise", "aten::add", 4400, 1000, 256, "triton_poi_fused_add_mul_sub_12"},
+    {"decoder_convolution", "convolution", "aten::cudnn_convolution", 212000, 0, 256, "=patch_convolution"},
     // Other spellings of roles above; each has the times of its role.
     // Attention that does not say whether it serves prompts or new tokens.
     {"prefill_attention", "attention", "vllm::unified_attention_with_output", 21000, 98000, 256,
@@ -379,14 +346,12 @@ std::vector<KernelKind> read_catalogue() {
   for (const KernelRow& row : kRows) {
     KernelKind& kind = all.emplace_back(KernelKind{row, {}});
     for (const std::size_t vendor : {0, 1}) {
-      const std::string_view name = vendor == 0 ? row.amd : row.nvidia;
+      const std::string_view name = vendor == 0 || row.nvidia == "=" ? row.amd : row.nvidia;
       const auto bar = name.find('|');
-      auto& names = kind.names[vendor];
-      names = {written_out(name.substr(0, bar)), written_out(name.substr(bar == name.npos ? 0 : bar + 1))};
-      if (name == "=") names = kind.names[0];
-      for (const KernelKind& other : all) {
-        if (name.starts_with('=') && name.substr(1) == other.role) names = other.names[vendor];
-      }
+      kind.names[vendor] = {written_out(name.substr(0, bar)), written_out(name.substr(bar == name.npos ? 0 : bar + 1))};
+    }
+    for (const KernelKind& other : all) {
+      if (row.amd.starts_with('=') && row.amd.substr(1) == other.role) kind.names = other.names;
     }
   }
   return all;

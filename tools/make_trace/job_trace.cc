@@ -74,8 +74,6 @@ constexpr std::string_view kCollectiveKernel =
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 constexpr std::string_view kTransferKernel = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
 
-const auto kItself = [](const auto& value) { return value; };
-
 // A trace that one or more ranks write to.
 struct JobFile {
   // An empty path only counts. `rank`: what distributedInfo says; none: -1.
@@ -209,7 +207,7 @@ class JobRank {
     std::iota(ranks.begin(), ranks.end(), 0);
     return ", " + json_members("Collective name", name, "In msg nelems", 1048576, "Out msg nelems", 1048576,
                                "Group size", options_.ranks, "dtype", "BFloat16", "Process Group Name", "0",
-                               "Process Group Ranks", json_list(ranks, kItself).text, "Seq", sequence);
+                               "Process Group Ranks", json_list(ranks).text, "Seq", sequence);
   }
 
   void end_communication(std::string_view kernel, std::int64_t last, std::uint64_t noise,
@@ -291,7 +289,7 @@ class PlantedWaits {
   }
   [[nodiscard]] std::string text() const {
     return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n",
-                       json_items(rows_, kItself, "\n    "));
+                       json_items(rows_, {}, "\n    "));
   }
 
  private:

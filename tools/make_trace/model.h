@@ -22,7 +22,8 @@ struct KernelRow {
   std::int64_t fixed_ns;           // on AMD; NVIDIA takes 7/8 of it
   std::int64_t per_token_ps;
   int block;
-  std::string_view amd, nvidia;    // empty: that vendor's libraries have no such kernel
+  std::string_view amd;
+  std::string_view nvidia = "=";   // as for AMD; empty: its libraries have no such kernel
   std::string_view spelling = {};  // in --spelling; empty: the usual names
 };
 

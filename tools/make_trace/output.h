@@ -9,6 +9,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -78,19 +79,29 @@ struct Json {
   std::string text;
 };
 
-inline std::string json_value(const Json& value) { return value.text; }
-inline std::string json_value(std::string_view value) { return fmt::format("\"{}\"", value); }
-std::string json_value(std::integral auto value) {
-  if constexpr (std::is_same_v<decltype(value), bool>) return value ? "true" : "false";
-  return fmt::format("{}", value);
+inline void append_json(std::string& out, const Json& value) { out += value.text; }
+inline void append_json(std::string& out, std::string_view value) { out.append(1, '"').append(value).append(1, '"'); }
+void append_json(std::string& out, std::integral auto value) {
+  if constexpr (std::is_same_v<decltype(value), bool>) {
+    out += value ? "true" : "false";
+  } else {
+    out += std::to_string(value);
+  }
 }
 
 // "key": value, "key": value
 template <class Value, class... Rest>
-std::string json_members(std::string_view key, const Value& value, const Rest&... rest) {
-  std::string text = fmt::format("\"{}\": {}", key, json_value(value));
-  if constexpr (sizeof...(rest) > 0) text += ", " + json_members(rest...);
-  return text;
+void append_members(std::string& out, std::string_view key, const Value& value, const Rest&... rest) {
+  append_json(out, key);
+  out += ": ";
+  append_json(out, value);
+  if constexpr (sizeof...(rest) > 0) append_members(out += ", ", rest...);
+}
+template <class... Members>
+std::string json_members(const Members&... members) {
+  std::string out;
+  append_members(out, members...);
+  return out;
 }
 template <class... Members>
 Json json_object(const Members&... members) {
@@ -98,22 +109,22 @@ Json json_object(const Members&... members) {
 }
 
 // What `value` makes of each item, separated by commas; `line` goes before each, or a space between two.
-template <class Range, class Value>
-std::string json_items(const Range& range, const Value& value, std::string_view line = {}) {
+template <class Range, class Value = std::identity>
+std::string json_items(const Range& range, const Value& value = {}, std::string_view line = {}) {
   std::string text;
   for (const auto& item : range) {
     if (!text.empty()) text += line.empty() ? ", " : ",";
-    text.append(line).append(json_value(value(item)));
+    append_json(text += line, value(item));
   }
   return text;
 }
-template <class Range, class Value>
-Json json_list(const Range& range, const Value& value, std::string_view line = {}) {
+template <class Range, class Value = std::identity>
+Json json_list(const Range& range, const Value& value = {}, std::string_view line = {}) {
   return {"[" + json_items(range, value, line) + "]"};
 }
 // Of a map, a line for each key.
-template <class Map, class Value>
-Json json_map(const Map& map, const Value& value) {
+template <class Map, class Value = std::identity>
+Json json_map(const Map& map, const Value& value = {}) {
   const auto member = [&](const auto& entry) {
     return Json{json_members(std::string_view(entry.first), value(entry.second))};
   };

@@ -69,12 +69,11 @@ class TraceWriter {
     for (int rank = 0; rank < options_.tensor_parallel; ++rank) ranks.push_back(rank);
     const auto group = [&](std::string_view name, std::string_view description) {
       return json_object("pg_name", name, "pg_desc", description, "backend_config", "cuda:nccl", "pg_size",
-                         options_.tensor_parallel, "ranks", json_list(ranks, [](int rank) { return rank; }));
+                         options_.tensor_parallel, "ranks", json_list(ranks));
     };
     const Json groups[] = {group("0", "default_pg"), group("3", "undefined")};
-    const Json info =
-        json_object("backend", "nccl", "rank", options_.rank, "world_size", options_.tensor_parallel, "pg_count", 2,
-                    "pg_config", json_list(groups, [](const Json& one) { return one; }), "nccl_version", "2.22.3");
+    const Json info = json_object("backend", "nccl", "rank", options_.rank, "world_size", options_.tensor_parallel,
+                                  "pg_count", 2, "pg_config", json_list(groups), "nccl_version", "2.22.3");
     out_.put("  \"distributedInfo\": ", info.text, ",\n");
   }
 

@@ -51,11 +51,10 @@ Json options_json(const TraceOptions& options) {
                      "tensor_parallel", options.tensor_parallel, "rank", options.rank, "python_stacks",
                      options.python_stacks, "moe", options.moe, "quantised", options.quantised, "qk_norm",
                      options.qk_norm, "clock_ppm", options.clock_ppm, "idle_ns", options.idle_ns, "jitter_ppm",
-                     options.jitter_ppm, "spellings",
-                     json_list(options.spellings, [](const std::string& name) { return name; }), "step_gap_ns",
-                     options.step_gap_ns, "gap_calls", options.gap_calls, "gap_frame", options.gap_frame,
-                     "jittered_streams", options.jittered_streams, "correlation", options.correlation, "shift_names",
-                     options.shift_names, "collective_wait_ns", options.collective_wait_ns);
+                     options.jitter_ppm, "spellings", json_list(options.spellings), "step_gap_ns", options.step_gap_ns,
+                     "gap_calls", options.gap_calls, "gap_frame", options.gap_frame, "jittered_streams",
+                     options.jittered_streams, "correlation", options.correlation, "shift_names", options.shift_names,
+                     "collective_wait_ns", options.collective_wait_ns);
 }
 
 Json targets_json(const std::vector<LayerTarget>& targets) {
@@ -100,7 +99,6 @@ class Truth {
   }
 
   [[nodiscard]] std::string json() const {
-    const auto number = [](std::int64_t value) { return value; };
     const auto pairs = [](const auto& map) { return json_map(map, pair); };
     std::map<std::string_view, std::string_view> role_classes;  // under their usual names
     for (const auto& [role, time] : roles_) role_classes[role] = find_kernel(role)->op_class;
@@ -112,12 +110,12 @@ class Truth {
     line("options", options_json(options_));
     line("inserted_targets", targets_json(options_.inserts));
     line("slow_targets", targets_json(options_.slow));
-    line("events", json_map(events_, [&](const auto& counts) { return json_map(counts, number); }));
+    line("events", json_map(events_, [](const auto& counts) { return json_map(counts); }));
     line("kernels", pair(kernels_));
     line("classes", pairs(classes_));
     line("classes_by_kind", json_map(by_name(classes_by_kind_), pairs));
     line("roles", pairs(roles_));
-    line("role_classes", json_map(role_classes, [](std::string_view op_class) { return op_class; }));
+    line("role_classes", json_map(role_classes));
     line("names", json_map(names_, [](const NameRecord& record) {
            return json_object("class", record.op_class, "count", record.time.count, "ns", record.time.ns);
          }));
@@ -132,8 +130,8 @@ class Truth {
     line("inserted", pair(inserted_));
     line("misnamed", pair(misnamed_));
     line("fusions", fusions_json());
-    line("steps_by_kind", json_map(by_name(steps_by_kind_), number));
-    line("steps", json_list(steps_, step_json, "\n    "));
+    line("steps_by_kind", json_map(by_name(steps_by_kind_)));
+    line("steps", json_list(steps_, {}, "\n    "));
     line("device_time",
          json_object("device", options_.rank, "ts", device_.begin, "span", span, "busy", device_.busy, "idle",
                      span - device_.busy, "computation", device_.computation, "comm", device_.comm, "copy",
@@ -152,31 +150,10 @@ class Truth {
   [[nodiscard]] std::uint64_t cpu_events() const { return cpu_events_; }
 
  private:
-  struct StepRecord {
-    std::int64_t index = 0, ts = 0, dur = 0;
-    StepKind kind = StepKind::kDecode;
-    bool graph = false;
-    int context_requests = 0, context_tokens = 0, generation_requests = 0, generation_tokens = 0;
-    Interval idle = {};
-    std::string name = {};
-    CountAndTime kernels = {};
-    std::int64_t gpu_begin = 0, gpu_end = 0, busy = 0;
-    std::map<Pass, CountAndTime> passes = {};
-  };
   struct NameRecord {
     std::string_view op_class;
     CountAndTime time;
   };
-
-  static Json step_json(const StepRecord& step) {
-    return json_object("index", step.index, "name", step.name, "kind", to_text(step.kind), "graph", step.graph, "ts",
-                       step.ts, "dur", step.dur, "context_requests", step.context_requests, "context_tokens",
-                       step.context_tokens, "generation_requests", step.generation_requests, "generation_tokens",
-                       step.generation_tokens, "kernels", step.kernels.count, "kernel_ns", step.kernels.ns, "gpu_begin",
-                       step.gpu_begin, "gpu_end", step.gpu_end, "busy", step.busy, "planted_idle_ts", step.idle.begin,
-                       "planted_idle_ns", step.idle.end - step.idle.begin, "passes",
-                       json_map(by_name(step.passes), pair));
-  }
 
   [[nodiscard]] Json fusions_json() const {
     std::size_t at = 0;
@@ -191,8 +168,7 @@ class Truth {
           }
           const CountAndTime& time = fusions_[at++];
           return json_object(
-              "fusion", fusion.names, "parts", json_list(fusion.parts, [](const std::string& part) { return part; }),
-              "part_classes",
+              "fusion", fusion.names, "parts", json_list(fusion.parts), "part_classes",
               json_list(fusion.parts, [](const std::string& part) { return find_kernel(part)->op_class; }), "role",
               fusion.kernel->role, "class", fusion.kernel->op_class, "name",
               fusion.kernel->name(options_.vendor, false), "count", time.count, "ns", time.ns, "by_kind",
@@ -213,15 +189,15 @@ class Truth {
       joined += op.gradient_flow != 0 ? 1 : 0;
       backward += op.gradient_flow != 0 && op.thread != kMainThread ? 1 : 0;
     }
-    const auto all = static_cast<std::int64_t>(step.cpu_ops.size()) + of_step;
+    const std::int64_t all = std::ssize(step.cpu_ops) + of_step;
     cpu_events_ += static_cast<std::uint64_t>(all);
     count("X", old_ ? "Operator" : "cpu_op", all - annotations);
     count("X", old_ && options_.model != ModelKind::kServe ? "Operator" : "user_annotation", annotations);
-    if (options_.python_stacks) count("X", "python_function", static_cast<std::int64_t>(step.python_calls.size()));
+    if (options_.python_stacks) count("X", "python_function", std::ssize(step.python_calls));
     if (old_) return;
     count("s", "fwdbwd", joined - backward);
     count("f", "fwdbwd", backward);
-    count("X", "gpu_user_annotation", static_cast<std::int64_t>(step.gpu_annotations.size()));
+    count("X", "gpu_user_annotation", std::ssize(step.gpu_annotations));
   }
 
   void add_calls(const Step& step) {
@@ -241,19 +217,18 @@ class Truth {
     if (!old_) count("f", "ac2g", written - launching);
   }
 
-  void add_kernel(const Step& step, const DeviceEvent& event, StepRecord& record) {
+  void add_kernel(const Step& step, const DeviceEvent& event) {
     const Operation& operation = *event.operation;
     const std::string_view op_class = event.named->op_class;
     CountAndTime& place = event.layer >= 0       ? layers_[static_cast<std::size_t>(event.layer)]
                           : event.layer == kHead ? head_
                           : event.layer == kTail ? tail_
                                                  : between_;
-    for (CountAndTime* sum : {&record.kernels, &kernels_, &classes_[op_class], &classes_by_kind_[step.kind][op_class],
-                              &roles_[operation.kernel->role], &place,
-                              &names_.try_emplace(event.name, NameRecord{op_class, {}}).first->second.time}) {
+    for (CountAndTime* sum :
+         {&kernels_, &classes_[op_class], &classes_by_kind_[step.kind][op_class], &roles_[operation.kernel->role],
+          &place, &names_.try_emplace(event.name, NameRecord{op_class, {}}).first->second.time}) {
       sum->add(event.dur);
     }
-    if (event.pass != Pass::kNone) record.passes[event.pass].add(event.dur);
     if (operation.inserted) inserted_.add(event.dur);
     if (event.named != operation.kernel) misnamed_.add(event.dur);
     if (operation.fusion >= 0) {
@@ -270,57 +245,55 @@ class Truth {
   void add_device(const Step& step) {
     const std::int64_t base = old_ ? kBaseTime : 0;
     const Interval& idle = step.planted_idle;
-    const std::int64_t idle_base = idle.end > idle.begin ? base : 0;
-    StepRecord record{step.index,
-                      base + step.annotation.ts,
-                      step.annotation.dur,
-                      step.kind,
-                      step.graph,
-                      step.context_requests,
-                      step.context_tokens,
-                      step.generation_requests,
-                      step.generation_tokens,
-                      {idle_base + idle.begin, idle_base + idle.end},
-                      step_name(options_, step)};
+    CountAndTime kernels;
+    std::map<std::string_view, CountAndTime> passes;
+    Interval gpu = {base + step.device_events.front().ts, 0};
     std::int64_t memsets = 0, flows = 0;
     for (const DeviceEvent& event : step.device_events) {
-      if (event.kind == DeviceEventKind::kKernel) add_kernel(step, event, record);
+      gpu.end = std::max(gpu.end, base + event.ts + event.dur);
       memsets += event.kind == DeviceEventKind::kMemset ? 1 : 0;
       flows += event.launch_lost ? 0 : 1;
+      if (event.kind != DeviceEventKind::kKernel) continue;
+      add_kernel(step, event);
+      kernels.add(event.dur);
+      if (event.pass != Pass::kNone) passes[to_text(event.pass)].add(event.dur);
     }
-    const auto events = static_cast<std::int64_t>(step.device_events.size());
-    count("X", old_ ? "Kernel" : "kernel", record.kernels.count);
+    count("X", old_ ? "Kernel" : "kernel", kernels.count);
     count("X", old_ ? "Memset" : "gpu_memset", memsets);
-    count("X", old_ ? "Memcpy" : "gpu_memcpy", events - record.kernels.count - memsets);
+    count("X", old_ ? "Memcpy" : "gpu_memcpy", std::ssize(step.device_events) - kernels.count - memsets);
     count("f", old_ ? "async" : "ac2g", flows);
     ++steps_by_kind_[step.kind];
     idle_planted_ += idle.end - idle.begin;
-    add_unions(step, base, record);
-    steps_.push_back(record);
+    device_.begin = device_.begin == 0 ? gpu.begin : device_.begin;
+    device_.end = gpu.end;
+    steps_.push_back(json_object(
+        "index", step.index, "name", step_name(options_, step), "kind", to_text(step.kind), "graph", step.graph, "ts",
+        base + step.annotation.ts, "dur", step.annotation.dur, "context_requests", step.context_requests,
+        "context_tokens", step.context_tokens, "generation_requests", step.generation_requests, "generation_tokens",
+        step.generation_tokens, "kernels", kernels.count, "kernel_ns", kernels.ns, "gpu_begin", gpu.begin, "gpu_end",
+        gpu.end, "busy", add_unions(step), "planted_idle_ts", (idle.end > idle.begin ? base : 0) + idle.begin,
+        "planted_idle_ns", idle.end - idle.begin, "passes", json_map(passes, pair)));
   }
 
-  // The GPU is idle between steps, so the unions of the trace are sums over its steps.
-  void add_unions(const Step& step, std::int64_t base, StepRecord& record) {
+  // The GPU is idle between steps, so the unions of the trace are sums over its steps. Returns how long it is busy.
+  std::int64_t add_unions(const Step& step) {
     std::vector<Interval> computation, comm, copy, all, not_copy;
     for (const DeviceEvent& event : step.device_events) {
       const Interval interval = {event.ts, event.ts + event.dur};
       all.push_back(interval);
       (is_comm(event) ? comm : is_copy(event) ? copy : computation).push_back(interval);
       if (is_comm(event) || !is_copy(event)) not_copy.push_back(interval);
-      record.gpu_end = std::max(record.gpu_end, base + interval.end);
     }
-    record.gpu_begin = base + step.device_events.front().ts;
     const std::int64_t computing = union_length(computation);
     const std::int64_t without_copy = union_length(not_copy);
-    record.busy = union_length(all);
-    device_.begin = device_.begin == 0 ? record.gpu_begin : device_.begin;
-    device_.end = record.gpu_end;
-    device_.busy += record.busy;
+    const std::int64_t busy = union_length(all);
+    device_.busy += busy;
     device_.computation += computing;
     device_.comm += union_length(comm);
     device_.copy += union_length(copy);
     device_.exposed_comm += without_copy - computing;
-    device_.exposed_copy += record.busy - without_copy;
+    device_.exposed_copy += busy - without_copy;
+    return busy;
   }
 
   void add_depth(const Step& step) {
@@ -347,7 +320,7 @@ class Truth {
   std::vector<CountAndTime> fusions_;
   std::map<StepKind, std::vector<CountAndTime>> fusions_by_kind_;
   std::map<StepKind, std::int64_t> steps_by_kind_;
-  std::vector<StepRecord> steps_;
+  std::vector<Json> steps_;
   DeviceTime device_;
   std::int64_t with_launch_ = 0, without_launch_ = 0, graph_kernels_ = 0, graph_launches_ = 0, runtime_calls_ = 0;
   std::int64_t launch_calls_ = 0, idle_planted_ = 0;
