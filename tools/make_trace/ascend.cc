@@ -114,41 +114,41 @@ class AscendWriter {
 
   void write_model(const Planted& planted, std::int64_t number, std::int64_t us) {
     const std::int64_t ns = us * kMicrosecond;
-    const std::string type(planted.type), second(planted.second);
-    const std::string source = number % 3 == 0 ? "INTERPOLATED" : "MEASURED";
+    const auto& [plan, op, type, second] = planted;
+    const std::string_view source = number % 3 == 0 ? "INTERPOLATED" : "MEASURED";
     const bool measured = number / static_cast<std::int64_t>(kPlanted.size()) % 2 == 0;  // every other time
-    switch (planted.plan) {
+    const std::string both = fmt::format("{},{}", type, second);
+    switch (plan) {
       case Plan::kUnmodelled:
       case Plan::kAicpu:
         return;
       case Plan::kFree:
         ++free_;
-        return event(planted.op, us, "");
+        return event(op, us, "");
       case Plan::kUnknown:
-        predict(std::string(planted.op), ns, false);
-        return event(planted.op, us, "");
+        predict(op, ns, false);
+        return event(op, us, "");
       case Plan::kComposite:
         predict(type, ns / 4, true);
         predict(second, ns / 2, true);  // a quarter of the operator is no kernel's
-        return event(planted.op, us,
-                     json_members("kernel_type", type + "," + second, "source", source, "composite", "True",
-                                  "sub_kernel_durations",
+        return event(op, us,
+                     json_members("kernel_type", both, "source", source, "composite", "True", "sub_kernel_durations",
                                   fmt::format("[('{}', {}), ('{}', {})]", type, in_us(ns / 4), second, in_us(ns / 2))));
       case Plan::kEstimated:
         predict(type, (ns + 1) / 2, true);
         predict(second, ns / 2, true);
-        return event(planted.op, us, json_members("kernel_type", type + "," + second, "source", source));
+        return event(op, us, json_members("kernel_type", both, "source", source));
       case Plan::kTwins:
         predict(type, ns, true);
-        event(planted.op, us, json_members("kernel_type", type, "source", source));
+        event(op, us, json_members("kernel_type", type, "source", source));
         break;  // and a second one
       default:
-        if (planted.plan != Plan::kMiss && (planted.plan != Plan::kPartial || measured)) break;
+        if (plan != Plan::kMiss && (plan != Plan::kPartial || measured)) break;
         predict(type, ns, false);
-        return event(planted.op, us, "");
+        return event(op, us, "");
     }
     predict(type, ns, true);
-    event(planted.op, us, json_members("kernel_type", type, "source", source, "simulation_shapes", "[[16, 5120]]"));
+    event(op, us, json_members("kernel_type", type, "source", source, "simulation_shapes", "[[16, 5120]]"));
   }
 
   void event(std::string_view op, std::int64_t us, const std::string& arguments) {
@@ -158,7 +158,7 @@ class AscendWriter {
     model_us_ += us;
   }
 
-  void predict(const std::string& type, std::int64_t ns, bool is_hit) {
+  void predict(std::string_view type, std::int64_t ns, bool is_hit) {
     Total& total = totals_[type];
     total.model_ns += ns;
     ++total.model_count;
@@ -168,15 +168,15 @@ class AscendWriter {
   // ---- the profile
 
   void write_profile(const Planted& planted, std::int64_t number, std::int64_t ns) {
-    const std::string type(planted.type);
+    const std::string_view type = planted.type;
     switch (planted.plan) {
       case Plan::kFree:
       case Plan::kModelOnly:
         return;
       case Plan::kComposite:
       case Plan::kEstimated:
-        kernel(std::string(planted.second), "AI_CORE", ns);
-        return kernel(type, "AI_CORE", ns / 2);
+        kernel(planted.second, ns);
+        return kernel(type, ns / 2);
       case Plan::kAicpu:
         ++aicpu_;
         return row(type, type, "AI_CPU", "7", clock_ns_, ns);
@@ -192,18 +192,18 @@ class AscendWriter {
         clock_ns_ += ns + kMicrosecond;
         return;
       default:
-        return kernel(type, "AI_CORE", ns);
+        return kernel(type, ns);
     }
   }
 
-  void kernel(const std::string& type, std::string_view core, std::int64_t ns) {
+  void kernel(std::string_view type, std::int64_t ns) {
     measure(type, ns);
-    row("aclnn" + type, type, core, "2", clock_ns_, ns);
+    row(fmt::format("aclnn{}", type), type, "AI_CORE", "2", clock_ns_, ns);
     clock_ns_ += ns + kMicrosecond;
   }
 
   // On the host's stream, and a little later on one of the hardware.
-  void collective(const std::string& type, std::int64_t number, int part, std::int64_t start, std::int64_t later,
+  void collective(std::string_view type, std::int64_t number, int part, std::int64_t start, std::int64_t later,
                   std::int64_t ns) {
     const std::string name = fmt::format("{}_586_{}_{}", type, number, part);
     measure(type, ns);
@@ -213,7 +213,7 @@ class AscendWriter {
     duplicate_ns_ += ns - later;
   }
 
-  void measure(const std::string& type, std::int64_t ns) {
+  void measure(std::string_view type, std::int64_t ns) {
     Total& total = totals_[type];
     total.profile_ns += ns;
     ++total.profile_count;
@@ -230,7 +230,7 @@ class AscendWriter {
   std::uint64_t seed_;
   int passes_;
   TextOutput model_, profile_;
-  std::map<std::string, Total> totals_;  // by kernel type
+  std::map<std::string_view, Total> totals_;  // by kernel type
   std::int64_t model_us_ = 0;
   std::int64_t clock_ns_ = kStartOfRun;
   std::int64_t kernels_ = 0, duplicates_ = 0, duplicate_ns_ = 0, aicpu_ = 0, free_ = 0;

@@ -275,29 +275,18 @@ int recorded_steps(const JobOptions& options, int rank) {
   return options.steps;
 }
 
-// What was planted, and the waiting that follows from it, in the job's own time.
-class PlantedWaits {
- public:
-  // `more`: further members of the row.
-  void add(int step, int part, std::span<const std::int64_t> arrivals, std::span<const int> ranks,
-           const std::string& more = "") {
-    const auto last = std::max_element(arrivals.begin(), arrivals.end());
-    std::int64_t waiting = 0;
-    for (const std::int64_t arrival : arrivals) waiting += *last - arrival;
-    const int rank = ranks[static_cast<std::size_t>(last - arrivals.begin())];
-    rows_.push_back({"{" + json_members("step", step, "layer", part, "last", rank, "waiting", waiting) + more + "}"});
-  }
-  [[nodiscard]] std::string text() const {
-    return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n",
-                       json_items(rows_, {}, "\n    "));
-  }
-
- private:
-  std::vector<Json> rows_;
-};
+// Adds what was planted, and the waiting that follows from it, in the job's own time. `more`: further members.
+void add_waits(std::vector<Json>& planted, int step, int part, std::span<const std::int64_t> arrivals,
+               std::span<const int> ranks, const std::string& more = "") {
+  const auto last = std::max_element(arrivals.begin(), arrivals.end());
+  std::int64_t waiting = 0;
+  for (const std::int64_t arrival : arrivals) waiting += *last - arrival;
+  const int rank = ranks[static_cast<std::size_t>(last - arrivals.begin())];
+  planted.push_back({"{" + json_members("step", step, "layer", part, "last", rank, "waiting", waiting) + more + "}"});
+}
 
 // Layers with a collective of all ranks behind each.
-void run_layers(const JobOptions& options, int step, Ranks& ranks, PlantedWaits& planted) {
+void run_layers(const JobOptions& options, int step, Ranks& ranks, std::vector<Json>& planted) {
   std::vector<int> numbers(ranks.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   const int late_layer = options.layers > 1 ? 1 : 0;
@@ -309,11 +298,11 @@ void run_layers(const JobOptions& options, int step, Ranks& ranks, PlantedWaits&
     }
     const std::int64_t last = *std::max_element(arrivals.begin(), arrivals.end());
     for (JobRank& rank : ranks) rank.end_collective(layer, last);
-    planted.add(step, layer, arrivals, numbers);
+    add_waits(planted, step, layer, arrivals, numbers);
   }
 }
 
-void transfer(Ranks& ranks, int step, int part, int from, int to, PlantedWaits& planted) {
+void transfer(Ranks& ranks, int step, int part, int from, int to, std::vector<Json>& planted) {
   JobRank& sender = ranks[static_cast<std::size_t>(from)];
   JobRank& receiver = ranks[static_cast<std::size_t>(to)];
   const std::int64_t arrivals[] = {sender.arrive(), receiver.arrive()};
@@ -321,11 +310,11 @@ void transfer(Ranks& ranks, int step, int part, int from, int to, PlantedWaits& 
   sender.end_transfer(part, last, to, true);
   receiver.end_transfer(part, last, from, false);
   const int numbers[] = {from, to};
-  planted.add(step, part, arrivals, numbers, ", " + json_members("from", from, "to", to));
+  add_waits(planted, step, part, arrivals, numbers, ", " + json_members("from", from, "to", to));
 }
 
 // Every rank is a stage: all microbatches go forward through them, then all go back.
-void run_pipeline(const JobOptions& options, int step, Ranks& ranks, PlantedWaits& planted) {
+void run_pipeline(const JobOptions& options, int step, Ranks& ranks, std::vector<Json>& planted) {
   for (int part = 0; part < 2 * options.microbatches; ++part) {
     const bool forward = part < options.microbatches;
     for (int place = 0; place < options.ranks; ++place) {
@@ -351,14 +340,15 @@ std::string write_job(const JobOptions& options, const std::string& folder) {
     }
     ranks.emplace_back(options, rank, recorded_steps(options, rank), files.back());
   }
-  PlantedWaits planted;
+  std::vector<Json> planted;
   for (int step = options.first_step; step < options.first_step + options.steps; ++step) {
     for (JobRank& rank : ranks) rank.begin_step(step);
     options.microbatches > 0 ? run_pipeline(options, step, ranks, planted) : run_layers(options, step, ranks, planted);
     for (JobRank& rank : ranks) rank.end_step();
   }
   for (std::size_t rank = 0; rank < files.size(); ++rank) files[rank]->close(name_of(static_cast<int>(rank)));
-  return planted.text();
+  return fmt::format("{{\n  \"schema\": \"tracedb.make_trace_job/1\",\n  \"collectives\": [{}\n  ]\n}}\n",
+                     json_items(planted, {}, "\n    "));
 }
 
 // The parts between colons, empty ones too.

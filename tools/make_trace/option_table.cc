@@ -51,9 +51,9 @@ void OptionTable::each(const char* name, const char* help, const Take& take) {
   row(name, po::value<Texts>(), help, [take](const Texts& texts) { std::for_each(texts.begin(), texts.end(), take); });
 }
 
-void OptionTable::fraction(const char* name, const char* initial, std::int64_t& field, const char* help, int less) {
+void OptionTable::fraction(const char* name, const char* initial, std::int64_t& field, const char* help, int divisor) {
   text(name, initial, help,
-       [=, &field](const std::string& text) { field = parse_ppm(fmt::format("--{}", name), text) / less; });
+       [=, &field](const std::string& text) { field = parse_ppm(fmt::format("--{}", name), text) / divisor; });
 }
 
 void OptionTable::on_off(const char* name, bool& field, const char* help) {

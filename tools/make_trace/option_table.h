@@ -72,8 +72,8 @@ class OptionTable {
   void text(const char* name, const char* initial, const char* help, const Take& take);  // nullptr: no default
   void path(const char* name, std::optional<std::string>& field, const char* help);
   void each(const char* name, const char* help, const Take& take);  // repeatable
-  // A number such as 1.25, in parts per million; `less` parts of it count.
-  void fraction(const char* name, const char* initial, std::int64_t& field, const char* help, int less = 1);
+  // A number such as 1.25; the field gets it in parts per million, divided.
+  void fraction(const char* name, const char* initial, std::int64_t& field, const char* help, int divisor = 1);
   void on_off(const char* name, bool& field, const char* help);
   void flag(const char* name, bool& field, const char* help);  // without a value
   void help(const char* name, const char* help) { all_.add_options()(name, help); }
