@@ -52,6 +52,9 @@ double unclassified_share(const Comparison& comparison, GroupWork GroupCompariso
 
 void about_side(const ComparedTrace& trace, const char* which, double unknown, Warnings& out) {
   if (trace.description.cycles) out.add("cycles", "warning", which, "times are cycles: read 1 ns as 1 cycle");
+  if (trace.description.without_copies) {
+    out.add("copies", "warning", which, "its copies and fills are left out: the format of the other trace holds none");
+  }
   if (trace.work.kernel_rows.empty()) {
     out.add("no_kernels", "warning", which, "the trace has no kernels");
     return;

@@ -17,7 +17,7 @@ LAYERS = {
     "index": {"base", "sql", "trace"},
     "passes": {"base", "sql", "trace", "index"},
     "ingest": {"base", "sql", "trace", "index"},
-    "compare": {"base", "sql", "index", "passes"},
+    "compare": {"base", "sql", "trace", "index", "passes"},
     "ascend": {"base", "sql", "trace", "index", "passes"},
     "aie": {"base", "sql", "trace", "index"},
     "fleet": {"base", "sql", "trace", "index", "passes"},

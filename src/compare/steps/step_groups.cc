@@ -236,11 +236,14 @@ class Matcher {
     const StepKind first = a.begin()->first;
     const StepKind second = b.begin()->first;
     if (first != StepKind::kUnknown && second != StepKind::kUnknown) return;
+    // Without the host there is nothing to tell a kind by: that is no difference.
+    const bool no_host = !(first == StepKind::kUnknown ? baseline_ : candidate_).description.holds.launches;
     add(std::string(to_string(first == StepKind::kUnknown ? second : first)),
         group_side(baseline_, first, all_steps(a.begin()->second), every_step_),
         group_side(candidate_, second, all_steps(b.begin()->second), every_step_),
-        fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
-                    to_string(first), to_string(second)));
+        no_host ? ""
+                : fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
+                              to_string(first), to_string(second)));
     a.clear();
     b.clear();
   }

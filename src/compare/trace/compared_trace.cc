@@ -38,6 +38,8 @@ bool replays_graphs(const Index& index) {
   return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
+FormatHolds holds_of(const Index& index) { return format_holds(index.meta("format").value_or("")); }
+
 TraceDescription describe(const Index& index, const std::string& label, const EventTables& events,
                           const StepSet& steps) {
   TraceDescription out{label,
@@ -47,7 +49,8 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
                        {},
                        idle_sums(index, events, window_of_steps(events, steps)),
                        without_device(index),
-                       index.meta("time_unit") == "cycle"};
+                       index.meta("time_unit") == "cycle",
+                       holds_of(index)};
   if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }
@@ -80,15 +83,16 @@ LargeVector<std::uint32_t> selected_rows(Workload& workload) {
   return out;
 }
 
-LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules) {
+LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules, bool copies) {
   const Index& index = source.index;
   KernelClasses classes(index, rules);
   EventTables events(index);
   StepSet steps = load_steps(index, options, events, classes.traits());
   TraceDescription description = describe(index, source.label, events, steps);
+  description.without_copies = !copies && events.memory.size() > 0;
   LayerSet layers = find_layers(index, events, steps, classes.traits());
   KernelRoles roles = find_roles(index, events, steps, layers, classes, rules);
-  StepWork work = make_step_work(events, steps, std::move(layers.by_step));
+  StepWork work = make_step_work(events, steps, std::move(layers.by_step), copies);
   StepPeriods periods = step_periods(steps, work.steps);
   RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
   RecordedWork shapes = recorded_work(index, events, work);
@@ -99,11 +103,13 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
 // Two at a time: more would need more memory than they save time.
 std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options,
                                    const RuleSet& rules) {
+  const bool copies = std::all_of(sources.begin(), sources.end(),
+                                  [](const TraceSource& source) { return holds_of(source.index).copies; });
   std::vector<LoadedTrace> out;
   for (std::size_t i = 0; i < sources.size(); i += 2) {
     std::optional<LoadedTrace> first, second;
-    const auto load_first = [&] { first.emplace(load_trace(sources[i], options, rules)); };
-    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options, rules)); };
+    const auto load_first = [&] { first.emplace(load_trace(sources[i], options, rules, copies)); };
+    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options, rules, copies)); };
     if (i + 1 == sources.size()) {
       load_first();
     } else {

@@ -19,6 +19,7 @@
 #include "passes/select/workload.h"
 #include "passes/tables/name_order.h"
 #include "passes/time/timeline.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 
@@ -32,6 +33,8 @@ struct TraceDescription {
   IdleSums idle;                    // of its devices from the first to the last step
   std::string without_device = {};  // as in index/without_device.h
   bool cycles = false;              // what times count, in place of ns
+  FormatHolds holds = format_holds("");
+  bool without_copies = false;  // they are left out: the format of another trace holds none
 };
 
 struct ComparedTrace {

@@ -189,20 +189,24 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
 
 }  // namespace
 
-StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows) {
+StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
+                        bool copies) {
   const DenseDevices devices(events.device_of_stream);
   const bool whole = steps.steps.empty();
   StepWork out;
   out.kernel_rows = std::move(kernel_rows);
-  out.memory_rows = memory_by_step(events, steps, devices);
+  if (copies) out.memory_rows = memory_by_step(events, steps, devices);
   out.kernel_own.assign(events.kernels.size(), 0);
   out.memory_own.assign(events.memory.size(), 0);
   const EventColumns& kernel = events.kernels;
   const EventColumns& memory = events.memory;
   const Rows kernels = {out.kernel_rows,     steps.of_kernel,      kernel.ids("stream_id"), kernel.ids("kind"),
                         kernel.int64s("ts"), kernel.int64s("dur"), work_of_kernel,          &out.kernel_own};
-  const Rows operations = {out.memory_rows,     steps.of_memory,      memory.ids("stream_id"), memory.ids("kind"),
-                           memory.int64s("ts"), memory.int64s("dur"), work_of_memory,          &out.memory_own};
+  Rows operations = {out.memory_rows, {}, {}, {}, {}, {}, work_of_memory, &out.memory_own};
+  if (copies) {
+    operations = {out.memory_rows,     steps.of_memory,      memory.ids("stream_id"), memory.ids("kind"),
+                  memory.int64s("ts"), memory.int64s("dur"), work_of_memory,          &out.memory_own};
+  }
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {

@@ -40,8 +40,9 @@ struct StepWork {
   std::size_t outside_kernels = 0;
 };
 
-// `kernel_rows`: in order of step, device and time (LayerSet::by_step).
-StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows);
+// `kernel_rows`: in order of step, device and time (LayerSet::by_step). `copies`: whether copies and fills count.
+StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
+                        bool copies = true);
 
 // The kind of work of a row of table kernel, or of table memory_op.
 inline Work work_of_kernel(std::uint32_t kind) {
