@@ -1,5 +1,6 @@
 """Steps and layers of real traces: reviewed figures, and closure on every trace there is."""
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -55,6 +56,18 @@ def check_expected(index, layers, steps):
     equal(found, steps, "steps")
 
 
+def check_layers_said(index):
+    """The number of layers is that of the rows of `layers`, wherever it is said."""
+    seen = sum(row["layer"].isdigit() for row in rows("layers", index))
+    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    info = next((row["value"] for row in facts if row["item"] == "layers"), "not known")
+    note = re.search(r"note: (.*) layers; ", run("trace-query", "layers", index).stderr)
+    said = [sum(int(re.search(r"(\d+)(?: x \d+ passes)?$", stack)[1]) for stack in stacks)
+            for stacks in ([note[1].split(", ")] if note else []) + [kind.split(" + ") for kind in re.findall(r"([^()]+) \(", info)[:1]]]
+    require(all(number == seen for number in said) or info.count("(") > 1, f"{seen} layers, but {info}; {note and note[0]}")
+    require(bool(note) == (seen > 0) == (info != "not known"), f"{seen} layers: {info}, {note}")
+
+
 def check_stacks(index, stacks):
     facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
     layers = next(row["value"] for row in facts if row["item"] == "layers")
@@ -95,12 +108,13 @@ def main():
     cases = Cases()
     if skip_without_traces(cases, TRACES / "kineto"):
         cases.finish()
-    for trace in kineto_traces():
+    for trace in [*kineto_traces(), *sorted((TRACES / "other").glob("nsys_2gpu_*.sqlite"))]:
         with scratch_folder() as folder:
             index = cases.run(f"ingest {trace.name}", ingest, trace, folder / "index.tracedb")
             if index is None:
                 continue
             cases.run(f"closure {trace.name}", check_closure, index)
+            cases.run(f"number of layers {trace.name}", check_layers_said, index)
             if trace.name in EXPECTED:
                 cases.run(f"expected {trace.name}", check_expected, index, *EXPECTED[trace.name])
             if trace.name in BEFORE or trace.name in WARM_UP:

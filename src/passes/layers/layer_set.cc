@@ -132,7 +132,6 @@ class LayerFinder {
       if (part.dropped) clear(part);
     }
     describe(phase, agreed, layers);
-    out_.layers = std::max(out_.layers, phase.layers);
     out_.phases.push_back(std::move(phase));
   }
 
@@ -172,6 +171,9 @@ class LayerFinder {
     std::vector<std::vector<FoundStack>> kinds;
     for (PhaseLayers& phase : out_.phases) kinds.push_back(stacks_of(phase));
     StackTable table = make_stack_table(kinds);
+    const std::size_t numbers =
+        table.stacks.empty() ? 0 : static_cast<std::size_t>(table.stacks.back().first + table.stacks.back().count);
+    std::vector<bool> seen(numbers);
     for (std::size_t k = 0; k < out_.phases.size(); ++k) {
       PhaseLayers& phase = out_.phases[k];
       for (std::size_t s = 0; s < kinds[k].size(); ++s) {
@@ -179,12 +181,32 @@ class LayerFinder {
         own.passes = kinds[k][s].passes;
         phase.stacks.push_back(std::move(own));
       }
+      std::vector<bool> own(numbers);
       for (const StepOnDevice& part : parts_) {
-        if (kind_of(part) == phase.kind && !part.dropped) renumber(part, phase.stacks);
+        if (kind_of(part) != phase.kind || part.dropped) continue;
+        renumber(part, phase.stacks);
+        for (const std::uint32_t row : part.rows) {
+          const std::int32_t layer = out_.of_kernel[row];
+          if (layer >= 0) seen[static_cast<std::size_t>(layer)] = own[static_cast<std::size_t>(layer)] = true;
+        }
       }
+      phase.layers = count_layers(phase.stacks, own);
+      out_.layers = std::max(out_.layers, phase.layers);
       doubt_passes(phase);
     }
     out_.stacks = std::move(table.stacks);
+    count_layers(out_.stacks, seen);
+  }
+
+  // The number of layers: schema/METRICS.md 8.
+  static std::size_t count_layers(LayerStacks& stacks, const std::vector<bool>& seen) {
+    std::size_t all = 0;
+    for (LayerStack& stack : stacks) {
+      const auto first = seen.begin() + stack.first;
+      stack.unseen = static_cast<std::int32_t>(std::count(first, first + stack.count, false));
+      all += static_cast<std::size_t>(stack.layers());
+    }
+    return all;
   }
 
   // Modules and marks tell a second stack from a second pass over one, the rhythm of the kernels does not.
@@ -193,7 +215,7 @@ class LayerFinder {
     for (const LayerStack& stack : phase.stacks) {
       if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
       const std::string note = fmt::format("{} passes over {} by rhythm: {} stacks of like layers would look the same",
-                                           stack.passes, counted(stack.count, "layer"), stack.passes);
+                                           stack.passes, counted(stack.layers(), "layer"), stack.passes);
       if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
     }
   }
@@ -230,15 +252,15 @@ class LayerFinder {
   void describe(const PhaseLayers& phase, bool agreed, std::size_t usual) {
     const std::string what = phase.in_steps ? fmt::format("{} steps", to_string(phase.kind)) : "the trace";
     if (!agreed) {
-      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} agree on {}", what, phase.agreeing,
+      out_.notes.push_back(fmt::format("{}: no layers: only {} of {} run through {}", what, phase.agreeing,
                                        counted(phase.steps, "step on a device", "steps on devices"),
                                        counted(usual, "layer")));
     } else if (phase.layers == 0) {
       out_.notes.push_back(fmt::format("{}: no layers found", what));
     } else if (phase.agreeing < phase.steps) {
-      out_.notes.push_back(fmt::format("{}: no layers in {} of {}, whose number of layers is not {}", what,
-                                       phase.steps - phase.agreeing,
-                                       counted(phase.steps, "step on a device", "steps on devices"), phase.layers));
+      out_.notes.push_back(
+          fmt::format("{}: no layers in {} of {}, which do not run through {}", what, phase.steps - phase.agreeing,
+                      counted(phase.steps, "step on a device", "steps on devices"), counted(usual, "layer")));
     }
   }
 

@@ -27,7 +27,7 @@ struct PhaseLayers {
   StepKind kind = StepKind::kUnknown;
   bool in_steps = true;  // false: a trace without steps, taken as a whole
   std::size_t steps = 0, agreeing = 0;
-  std::size_t layers = 0;            // of all stacks; 0: none, or not accepted
+  std::size_t layers = 0;            // of all stacks and steps; 0: none, or not accepted
   LayerStacks stacks;                // as these steps have them, numbered as in LayerSet
   std::vector<LayerSource> sources;  // ascending
 };

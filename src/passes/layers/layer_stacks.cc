@@ -93,7 +93,7 @@ std::string layers_label(const std::vector<std::int32_t>& layers, const LayerSta
 }
 
 std::string stack_text(const LayerStack& stack, bool named) {
-  std::string text = named ? fmt::format("{} {}", stack.name, stack.count) : std::to_string(stack.count);
+  std::string text = named ? fmt::format("{} {}", stack.name, stack.layers()) : std::to_string(stack.layers());
   if (stack.passes > 1) text += fmt::format(" x {} passes", stack.passes);
   return text;
 }

@@ -12,11 +12,13 @@
 namespace tracedb {
 
 struct LayerStack {
-  std::string name;        // the modules' class, "T5Stack_1.T5Block" where that is not one stack; else "stack 1" ...
-  std::int32_t first = 0;  // number of its layer 0
-  std::int32_t count = 0;
-  std::size_t passes = 1;  // how often most steps that have it run through it; a pass begins at its first layers again
+  std::string name;         // the modules' class, "T5Stack_1.T5Block" where that is not one stack; else "stack 1" ...
+  std::int32_t first = 0;   // number of its layer 0
+  std::int32_t count = 0;   // numbers that its layers take
+  std::size_t passes = 1;   // how often most steps that have it run through it; a pass begins at its first layers again
+  std::int32_t unseen = 0;  // of its numbers: those that no kernel has
 
+  [[nodiscard]] std::int32_t layers() const { return count - unseen; }
   [[nodiscard]] bool has(std::int32_t layer) const { return layer >= first && layer - first < count; }
 };
 
