@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text/counted.h"
+#include "base/text/duration_text.h"
 #include "base/text/regular_expression.h"
 #include "ingest/read/json_text.h"
 #include "sql/scripts.h"
@@ -55,11 +56,14 @@ Program program_of(const std::vector<std::string>& signs, const TraceStore& stor
     std::string advice(trim_json_space(line.substr(second + 2)));
     if (begin.starts_with("unread")) {
       const std::string category = found->substr(found->find(':') + 1);
-      std::int64_t events = 0;
+      std::int64_t events = 0, time = 0;
       for (const auto& [kind, count] : store.kinds) {
-        if (kind.first != 0 && store.strings.text(kind.first) == category) events += count.read;
+        if (kind.first == 0 || store.strings.text(kind.first) != category) continue;
+        if (store.slice_times.contains(kind.first)) time = store.slice_times.at(kind.first);
+        events += count.read;
       }
-      advice = fmt::format("{} {} {}", with_separators(std::to_string(events)), category, advice);
+      advice = fmt::format("{} {} ({}) {}", with_separators(std::to_string(events)), category,
+                           brief_time(static_cast<double>(time)), advice);
     }
     return {!begin.starts_with("not"), trim_json_space(line.substr(first + 2, second - first - 2)), advice};
   }

@@ -66,7 +66,7 @@ DEVICE = {
 }
 REAL = {"other/rpd_matmul.json": "rpd2tracing", "xla/jax_conv_mi300.trace.json.gz": "XLA"}
 REAL_HOST = {"cpu_only_rank34": "", "no_rank": "", "cupti_counters_a100": "",
-             "mtia_inference": "1,313 mtia_ccp_events are device events of a category that is not read yet"}
+             "mtia_inference": "1,313 mtia_ccp_events (812 ms) are device events of a category that is not read yet"}
 PROTOBUF = {"x.pb.gz": (b"\x0a\x20\x08\x01\x12\x0d/device:GPU:0\x1a", "XSpace"),
             "cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x10", "pprof")}
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {
@@ -186,6 +187,8 @@ void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
   };
   for (SliceRecord& record : batch.slices) {
     common(record);
+    std::int64_t& time = slice_times[record.category];
+    time = saturating_add(time, duration_or_zero(record.dur));
     slices.push(record);
   }
   for (TaskRecord& record : batch.tasks) {
