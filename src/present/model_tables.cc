@@ -227,6 +227,14 @@ class Facts {
   Report out_;
 };
 
+// Sum of the errors of all rows, of either sign, which cancel each other in that of the total.
+std::optional<double> errors_percent(const ModelComparison& comparison) {
+  double off = 0;
+  for (const ModelRow& row : comparison.rows) off += static_cast<double>(std::abs(row.model_ns - row.profile_ns));
+  const auto whole = static_cast<double>(comparison.total.profile_ns);
+  return whole > 0 ? std::optional(100 * off / whole) : std::nullopt;
+}
+
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:+.1f} %", *value) : "-"; }
 
 }  // namespace
@@ -279,11 +287,8 @@ Report model_facts(const ModelScenario& scenario, Language language) {
                  profile.sum().count, {"kernels in all", "个算子（总计）"});
   facts.add({"busy per pass", "实测单次占用"}, facts.time(comparison.busy_ns));
   facts.add({"error", "误差"}, percent(comparison.total.error_percent));
-  std::int64_t off = 0;  // errors of either sign, which cancel each other in the one above
-  for (const ModelRow& row : comparison.rows) off += std::abs(row.model_ns - row.profile_ns);
-  if (const std::int64_t whole = comparison.total.profile_ns; whole > 0) {
-    facts.add({"sum of the errors of all rows", "各行误差绝对值之和"},
-              fmt::format("{:.1f} %", 100 * static_cast<double>(off) / static_cast<double>(whole)));
+  if (const auto errors = errors_percent(comparison)) {
+    facts.add({"sum of the errors of all rows", "各行误差绝对值之和"}, fmt::format("{:.1f} %", *errors));
   }
   facts.add({"M6", "M6"}, comparison.m6 ? fmt::format("{:.3f}", *comparison.m6) : "-");
   facts.add_time({"left out: operators that cost nothing", "未计入：零开销算子"},
@@ -314,6 +319,12 @@ Report model_summary(std::span<const ModelScenario> scenarios) {
       {"model_time", "Model", Unit::kTime, OthersAggregate::kNone, {}, "time of the model"},
       {"profile_time", "Profile", Unit::kTime, OthersAggregate::kNone, {}, "time of the profile"},
       {"error_pct", "Error (%)", Unit::kPercent, OthersAggregate::kNone, {}, "model - profile, of the profile"},
+      {"errors_pct",
+       "Errors (%)",
+       Unit::kPercent,
+       OthersAggregate::kNone,
+       {},
+       "sum of the errors of all rows, without sign"},
       {"m6",
        "M6",
        Unit::kRatio,
@@ -377,6 +388,7 @@ Report model_summary(std::span<const ModelScenario> scenarios) {
                            total.model_ns,
                            total.profile_ns,
                            real_cell(total.error_percent),
+                           real_cell(errors_percent(comparison)),
                            real_cell(comparison.m6),
                            static_cast<std::int64_t>(std::llround(comparison.busy_ns)),
                            total.hit_ns,

@@ -40,6 +40,8 @@ def check_sums(summary, rows, truth):
     for own, planted in (("profile_kernels", "kernels"), ("duplicate_kernels", "duplicates"), ("aicpu_kernels", "aicpu"),
                          ("duplicate_time", "duplicate_time"), ("zero_cost_events", "zero_cost_events")):
         equal(summary[own], truth[planted], own)
+    off = sum(abs(row["model_time"] - row["profile_time"]) for row in rows)
+    require(abs(summary["errors_pct"] - 100 * off / summary["profile_time"]) < 1e-6, f"errors without sign: {summary['errors_pct']}")
     counted = round(sum(row["profile_count"] for row in rows) * truth["passes"])
     equal(counted + summary["duplicate_kernels"] + summary["aicpu_kernels"], summary["profile_kernels"],
           "kernels counted, merged and left out")
