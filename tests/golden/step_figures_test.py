@@ -1,6 +1,7 @@
 """`steps`, `phases` and `layers` of real traces against a reckoning from the JSON: kernels by the annotation around their
 launch, layers by the modules in the python stack at their launch."""
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from report_oracle import ReportOracle, middle  # noqa: E402
 from time_oracle import length, union  # noqa: E402
-from trace_cases import (TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, open_index,  # noqa: E402
+from trace_cases import (ROOT, TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, open_index,  # noqa: E402
                          read_trace, require, run, scratch_folder, skip_without_traces)
 
 # Traces whose layers are modules of one kind, one after the other.
@@ -134,6 +135,31 @@ def check_layers(index, oracle, module):
     equal(found, list(layers.values()), "kernels and time of each layer, in the order in which they run")
 
 
+def check_two_devices(folder):
+    """Busy of `phases` is of kernels, added up over devices; that of `steps` is of copies, too, on the busiest device."""
+    path = folder / "two.json"
+
+    def event(category, device, ts, dur, correlation):
+        return {"ph": "X", "cat": category, "name": f"{category} {device}", "pid": device, "tid": 7, "ts": ts, "dur": dur,
+                "args": {"device": device, "stream": 7, "correlation": correlation}}
+
+    calls = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": i, "dur": 1,
+              "args": {"correlation": i}} for i in (1, 2, 3)]
+    mark = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9, "tid": 9, "ts": 0, "dur": 9, "args": {}}
+    path.write_text(json.dumps({"traceEvents": [mark, *calls, event("kernel", 0, 10, 10, 1), event("kernel", 1, 15, 20, 2),
+                                                event("gpu_memcpy", 0, 20, 30, 3)]}))
+    index = ingest(path, folder / "two.tracedb")
+    phase, = rows("phases", index)
+    step, = rows("steps", index)
+    equal((phase["busy"], phase["gpu_span"], phase["total_time"]), (30000, 40000, 30000), "phases")
+    equal((step["gpu_busy"], step["gpu_span"], step["total_time"]), (40000, 40000, 30000), "steps")
+    head = run("trace-query", "phases", "-q", "--wide", index).stdout
+    require("Kernel Busy" in head and "GPU Busy" in run("trace-query", "steps", "-q", "--wide", index).stdout, head)
+    for name in ("schema/METRICS.md", "src/manual/glossary.md"):
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        require(re.search(r"[Kk]ernel [Bb]usy \(`phases`\):[^|]* kernel[^|]* added up over devices", text), f"{name} does not tell them apart")
+
+
 def check_trace(cases, name, trace, folder):
     index = cases.run(f"{name} ingest", ingest, trace, folder / "index.tracedb")
     if index is None:
@@ -151,6 +177,8 @@ def check_trace(cases, name, trace, folder):
 def main():
     cases = Cases()
     only = sys.argv[1:]
+    with scratch_folder() as folder:
+        cases.run("two devices", check_two_devices, folder)
     for vendor in ("amd", "nvidia"):
         with scratch_folder() as folder:
             trace = make_trace(folder / "trace.json", "--vendor", vendor, "--layers", 3, "--steps", 6, "--streams", 3)
