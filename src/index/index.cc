@@ -13,6 +13,7 @@
 #include "base/text/decimal.h"
 #include "index/index_format.h"
 #include "index/leftovers.h"
+#include "sql/file/column_scan.h"
 #include "sql/safety.h"
 #include "sql/schema_check.h"
 #include "sql/user/functions.h"
@@ -115,6 +116,8 @@ Index Index::open(const std::filesystem::path& path) {
             "with trace-ingest --force",
             printable_path(path), difference));
   }
+  // Those with texts of any length, which many questions read as a whole.
+  for (const char* table : {"string", "kernel_name", "op_shape", "task_info"}) require_own_pages(database, table);
   Index index(std::move(database));
   if (!index.meta("complete")) {
     throw Error(ErrorCode::kInput, fmt::format("{}: the index was never finished; {}", path.string(),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from shared_pages import share_text  # noqa: E402
-from trace_cases import Cases, equal, issues_of, open_index, program, require, scratch_folder  # noqa: E402
+from trace_cases import Cases, equal, issues_of, make_trace, open_index, program, require, run, scratch_folder  # noqa: E402
 
 ROWS, SIZE = 400, 4 << 20  # of texts
 MOST = 256 << 20  # and the file
@@ -82,13 +82,26 @@ def texts_as_needed(folder):
     path = folder / "small.sqlite"
     database = sqlite3.connect(path)
     database.executescript(TABLES["nsys"][1].replace("id INTEGER PRIMARY KEY, value TEXT", "id, value"))
-    database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(3, "three"), ("2", "two"), (3, "other"), (9, "nine"), (5, None)])
-    database.executemany(TABLES["nsys"][2], [(2,), (3,), (4,), (5,), (9,)])
+    database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "one"), (3, "three"), (3, "other"), ("2", "two"), (5, None), (9, "nine"), (1, "later")])
+    database.executemany(TABLES["nsys"][2], [(1,), (2,), (3,), (4,), (5,), (9,)])
     database.commit()
     database.close()
     equal(ingest_within(path, MOST), 0, "exit code")
     names = open_index(f"{path}.tracedb").execute("SELECT n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY ts")
-    equal([name for name, in names], ["two", "three", "", "", "nine"], "names")
+    equal([name for name, in names], ["one", "two", "three", "", "", "nine"], "names")
+
+
+def shared_texts_of_an_index(folder):
+    """They are refused before anybody reads them."""
+    index = folder / "t.json.tracedb"
+    run("trace-ingest", "-q", make_trace(folder / "t.json", "--layers", 2))
+    with sqlite3.connect(index) as database:
+        database.execute("DELETE FROM string")
+    database.close()
+    share_text(index, "string", ROWS, SIZE)
+    result = subprocess.run([program("trace-query"), "gaps", str(index)], capture_output=True, text=True, timeout=60)
+    equal((result.returncode, result.stdout, result.stderr.count("\n")), (3, "", 1), result.stderr)
+    require("the table string" in result.stderr and "trace-ingest --force" in result.stderr, result.stderr)
 
 
 def main():
@@ -98,6 +111,7 @@ def main():
             cases.run(f"texts that share their pages: {name}", shared_texts, folder, name)
         cases.run("many top-level values", many_values, folder)
         cases.run("texts as they are needed", texts_as_needed, folder)
+        cases.run("texts of an index that share their pages", shared_texts_of_an_index, folder)
     cases.finish()
 
 

@@ -1,7 +1,5 @@
-"""Databases of profilers whose rows share one chain of overflow pages: a few bytes a row, megabytes when it is read."""
+"""Databases whose rows share one chain of overflow pages: a few bytes a row, megabytes when it is read."""
 import sqlite3
-
-PAGE = 4096
 
 
 def varint(data, at):
@@ -22,30 +20,31 @@ def as_varint(value):
     return bytes(out)
 
 
-def leaves(data, page):
-    """Numbers of the leaf pages of a table, in order."""
-    at = (page - 1) * PAGE + (100 if page == 1 else 0)
+def leaves(data, page, size):
+    """Numbers of the leaf pages of a table, in order; pages are of `size` bytes."""
+    at = (page - 1) * size + (100 if page == 1 else 0)
     if data[at] == 13:
         return [page]
     count = int.from_bytes(data[at + 3:at + 5], "big")
     cells = [int.from_bytes(data[at + 12 + 2 * i:at + 14 + 2 * i], "big") for i in range(count)]
-    below = [int.from_bytes(data[at - at % PAGE + cell:at - at % PAGE + cell + 4], "big") for cell in cells]
-    return [leaf for child in [*below, int.from_bytes(data[at + 8:at + 12], "big")] for leaf in leaves(data, child)]
+    below = [int.from_bytes(data[at - at % size + cell:at - at % size + cell + 4], "big") for cell in cells]
+    return [leaf for child in [*below, int.from_bytes(data[at + 8:at + 12], "big")] for leaf in leaves(data, child, size)]
 
 
 def share_text(path, table, rows, size, tell_apart=True):
     """`rows` further rows, (number, text), of a table that has such columns: all of them with one text of `size` bytes; the
     first bytes of it are the row's own where that is asked for. Numbers of the rows: from 1."""
     database = sqlite3.connect(path)
+    page_size, = database.execute("PRAGMA page_size").fetchone()
     database.execute(f"INSERT INTO {table} VALUES (1, ?)", ("x" * size,))
-    database.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((i, "y" * 500) for i in range(2, rows + 1)))
+    database.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((i, f"{i:08d}" + "y" * (page_size // 8)) for i in range(2, rows + 1)))
     database.commit()
     root, = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     database.close()
     data = bytearray(path.read_bytes())
     donor = None
-    for page in leaves(data, root):
-        start = (page - 1) * PAGE
+    for page in leaves(data, root, page_size):
+        start = (page - 1) * page_size
         count = int.from_bytes(data[start + 3:start + 5], "big")
         cells = []
         for i in range(count):
@@ -53,14 +52,14 @@ def share_text(path, table, rows, size, tell_apart=True):
             payload, behind = varint(data, at)
             row, behind = varint(data, behind)
             if donor is None:
-                least = (PAGE - 12) * 32 // 255 - 23
-                local = least + (payload - least) % (PAGE - 4)
-                donor = payload, bytes(data[behind:behind + (local if local <= PAGE - 35 else least) + 4])
+                least = (page_size - 12) * 32 // 255 - 23
+                local = least + (payload - least) % (page_size - 4)
+                donor = payload, bytes(data[behind:behind + (local if local <= page_size - 35 else least) + 4])
             inside = bytearray(donor[1])
             if tell_apart and row > 1:
                 inside[20:28] = b"%08d" % row
             cells.append(as_varint(donor[0]) + as_varint(row) + bytes(inside))
-        end = PAGE
+        end = page_size
         for i, cell in enumerate(cells):
             end -= len(cell)
             assert end >= 8 + 2 * count, "the rows are longer than those in their place"

@@ -116,15 +116,20 @@ std::string_view SourceTexts::of(std::int64_t id, std::string_view absent) const
   }
   const auto other = std::lower_bound(rows_.begin(), rows_.end(), std::pair(id, std::int64_t{0}),
                                       [](const auto& a, const auto& b) { return a.first < b.first; });
-  by_number_->bind(1, other != rows_.end() && other->first == id ? other->second : id);
+  // Of the row with its number and the first other one, the earlier that is its.
+  const std::int64_t others = other != rows_.end() && other->first == id ? other->second : id;
   const std::string* found = nullptr;
   const auto failure = catch_error([&] {
-    if (!by_number_->step()) return;
-    std::uint64_t given = 0;
-    if (SourceCell(*by_number_, 0, given).integer() != id) return;
-    const std::string_view text = SourceCell(*by_number_, 1, given).text();
-    if ((tables_->text_bytes_ += given) > most) return tables_->note(SourceDatabase::Outcome::kOversized, table_);
-    found = &texts_.emplace(id, text).first->second;
+    for (const std::int64_t row : {std::min(id, others), std::max(id, others)}) {
+      by_number_->reset();
+      by_number_->bind(1, row);
+      std::uint64_t given = 0;
+      if (!by_number_->step() || SourceCell(*by_number_, 0, given).integer() != id) continue;
+      const std::string_view text = SourceCell(*by_number_, 1, given).text();
+      if ((tables_->text_bytes_ += given) > most) return tables_->note(SourceDatabase::Outcome::kOversized, table_);
+      found = &texts_.emplace(id, text).first->second;
+      return;
+    }
   });
   by_number_->reset();
   if (failure && failure->code() != ErrorCode::kInput) throw Error(*failure);

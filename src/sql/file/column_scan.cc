@@ -235,6 +235,34 @@ struct RowRange {
   std::uint64_t first = 0, last = 0;  // ids; 0: no rows
 };
 
+// Calls visit(page, offset of its header).
+template <class Visit>
+void for_each_page(const Pages& pages, std::span<const LeafRun> runs, Visit visit) {
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(kPagesAtOnce * pages.page_size() + kSlack);
+  for (const LeafRun& run : runs) {
+    const std::span<std::byte> buffer(memory.get(), run.pages * pages.page_size());
+    pages.read_pages(run.first, buffer);
+    for (std::size_t i = 0; i < run.pages; ++i) {
+      visit(buffer.subspan(i * pages.page_size(), pages.page_size()), run.first + i == 1 ? kFileHeader : 0);
+    }
+  }
+}
+
+// Calls visit(what follows the size of a row, that size, the end of the page).
+template <class Visit>
+void for_each_cell(const Pages& pages, std::span<const std::byte> page, std::size_t header, Visit visit) {
+  if (page[header] != kLeafPage) pages.damaged();
+  const std::size_t cells = get_big16(page.data() + header + 3);
+  const std::byte* pointers = page.data() + header + kLeafHeader;
+  const std::byte* end = page.data() + pages.usable_size();
+  if (pointers + 2 * cells > end) pages.damaged();
+  for (std::size_t i = 0; i < cells; ++i) {
+    Reader cell(pages, page.data() + get_big16(pointers + 2 * i), end);
+    const std::uint64_t payload = cell.varint();
+    visit(cell, payload, end);
+  }
+}
+
 class LeafParser {
  public:
   LeafParser(const Pages& pages, std::vector<WantedColumn> wanted, std::size_t rows)
@@ -245,37 +273,22 @@ class LeafParser {
 
   // The rows found, which are consecutive.
   [[nodiscard]] RowRange parse(std::span<const LeafRun> runs) const {
-    const std::size_t most = kPagesAtOnce * pages_.page_size();
-    const auto memory = std::make_unique_for_overwrite<std::byte[]>(most + kSlack);
     RowRange range;
-    for (const LeafRun& run : runs) {
-      const std::span<std::byte> buffer(memory.get(), run.pages * pages_.page_size());
-      pages_.read_pages(run.first, buffer);
-      for (std::size_t i = 0; i < run.pages; ++i) {
-        parse_page(buffer.subspan(i * pages_.page_size(), pages_.page_size()), run.first + i == 1 ? kFileHeader : 0,
-                   range);
-      }
-    }
+    for_each_page(pages_, runs,
+                  [&](std::span<const std::byte> page, std::size_t header) { parse_page(page, header, range); });
     return range;
   }
 
  private:
   void parse_page(std::span<const std::byte> page, std::size_t header, RowRange& range) const {
-    if (page[header] != kLeafPage) pages_.damaged();
-    const std::size_t cells = get_big16(page.data() + header + 3);
-    const std::byte* pointers = page.data() + header + kLeafHeader;
-    const std::byte* end = page.data() + pages_.usable_size();
-    if (pointers + 2 * cells > end) pages_.damaged();
-    for (std::size_t i = 0; i < cells; ++i) {
-      Reader cell(pages_, page.data() + get_big16(pointers + 2 * i), end);
-      const std::uint64_t payload = cell.varint();
+    for_each_cell(pages_, page, header, [&](Reader& cell, std::uint64_t payload, const std::byte* end) {
       const std::uint64_t row = cell.varint();
       if (row == 0 || row > rows_ || (range.last != 0 && row != range.last + 1)) pages_.damaged();
       if (range.first == 0) range.first = row;
       range.last = row;
       if (payload > static_cast<std::uint64_t>(end - cell.position())) pages_.damaged();  // or on overflow pages
       parse_record(cell.position(), cell.position() + payload, static_cast<std::size_t>(row) - 1);
-    }
+    });
   }
 
   void parse_record(const std::byte* record, const std::byte* end, std::size_t row) const {
@@ -333,19 +346,34 @@ RowRange parse_in_two(const Pages& pages, const LeafParser& parser, std::span<co
   return {first.first, second.last};
 }
 
-}  // namespace
-
-ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
+std::vector<LeafRun> leaves_of(Database& database, std::string_view table, const Pages& pages) {
   Statement root(database, "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?");
   root.bind(1, table);
   if (!root.step()) throw std::logic_error(fmt::format("there is no table {}", table));
+  return Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
+}
+
+}  // namespace
+
+void require_own_pages(Database& database, std::string_view table) {
   const Pages pages(database, table);
+  std::uint64_t left = pages.count() * pages.page_size();
+  for_each_page(pages, leaves_of(database, table, pages), [&](std::span<const std::byte> page, std::size_t header) {
+    for_each_cell(pages, page, header, [&](Reader&, std::uint64_t payload, const std::byte*) {
+      if (payload > left) pages.damaged();
+      left -= payload;
+    });
+  });
+}
+
+ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns) {
+  const Pages pages(database, table);
+  const std::vector<LeafRun> runs = leaves_of(database, table, pages);
   ScannedColumns out;
   out.rows = static_cast<std::size_t>(
       std::max<std::int64_t>(database.query_int64(fmt::format("SELECT max(rowid) FROM \"{}\"", table)).value_or(0), 0));
   if (out.rows > database.most_rows()) pages.damaged();
   const LeafParser parser(pages, wanted_columns(database, table, columns, out), out.rows);
-  const std::vector<LeafRun> runs = Leaves(pages, static_cast<std::uint32_t>(root.int64(0))).take();
   const bool large = runs.size() * kPagesAtOnce >= kPagesForAThread;
   const RowRange range = large ? parse_in_two(pages, parser, runs) : parser.parse(runs);
   if (range.last != out.rows || (out.rows > 0 && range.first != 1)) pages.damaged();
