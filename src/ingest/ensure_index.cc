@@ -90,8 +90,9 @@ IngestResult ingest_restricted(const fs::path& trace, const fs::path& index, con
   std::optional<IngestResult> result;
   Task task(
       [&] {
-        restrict_thread(readable, writable);
+        const std::string unconfined = restrict_thread(readable, writable);
         result = ingest_trace(trace, index, options, observer);
+        result->unconfined = unconfined;
       },
       [] {});
   task.join();

@@ -72,6 +72,7 @@ struct IngestResult {
   bool complete = true;
   std::uint64_t kernels = 0;
   IssueLog issues;
+  std::string unconfined = {};  // why the trace was read with more rights than it takes (base/files/sandbox.h)
 };
 
 // Writes the index of `trace` to `index`, atomically: whatever happens, `index` is the old file, the new complete one,

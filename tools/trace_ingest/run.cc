@@ -114,7 +114,7 @@ class Reporter : public BatchObserver {
     work();
   }
 
-  void print(const TraceRecord& record) const {
+  void print(const TraceRecord& record) {
     if (record.status == TraceStatus::kFailed) {
       const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
       print_note("trace-ingest: {}{}\n", named ? "" : escape_path(record.trace) + ": ", escape_text(record.error));
@@ -122,6 +122,8 @@ class Reporter : public BatchObserver {
     if (verbosity_ == Verbosity::kErrors) return;
     if (!record.without_device.empty())
       print_note("{}: {}\n", escape_path(record.trace), escape_text(record.without_device));
+    if (record.result && !record.result->unconfined.empty() && !std::exchange(unconfined_, true))
+      print_note("warning: read with more rights than it takes: {}\n", record.result->unconfined);
     const bool all = alone_ || verbosity_ == Verbosity::kAll;
     if (record.same_run && verbosity_ != Verbosity::kAll) return;  // the line of the choice has told it
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
@@ -142,6 +144,7 @@ class Reporter : public BatchObserver {
   Strictness strictness_;
   SummaryFile summary_;
   std::size_t same_run_ = 0;  // files
+  bool unconfined_ = false;   // was told
   std::mutex mutex_;
   std::optional<Ticker> ticker_;
 };

@@ -102,6 +102,8 @@ std::optional<Index> build_into(const std::filesystem::path& path, const std::fi
   catch_ending_signals();
   auto found = ensure_index(trace, path, any_events(cancel), BuildProgress(trace, line.quiet()));
   release_ending_signals();
+  if (const auto* built = std::get_if<IngestResult>(&found); built && !built->unconfined.empty())
+    std::cerr << "warning: read with more rights than it takes: " << built->unconfined << '\n';
   auto* valid = std::get_if<Index>(&found);
   return valid == nullptr ? std::nullopt : std::optional(std::move(*valid));
 }

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/files/file_descriptor.h"
@@ -31,7 +31,7 @@ constexpr std::uint64_t kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_F
 constexpr std::uint64_t kWrite =
     kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG;
 constexpr std::uint64_t kFirstVersion = (1U << 13U) - 1;  // all that Landlock knew in the beginning
-constexpr std::uint64_t kRefer = 1U << 13U, kTruncate = 1U << 14U;
+constexpr std::uint64_t kTruncate = 1U << 14U;            // of opening; the second version's is denied in any case
 
 // What SQLite and the library of C read wherever they run.
 constexpr const char* kSystem[] = {"/usr",           "/lib",         "/lib64",   "/etc/ld.so.cache",
@@ -46,20 +46,7 @@ void allow(int rules, const std::filesystem::path& path, std::uint64_t access) {
   ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
-void restrict_files(std::span<const std::filesystem::path> readable, std::span<const std::filesystem::path> writable) {
-  const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (version < 1) return;
-  const std::uint64_t later = (version >= 2 ? kRefer : 0) | (version >= 3 ? kTruncate : 0);
-  landlock_ruleset_attr handled{};
-  handled.handled_access_fs = kFirstVersion | later;
-  const FileDescriptor rules(
-      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled.handled_access_fs), 0)));
-  if (!rules.is_open()) return;
-  for (const char* path : kSystem) allow(rules.get(), path, kRead);
-  for (const std::filesystem::path& path : readable) allow(rules.get(), path, kRead);
-  for (const std::filesystem::path& path : writable) allow(rules.get(), path, kWrite | (later & kTruncate));
-  ::syscall(SYS_landlock_restrict_self, rules.get(), 0);
-}
+std::string failed(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
 
 #if defined(__x86_64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
@@ -86,15 +73,20 @@ constexpr std::uint32_t kDenied[] = {
 
 }  // namespace
 
-void restrict_calls() {
-  if (!kAvailable || kArchitecture == 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
+std::string restrict_calls() {
+  if (!kAvailable) return "";
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // without it, the others fail
+  if (kArchitecture == 0) return "";
   constexpr std::uint32_t kFails = SECCOMP_RET_ERRNO | (SECCOMP_RET_DATA & EPERM);
   constexpr std::uint32_t kOtherTable = 0x40000000;  // of x32
+  const auto load = [](std::size_t offset) -> sock_filter {
+    return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
+  };
   std::vector<sock_filter> code = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      load(offsetof(seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, kFails),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      load(offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kOtherTable, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, kFails),
       // Its flags are in memory: the library of C then calls clone.
@@ -105,22 +97,31 @@ void restrict_calls() {
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
     code.push_back(BPF_STMT(BPF_RET | BPF_K, kFails));
   }
-  const std::array<sock_filter, 5> rest = {{
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, kFails),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  code.insert(code.end(), rest.begin(), rest.end());
+  // Signals go to this process alone, as those of abort() do; what is made is a thread.
+  code.insert(code.end(), {BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 2), load(offsetof(seccomp_data, args[0])),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(::getpid()), 4, 3),
+                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3), load(offsetof(seccomp_data, args[0])),
+                           BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0), BPF_STMT(BPF_RET | BPF_K, kFails),
+                           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)});
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+  // EINVAL: of a kernel without filters.
+  const bool done = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+  return done || errno == ENOSYS || errno == EINVAL ? "" : failed("seccomp");
 }
 
-void restrict_thread(std::span<const std::filesystem::path> readable, std::span<const std::filesystem::path> writable) {
-  if (!kAvailable || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-  restrict_files(readable, writable);
-  restrict_calls();
+std::string restrict_thread(std::span<const std::filesystem::path> readable,
+                            std::span<const std::filesystem::path> writable) {
+  std::string calls = restrict_calls();
+  const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (!kAvailable || version < 1) return calls;
+  const std::uint64_t truncate = version >= 3 ? kTruncate : 0;
+  const std::uint64_t handled = kFirstVersion | truncate;  // a landlock_ruleset_attr of one member
+  const FileDescriptor rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof(handled), 0)));
+  for (const char* path : kSystem) allow(rules.get(), path, kRead);
+  for (const std::filesystem::path& path : readable) allow(rules.get(), path, kRead);
+  for (const std::filesystem::path& path : writable) allow(rules.get(), path, kWrite | truncate);
+  const bool done = rules.is_open() && ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+  return done ? calls : failed("Landlock");
 }
 
 }  // namespace tracedb

@@ -45,7 +45,7 @@ TEST_CASE("a restricted thread opens and makes files where it may, and nowhere e
     const FileDescriptor open_before(::open((folder / "open").c_str(), O_RDONLY | O_CLOEXEC));
     const std::vector<std::filesystem::path> readable = {folder / "traces", folder / "none"};
     const std::vector<std::filesystem::path> writable = {folder / "indexes"};
-    restrict_thread(readable, writable);
+    CHECK(restrict_thread(readable, writable).empty());
     std::thread([&] {
       char c = 0;
       CHECK(::read(open_before.get(), &c, 1) == 1);
@@ -74,7 +74,7 @@ TEST_CASE("a restricted thread has no sockets, starts no programs and no process
   return;
 #endif
   std::thread([] {
-    restrict_thread({}, {});
+    CHECK(restrict_thread({}, {}).empty());
     if (::syscall(SYS_prctl, 21, 0, 0, 0, 0) != 2) return;  // PR_GET_SECCOMP: the kernel has none
     CHECK(::socket(AF_INET, SOCK_STREAM, 0) < 0);
     CHECK(errno == EPERM);
@@ -86,10 +86,25 @@ TEST_CASE("a restricted thread has no sockets, starts no programs and no process
     if (child == 0) ::_exit(0);
     CHECK(child < 0);
     CHECK(::kill(::getppid(), 0) < 0);
+    CHECK(::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0) < 0);
+    CHECK(errno == EPERM);
+    CHECK(::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), 0) == 0);  // as abort() does
     int sum = 0;
     std::thread([&] { sum = 5; }).join();
     CHECK(sum == 5);
   }).join();
+}
+
+TEST_CASE("what could not be taken away is said, but not of a kernel without it") {
+#ifdef TRACEDB_SANITIZED
+  return;
+#endif
+  std::string failure;
+  std::thread([&] {
+    constexpr int kMost = 16;  // layers of Landlock
+    for (int i = 0; i <= kMost; ++i) failure = restrict_thread({}, {});
+  }).join();
+  CHECK(failure.starts_with("Landlock: ") == has_landlock());
 }
 
 }  // namespace tracedb
