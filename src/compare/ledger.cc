@@ -261,14 +261,6 @@ LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
   return row;
 }
 
-// The time that the rows of computation count twice, because kernels ran concurrently: what all rows have more than the
-// time that the steps take.
-LedgerAmount concurrent(const GroupWork& work) {
-  LedgerAmount out{work.device_steps, work.taken - work.idle - work.other};
-  for (const WorkCell& cell : work.cells) out.time = saturating_add(out.time, -cell.sum.accounted(cell.work));
-  return out;
-}
-
 LedgerItem of_whole_step(LedgerKind kind, const char* label, const LedgerChange& change) {
   return {kind, kNoLayer, label, "", "", change, 0, 0, true};
 }
@@ -354,17 +346,15 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
                          static_cast<double>(sums.candidate.n),
                          false});
   }
-  const LedgerRow at_once = {concurrent(group.baseline), concurrent(group.candidate)};
-  if (at_once.baseline.time != 0 || at_once.candidate.time != 0) {
-    rows.push_back(at_once);
-    out.items.push_back(of_whole_step(LedgerKind::kConcurrent, "[concurrent kernels]", {}));
-  }
-  rows.push_back(part_row(group, &GroupWork::idle));
-  out.items.push_back(of_whole_step(LedgerKind::kIdle, "[idle]", {}));
-  if (group.baseline.other != 0 || group.candidate.other != 0) {
-    rows.push_back(part_row(group, &GroupWork::other));
-    out.items.push_back(of_whole_step(LedgerKind::kOther, "[no step]", {}));
-  }
+  const auto add = [&](LedgerKind kind, const char* label, std::int64_t GroupWork::*part) {
+    if (kind != LedgerKind::kIdle && group.baseline.*part == 0 && group.candidate.*part == 0) return;
+    rows.push_back(part_row(group, part));
+    out.items.push_back(of_whole_step(kind, label, {}));
+  };
+  add(LedgerKind::kConcurrent, "[concurrent kernels]", &GroupWork::at_once);
+  add(LedgerKind::kOtherSteps, "[other steps]", &GroupWork::shared);
+  add(LedgerKind::kIdle, "[idle]", &GroupWork::idle);
+  add(LedgerKind::kOther, "[no step]", &GroupWork::other);
   const Ledger ledger = make_ledger(rows, group.baseline_units, group.candidate_units);
   for (std::size_t i = 0; i < rows.size(); ++i) out.items[i].change = ledger.rows[i];
   out.totals.push_back(of_whole_step(LedgerKind::kTotal, "[span]", ledger.total));

@@ -3,8 +3,8 @@
 // With n and time per unit (step, token) in either trace and avg the time of one event,
 //   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
 // Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. Time
-// that concurrent kernels count twice is a row of its own, negative, so that the rows add up to the span. Swapping the
-// traces negates every change.
+// that concurrent kernels of a step count twice is a row of its own, negative. Swapping the traces negates every
+// change.
 //
 // A row of kernels divides its change into effects of count and duration by aligned positions: where both traces have a
 // kernel equally often, the whole change is of duration; where only one has it, of count; class means are used for
@@ -54,8 +54,9 @@ Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units,
 struct GroupComparison;
 
 // Rows of a ledger: one for each key of the cells, exposed communication, exposed copies, the time that concurrent
-// kernels count twice ("[concurrent kernels]", negative, only where there are some) and idle time. They add up to the
-// time that the step takes: its span, less what it shares with an earlier step (device_steps.h). Where steps follow
+// kernels of a step count twice ("[concurrent kernels]", negative), what steps that overlap run in each other's time
+// ("[other steps]": DeviceStep::shared) and idle time. They add up to the
+// time that the step takes: its span, but only until the next step begins (device_steps.h). Where steps follow
 // each other in both traces, "[between steps]" completes them to the period. "[no step]" is work that no step has. Rare
 // steps (usual_steps.h) are in none of these: "[rare steps]" is by how much they make the mean step longer.
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel, kRole, kLayerRole };
@@ -66,6 +67,7 @@ enum class LedgerKind {
   kComm,
   kCopy,
   kConcurrent,
+  kOtherSteps,
   kIdle,
   kOther,
   kBetween,

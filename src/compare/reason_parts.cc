@@ -168,6 +168,8 @@ Cause cause_of(LedgerKind kind, bool recorded_alike) {
       return Cause::kCopies;
     case LedgerKind::kConcurrent:
       return Cause::kConcurrency;
+    case LedgerKind::kOtherSteps:
+      return Cause::kOtherSteps;
     case LedgerKind::kIdle:
       return Cause::kIdle;
     case LedgerKind::kOther:

@@ -23,9 +23,9 @@ constexpr double kNearlyAll = 0.95;      // of the change of an operation: least
 constexpr double kSameLoad = 0.1;        // most that the mean batch may differ
 constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
 
-constexpr std::array<std::string_view, 13> kCauses = {
-    "between_steps", "recording", "transition", "rare_steps",  "idle",   "communication", "copies",
-    "no_step",       "operation", "fusion",     "concurrency", "clocks", "load"};
+constexpr std::array<std::string_view, 14> kCauses = {
+    "between_steps", "recording", "transition", "rare_steps",  "idle",        "communication", "copies",
+    "no_step",       "operation", "fusion",     "concurrency", "other_steps", "clocks",        "load"};
 
 double size(const Reason& reason) { return std::abs(static_cast<double>(reason.change.change)); }
 
@@ -49,6 +49,18 @@ std::vector<std::int64_t> between_values(const ComparedTrace& trace, const Group
     if (transition.period != kUnknownValue && transition.to == to) values.push_back(trace.work.steps[i].between);
   }
   return values;
+}
+
+// By step, what a row of the ledger sums up; null: it is not by step.
+std::int64_t DeviceStep::*figure_of(LedgerKind kind) {
+  constexpr std::pair<LedgerKind, std::int64_t DeviceStep::*> kFigures[] = {
+      {LedgerKind::kIdle, &DeviceStep::idle},         {LedgerKind::kComm, &DeviceStep::exposed_comm},
+      {LedgerKind::kCopy, &DeviceStep::exposed_copy}, {LedgerKind::kConcurrent, &DeviceStep::at_once},
+      {LedgerKind::kOtherSteps, &DeviceStep::shared}, {LedgerKind::kOther, &DeviceStep::other},
+      {LedgerKind::kBetween, &DeviceStep::between},   {LedgerKind::kBetweenOther, &DeviceStep::between_other}};
+  const auto* found =
+      std::find_if(std::begin(kFigures), std::end(kFigures), [&](auto& one) { return one.first == kind; });
+  return found == std::end(kFigures) ? nullptr : found->second;
 }
 
 // The number of requests (decode) or tokens of a step; 0: not known.
@@ -129,11 +141,9 @@ class Finder {
     const auto add = [&](const Reason& reason, const std::vector<LayerPart>& parts) {
       for (Reason& part : split_by_place(reason, parts, least())) all_.push_back(std::move(part));
     };
+    whole.interval = interval_of(whole, figure_of(item.kind));
     std::vector<MemberPart> members;
-    if (whole.cause == Cause::kOperation) {
-      whole.interval = interval_of(whole);
-      members = split_by_member(group_, kernel_names_, whole, least());
-    }
+    if (whole.cause == Cause::kOperation) members = split_by_member(group_, kernel_names_, whole, least());
     for (const MemberPart& member : members) add(member.reason, member.layers);
     if (!members.empty()) return;
     if (places == nullptr) return void(all_.push_back(std::move(whole)));
@@ -158,28 +168,15 @@ class Finder {
     return parts;
   }
 
-  [[nodiscard]] std::optional<Interval> interval_of(const Reason& reason) const {
-    if (!enough_steps()) return std::nullopt;
+  [[nodiscard]] std::optional<Interval> interval_of(const Reason& reason, std::int64_t DeviceStep::*figure) const {
+    if (!enough_steps() || reason.cause == Cause::kRecording) return std::nullopt;
     if (reason.cause == Cause::kOperation) {
       const auto found = std::find_if(group_.ops.begin(), group_.ops.end(),
                                       [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
       return found == group_.ops.end() ? std::nullopt : std::optional(found->change.interval);
     }
-    const auto of = [&](std::int64_t DeviceStep::*figure) {
-      return interval(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
-    };
-    switch (reason.cause) {
-      case Cause::kIdle:
-        return of(&DeviceStep::idle);
-      case Cause::kCommunication:
-        return of(&DeviceStep::exposed_comm);
-      case Cause::kCopies:
-        return of(&DeviceStep::exposed_copy);
-      case Cause::kBetweenSteps:
-        return of(&DeviceStep::between);
-      default:
-        return std::nullopt;
-    }
+    if (figure == nullptr) return std::nullopt;
+    return interval(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
   }
 
   static std::optional<Interval> interval(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
@@ -305,8 +302,11 @@ class Finder {
       reason.roles = changes_by_role(group_, kernel_names_, reason);
       if (!reason.roles.empty() && reason.roles[0].change / static_cast<double>(reason.change.change) > kNearlyAll)
         reason.role = to_string(reason.roles[0].role);
-    } else if (reason.whole_row) {
-      reason.interval = interval_of(reason);
+    }
+    for (const Fusion& fusion : group_.fusions) {
+      const bool own =
+          reason.cause == Cause::kFusion && kernel_names_.op_name(kernel_names_.op_of(fusion.fused.name)) == reason.op;
+      if (own) reason.confidence = std::min(reason.confidence, fusion.confidence);
     }
   }
 

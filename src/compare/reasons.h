@@ -39,7 +39,8 @@ enum class Cause {
   kNoStep,         // work that no step has, while nothing else runs
   kOperation,      // kernels of a class
   kFusion,
-  kConcurrency,  // kernels that run at once
+  kConcurrency,  // kernels of a step that run at once
+  kOtherSteps,   // what steps that overlap run in each other's time
   kClocks,       // kernels of computation, all by one factor
   kLoad,         // kernels under another load
 };
@@ -81,6 +82,7 @@ struct Reason {
   std::optional<Interval> interval;        // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
   std::optional<ChangedPair> pair;
   std::optional<HostFrame> host;  // of the trace that waits longer, while its device waits
+  double confidence = 1;          // of fusions: the least
   bool whole_row = true;          // all that the ledger has of it in one row
   bool opposing = false;          // against the direction of the whole change
   // Of the change that is explained; else beside it.

@@ -51,7 +51,7 @@ double unclassified_share(const Comparison& comparison, GroupWork GroupCompariso
 }
 
 void about_side(const ComparedTrace& trace, const char* which, double unknown, Warnings& out) {
-  if (trace.description.cycles) out.add("cycles", "warning", which, "times are cycles: read 1 ns as 1 cycle");
+  if (trace.description.cycles) out.add("cycles", "warning", which, "times are cycles, which data have as ns");
   if (trace.description.without_copies) {
     out.add("copies", "warning", which, "its copies and fills are left out: the format of the other trace holds none");
   }
@@ -80,9 +80,14 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
+    const std::vector<bool> before = launched_before_recording(trace.steps, trace.events.kernels);
+    const auto n = std::count(before.begin(), before.end(), true);
     out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
-            fmt::format("{:.1f} % of the kernel time ({}) is outside of steps and is left out", 100 * share,
-                        many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel")));
+            fmt::format(
+                "{:.1f} % of the kernel time ({}{}) is in no step: it counts only where it alone runs, as "
+                "work of no step",
+                100 * share, many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel"),
+                n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
   }
   if (trace.steps.source == StepSource::kInferred) {
     out.add("inferred_steps", "info", which,

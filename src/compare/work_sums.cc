@@ -81,6 +81,8 @@ class Summer {
     sum(out_.other, step.other);
     sum(out_.between, step.between);
     sum(out_.between_other, step.between_other);
+    sum(out_.at_once, step.at_once);
+    sum(out_.shared, step.shared);
   }
   GroupWork take() {
     close();

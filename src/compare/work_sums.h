@@ -40,7 +40,8 @@ struct GroupWork {
   std::map<OpId, std::vector<std::int64_t>> op_times;
   std::map<std::int32_t, std::vector<std::int64_t>> layer_times;
   std::int64_t device_steps = 0, steps = 0;
-  std::int64_t taken = 0, idle = 0, other = 0, between = 0, between_other = 0;  // as DeviceStep has them
+  // As DeviceStep has them.
+  std::int64_t taken = 0, idle = 0, other = 0, between = 0, between_other = 0, at_once = 0, shared = 0;
   std::int64_t rare = 0;  // by which rare steps make the mean step longer, times device_steps
   PeriodSums periods;
   HostWaits waits;

@@ -45,6 +45,7 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
       return pair("fusion");
     case Cause::kRareSteps:
     case Cause::kNoStep:
+    case Cause::kOtherSteps:
       return one("steps");
     case Cause::kConcurrency:
       return one("timeline");

@@ -99,7 +99,7 @@ const Fields<ReasonLine>& reason_fields() {
       {text_column("cause", "Cause",
                    "between_steps, recording (the traces record differently: no change of the program), transition "
                    "(time before a step of another kind), idle, communication, copies, operation, fusion, "
-                   "concurrency, clocks or load",
+                   "concurrency, other_steps (overlapping steps run in each other's time), clocks or load",
                    Fit{9}),
        [](const Line& line) { return std::string(to_string(line.reason.cause)); }},
       {text_column("op", "Operation", "operation class; unknown where it is of several, or none", Fit{9}),

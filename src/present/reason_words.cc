@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 40;
 constexpr double kMostly = 0.95;  // of a change: all but a rest that needs no words
+constexpr double kSure = 0.7;     // confidence of a fusion from which on it needs no doubt
 
 double ns(std::int64_t value) { return static_cast<double>(value); }
 
@@ -41,6 +42,11 @@ Sentence interval_text(const Reason& reason) {
   if (!reason.interval) return {};
   return say("interval", "; 95 %: {low:+time} .. {high:+time}",
              {{"low", reason.interval->low}, {"high", reason.interval->high}});
+}
+
+Sentence perhaps(const Reason& reason) {
+  if (reason.confidence >= kSure) return {};
+  return say("perhaps", " (perhaps: confidence {confidence:.0f%})", {{"confidence", reason.confidence}});
 }
 
 // One sentence about each kind of reason.
@@ -85,7 +91,8 @@ class ReasonWords {
              {"times", from_to()},
              {"host", hosts()}});
       case Cause::kNoStep:
-        return told("work of no step, while no step's runs: {times}", {{"times", from_to()}});
+        return told("work of no step, while no step's runs: {times}{interval}",
+                    {{"times", from_to()}, {"interval", interval_text(reason_)}});
       case Cause::kIdle:
         return told("idle within the step: {times}{interval}{host}",
                     {{"times", from_to()}, {"interval", interval_text(reason_)}, {"host", hosts()}});
@@ -103,19 +110,26 @@ class ReasonWords {
       case Cause::kOperation:
         return operation(told);
       case Cause::kFusion:
-        return told("fusion: {who} does {what} in {fused:count} instead of {parts:count} kernels{at}: {times}",
-                    {{"who", reason_.candidate_n < reason_.baseline_n ? words_.names.candidate : words_.names.baseline},
+        return told("fusion{perhaps}: {who} does {what} in {fused:count} instead of {parts:count} kernels{at}: {times}",
+                    {{"perhaps", perhaps(reason_)},
+                     {"who", reason_.candidate_n < reason_.baseline_n ? words_.names.candidate : words_.names.baseline},
                      {"what", op_words(reason_.op)},
                      {"fused", std::min(reason_.baseline_n, reason_.candidate_n)},
                      {"parts", std::max(reason_.baseline_n, reason_.candidate_n)},
                      {"at", at()},
                      {"times", from_to()}});
       case Cause::kConcurrency:
-        return told("kernels that run at once: they save {saved_a:time} in {baseline}, {saved_b:time} in {candidate}",
-                    {{"saved_a", -change_.baseline},
-                     {"baseline", words_.names.baseline},
-                     {"saved_b", -change_.candidate},
-                     {"candidate", words_.names.candidate}});
+        return told(
+            "kernels that run at once: they save {saved_a:time} in {baseline}, {saved_b:time} in {candidate}{interval}",
+            {{"saved_a", -change_.baseline},
+             {"baseline", words_.names.baseline},
+             {"saved_b", -change_.candidate},
+             {"candidate", words_.names.candidate},
+             {"interval", interval_text(reason_)}});
+      case Cause::kOtherSteps:
+        return told(
+            "steps overlap on the device: work of others in its time, less its own in theirs, {times}{interval}",
+            {{"times", from_to()}, {"interval", interval_text(reason_)}});
       case Cause::kClocks:
         return clocks(told);
       case Cause::kLoad:
@@ -380,14 +394,17 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       if (reason.op.empty()) return told("all its kernels take {change:time} {how}", {size, more});
       return told("its {what} kernels{at} are {change:time} {how}", {{"what", what_runs(reason)}, at, size, slower});
     case Cause::kFusion:
-      return told("its {what} in {n:count} instead of {other_n:count} kernels is {change:time} {how}",
+      return told("its {what} in {n:count} instead of {other_n:count} kernels{perhaps} is {change:time} {how}",
                   {{"what", op_words(reason.op)},
                    {"n", of_candidate ? reason.candidate_n : reason.baseline_n},
                    {"other_n", of_candidate ? reason.baseline_n : reason.candidate_n},
+                   {"perhaps", perhaps(reason)},
                    size,
                    slower});
     case Cause::kConcurrency:
       return told("runs {how} kernels at once ({change:time})", {{"how", longer ? "fewer" : "more"}, size});
+    case Cause::kOtherSteps:
+      return told("has {change:time} {how} work of other steps in its time", {size, more});
     case Cause::kClocks:
       return told("all its kernels take {change:time} {how}: clocks or power", {size, more});
     case Cause::kLoad:

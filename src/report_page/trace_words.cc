@@ -113,7 +113,7 @@ class TraceWords : PageWriter {
     const bool units = main.side().kind == StepKind::kUnit;
     return say("report.headline",
                units ? "{devices}: {step} {takes} {time:time} ({mean}{n:# unit}{left_out}).{verdict}{lag}"
-                     : "{devices}: {step} {takes} {time:time} ({mean}{n:# step}{left_out}).{verdict}{lag}",
+                     : "{devices}: {step} {takes} {time:time} ({mean}{n:# regular step}{left_out}).{verdict}{lag}",
                {devices,
                 step,
                 {"takes", main.by_period()          ? "takes"
@@ -338,7 +338,9 @@ class TraceWords : PageWriter {
           with(say("report.rest", "{time:time} ({share:.0f%}) in smaller rows{twice}",
                    {{"time", rest},
                     {"share", rest / of.total()},
-                    {"twice", rest < 0 ? ": kernels that run at once count twice above" : ""}}),
+                    {"twice", rest < 0
+                                  ? ": kernels that run at once, or in the time of another step, count in full above"
+                                  : ""}}),
                phase_of(of)),
           "rest:");
     }
@@ -365,6 +367,8 @@ class TraceWords : PageWriter {
       case LedgerKind::kOther:
       case LedgerKind::kBetweenOther:
         return say("other", "work that is in no step, while none runs on the device");
+      case LedgerKind::kOtherSteps:
+        return say("other_steps", "work of other steps that overlap, less its own in their time");
       case LedgerKind::kComm:
         return say("comm", "exposed communication: {n:# collective}, while nothing computes", {count});
       case LedgerKind::kCopy:
@@ -401,6 +405,7 @@ class TraceWords : PageWriter {
         return "trace-query gaps $T" + phase;
       case LedgerKind::kOther:
       case LedgerKind::kBetweenOther:
+      case LedgerKind::kOtherSteps:
         return "trace-query steps $T";
       case LedgerKind::kComm:
         return "trace-query comms $T" + phase;

@@ -140,10 +140,12 @@ class Account:
         self.between = mean(self.periods) - self.span if by_period else None
         self.phase = phase
         self.comm_at, self.comm_n = defaultdict(float), defaultdict(float)
-        self.copy = self.idle = self.at_once = 0
+        self.copy = self.idle = 0
+        self.saved = []  # by kernels of a step that run at once
         for step in self.steps:
             self.add_step(step)
         self.comm = sum(self.comm_at.values())
+        self.at_once = mean(self.saved)
 
     def add_step(self, step):
         n = len(self.steps)
@@ -159,7 +161,7 @@ class Account:
         others = union([*map(tuple, computes), *(e[:2] for e in talks)])
         copies = without(union([e[:2] for e in step.events if e.kind == "gpu_memcpy"]), others)
         self.copy += length(copies) / n
-        self.at_once += (sum(e.end - e.begin for e in working) - length(computes)) / n
+        self.saved.append(sum(e.end - e.begin for e in working) - length(computes))
         running = union([(max(e.begin, step.begin), min(e.end, step.end)) for e in self.raw.events
                          if e.begin < step.end and e.end > step.begin])  # of the device, whichever step it is of
         self.idle += (step.end - step.begin - length(running)) / n

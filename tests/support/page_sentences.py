@@ -109,6 +109,7 @@ class Page(Reasons):
             equal(told["how"], words[more < 0], "its sign")
         if cause == "fusion":
             equal((told["n"], told["other_n"]), self.fusion_counts(phase, row, longer)[1:], "kernels")
+            told.get("perhaps"), told.get("perhaps.confidence")
         if cause == "transition":
             equal(told["next"], row["place"][len("[before "):-1] + " step", "the next step")
         if told.has("host"):

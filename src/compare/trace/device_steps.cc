@@ -114,7 +114,7 @@ class StepMeter {
 
   // Start, end and busy time of a step, from its events in order of time.
   void measure(DeviceStep& step) const {
-    std::int64_t covered = 0;
+    std::int64_t covered = 0, computed = 0;
     bool is_first = true;
     const auto add = [&](const Rows& of, std::size_t i) {
       const WorkInterval event = of.interval(of.rows[i]);
@@ -122,6 +122,12 @@ class StepMeter {
       is_first = false;
       step.busy += std::max<std::int64_t>(event.end - std::max(event.begin, covered), 0);
       covered = std::max(covered, event.end);
+      if (event.work == Work::kCompute) {
+        const std::int64_t alone = std::max<std::int64_t>(event.end - std::max(event.begin, computed), 0);
+        step.computing += alone;
+        step.at_once = saturating_add(step.at_once, alone - (event.end - event.begin));
+        computed = std::max(computed, event.end);
+      }
       return event.end - event.begin;
     };
     for (std::size_t i = step.begin, m = step.memory_begin; i < step.end || m < step.memory_end;) {
@@ -136,7 +142,7 @@ class StepMeter {
     step.span = covered - step.first;
   }
 
-  // Where nothing of the device hides them.
+  // Communication and copies, where nothing of the device hides them, and what is left of the time of the step.
   void expose(DeviceStep& step) const {
     const auto add = [&](const Rows& of, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
@@ -148,6 +154,7 @@ class StepMeter {
     };
     add(kernels_, step.begin, step.end);
     add(memory_, step.memory_begin, step.memory_end);
+    step.shared = step.taken - step.idle - step.other - step.computing - step.exposed_comm - step.exposed_copy;
   }
 
   // The events of each device; kernels that are not selected are left out.

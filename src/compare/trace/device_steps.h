@@ -26,6 +26,10 @@ struct DeviceStep {
   std::int64_t taken = 0, idle = 0, other = 0;
   // After these, until the next begins: nothing runs, events of no step do.
   std::int64_t between = 0, between_other = 0;
+  std::int64_t computing = 0;  // some of its kernels computes
+  std::int64_t at_once = 0;    // at most 0: that, less the sum of their durations, in which concurrent ones count twice
+  // What remains of `taken`: events of other steps that run in it, less its own that run in the time of others.
+  std::int64_t shared = 0;
   std::int64_t exposed_comm = 0, exposed_copy = 0;  // of its events, whatever else the device runs
   std::int64_t kernel_time = 0;                     // sum of durations
 };

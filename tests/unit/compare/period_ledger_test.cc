@@ -118,7 +118,7 @@ TEST_CASE("ledger: without a period on both sides the total is the span") {
   check_closed(account);
 }
 
-TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a row of its own") {
+TEST_CASE("ledger: what kernels that run at once save is theirs, what steps run in each other's time is another row") {
   // The same two kernels at once; which of them started first, and so has the time that they share, is chance.
   Sides sides = Sides().baseline(10, 1000, 0, std::nullopt).candidate(10, 1300, 0, std::nullopt);
   const NameId branch = sides.kernel_names.intern("copy", "copy", "elementwise");
@@ -126,6 +126,10 @@ TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a r
   sides.group.baseline.cells.push_back({0, branch, Work::kCompute, {10, 400, 0}});
   sides.group.candidate.cells[0].sum = {10, 1300, 900};
   sides.group.candidate.cells.push_back({0, branch, Work::kCompute, {10, 400, 400}});
+  sides.group.baseline.at_once = sides.group.candidate.at_once = -400;
+  sides.group.baseline.taken = 1000;
+  sides.group.candidate.taken = 800;  // 500 of it run in the time of the next step
+  sides.group.candidate.shared = -500;
   const LedgerAccount account = sides.account();
   REQUIRE(find(account.items, "dense_gemm") != nullptr);
   CHECK(find(account.items, "dense_gemm")->change.duration_effect == 30);
@@ -135,7 +139,9 @@ TEST_CASE("ledger: a kernel counts with its duration, what runs beside it is a r
   REQUIRE(at_once != nullptr);
   CHECK(at_once->change.baseline == -40);
   CHECK(at_once->change.change == 0);
-  CHECK(account.totals[0].change.change == 30);
+  REQUIRE(find(account.items, "[other steps]") != nullptr);
+  CHECK(find(account.items, "[other steps]")->change.change == -50);
+  CHECK(account.totals[0].change.change == -20);
   check_closed(account);
   CHECK(find(Sides().baseline(10, 900, 0, std::nullopt).candidate(5, 450, 0, std::nullopt).account().items,
              "[concurrent kernels]") == nullptr);
