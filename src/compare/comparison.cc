@@ -163,7 +163,7 @@ class Comparer {
     const double a = share(out.baseline, out.candidate, out.alignment.baseline_share);
     const double b = share(out.candidate, out.baseline, out.alignment.candidate_share);
     if (std::min(a, b) >= least && both_clocks) return;
-    out.other_work.cycles = a_.description.cycles || b_.description.cycles;
+    out.other_work.cycles = !both_clocks;
     out.other_work.text =
         both_clocks
             ? fmt::format("other kernels: {}{:.0f} % and {:.0f} % of their time has a counterpart",
@@ -198,6 +198,7 @@ class Comparer {
     if (metric == StepMetric::kSpan && overlaps && out.reason.empty()) {
       out.verdict = Verdict::kInconclusive;
       out.reason = kOverlap;
+      out.barred = true;
     }
     if (metric == StepMetric::kPeriod) {
       judge_period(out, out_.recording_difference, sum_host_waits(a_.recorded, steps_a, baseline_periods),

@@ -16,7 +16,7 @@ struct WorkDifference {
   // "other model: gpt_oss, 24 layers, against qwen3, 48 layers" (of the baseline, of the candidate), "attention of
   // [1,1024,512] instead of [1,16384,512]" (of the candidate, of the baseline); "": the same work.
   std::string text;
-  bool cycles = false;  // times of a trace are no time
+  bool cycles = false;  // those of one trace are times, of the other cycles
 };
 WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrace& candidate, const StepGroup& group);
 

@@ -45,6 +45,7 @@ class Judge {
   void judge(std::string_view measure, const Change& change) {
     const double percent = 100 * change.difference() / change.baseline.mean;
     GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
+    out.barred = change.barred;
     const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
     if (change.verdict == Verdict::kInconclusive) {
       out.outcome = GateOutcome::kInconclusive;
@@ -161,7 +162,8 @@ GateOutcome GateResult::outcome() const {
 }
 
 bool GateResult::compared() const {
-  return std::any_of(findings.begin(), findings.end(), [](const GateFinding& f) { return f.percent.has_value(); });
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
 }
 
 bool GateResult::failed() const {

@@ -29,7 +29,8 @@ struct GateFinding {
   std::string phase, measure;
   std::optional<double> percent;  // by which the candidate is slower; nullopt: not known
   GateOutcome outcome = GateOutcome::kPass;
-  std::string reason;  // why it is inconclusive or not judged; a caveat
+  std::string reason;   // why it is inconclusive or not judged; a caveat
+  bool barred = false;  // no number of steps would have made a verdict: nothing was judged
 };
 
 // Of one candidate.
@@ -37,7 +38,7 @@ struct GateResult {
   Gate gate;
   std::vector<GateFinding> findings;
   [[nodiscard]] GateOutcome outcome() const;  // fail where one fails, else inconclusive where one is or none is judged
-  [[nodiscard]] bool compared() const;        // any measure of any kind
+  [[nodiscard]] bool compared() const;        // any measure of any kind, of which there may be a verdict
   [[nodiscard]] bool failed() const;          // also where nothing was compared: a gate that is not there lets all pass
   // Of the findings that decided: "decode, period: +33.33 %"; of several the worst.
   [[nodiscard]] std::string because() const;

@@ -65,6 +65,7 @@ void judge(Change& change, double coverage, const std::string& barred, const Ver
                           barred};
   change.verdict = verdict_of(evidence, rule);
   change.reason = reason_of(evidence, rule);
+  change.barred = !barred.empty();
 }
 
 void judge_period(Change& period, const std::string& difference, const HostWaits& baseline,
@@ -74,6 +75,7 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
   if (!period.recorded_alike) {
     period.verdict = Verdict::kInconclusive;
     period.reason = "recorded differently";
+    period.barred = true;
   }
   if (baseline.bound() && candidate.bound()) {
     period.caveat = fmt::format("both bound by the recording host, {:.0f} and {:.0f} calls per gap",

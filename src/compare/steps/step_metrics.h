@@ -40,7 +40,8 @@ struct Change {
   std::size_t baseline_steps = 0, candidate_steps = 0;
   Interval interval;  // of the difference of means, 95 %
   Verdict verdict = Verdict::kInconclusive;
-  std::string reason;  // why inconclusive; else ""
+  std::string reason;   // why inconclusive; else ""
+  bool barred = false;  // there can be no verdict, whatever the number of steps
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;

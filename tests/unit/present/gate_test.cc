@@ -56,6 +56,19 @@ TEST_CASE("gate: what is inconclusive passes, with a note; an interval that incl
   CHECK_FALSE(judge_samples({5, std::nullopt}, {{"decode", "span", noise}}).failed);
 }
 
+TEST_CASE("gate: where no number of steps would make a verdict, nothing was judged, and that fails") {
+  Change unit = gate_change(100, 116, Verdict::kInconclusive);
+  unit.barred = true;
+  unit.reason = kRepeatingUnit;
+  const Judged none = judge_samples({5, std::nullopt}, {{"unit", "period", unit}, {"unit", "span", unit}});
+  CHECK(none.failed);
+  CHECK(to_string(none.result) ==
+        "gate 5 %: FAILED, since it could judge nothing: unit, period: +16.00 %: what repeats is no step");
+  CHECK_FALSE(judge_samples({5, std::nullopt, false, true}, {{"unit", "span", unit}}).failed);
+  const Change same = gate_change(100, 101, Verdict::kSame);
+  CHECK_FALSE(judge_samples({5, std::nullopt}, {{"unit", "span", unit}, {"decode", "span", same}}).failed);
+}
+
 TEST_CASE("gate: periods recorded differently are judged by span, transitions count as periods") {
   Change period = gate_change(100, 200, Verdict::kInconclusive);
   period.recorded_alike = false;
