@@ -70,6 +70,14 @@ const Fields<MeasuredChange>& measured_change_fields() {
   return kFields;
 }
 
+void name_cycles(Report& report) {
+  for (Column& column : report.columns) {
+    if (column.unit != Unit::kTime) continue;
+    column.unit = Unit::kCount;
+    column.head += " (cycles)";
+  }
+}
+
 void drop_column(Report& report, std::string_view key) {
   const std::optional<std::size_t> column = find_column(report.columns, key);
   if (!column) return;

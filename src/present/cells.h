@@ -36,6 +36,7 @@ struct MeasuredChange {
 const Fields<MeasuredChange>& measured_change_fields();
 
 void drop_column(Report& report, std::string_view key);  // where it has one
+void name_cycles(Report& report);  // for people, who would take times that are cycles for microseconds
 
 // Removes those of the named columns in which no row has anything.
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys);

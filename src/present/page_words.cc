@@ -51,14 +51,8 @@ Sentence other_work_text(const GroupComparison& group, const Figure& kind, const
                          const Figure& unit) {
   if (group.other_work.cycles)
     return say("compare.other_cycles",
-               "{kind}{work}. Not compared: {baseline} takes {baseline_time:count} cycles, {candidate} "
-               "{candidate_time:count} (--allow-different-work compares them).",
-               {kind,
-                {"work", group.other_work.text},
-                {"baseline", names.baseline},
-                {"baseline_time", judged.baseline.mean},
-                {"candidate", names.candidate},
-                {"candidate_time", judged.candidate.mean}});
+               "{kind}{work}. Not compared (--allow-different-work compares the numbers as they are).",
+               {kind, {"work", group.other_work.text}});
   return say("compare.other_work",
              "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{unit}, {candidate} "
              "{candidate_time:time} (--allow-different-work compares them).",

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/text/duration_text.h"
 #include "present/cells.h"
 #include "present/page.h"
 #include "present/side_names.h"
@@ -39,6 +40,7 @@ ReportPage comparison_page(const ComparisonPageInput& input) {
   for (const Section* section : input.tables) {
     Report report = section->make(in);
     drop_column(report, "trace");
+    if (CycleWords::active()) name_cycles(report);
     page.tables.push_back(
         {std::string(section->name), capital(section->name), capital(section->summary) + ".", std::move(report)});
   }

@@ -11,12 +11,14 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
+#include "base/text/duration_text.h"
 #include "base/version.h"
 #include "report/escape.h"
 #include "report_page/html/data_writer.h"
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 namespace {
@@ -176,7 +178,8 @@ void figure(DataWriter& data, const FigureValue& value) {
 // What the pictures are drawn from, and for programs, what is said: as `sentences` of compare --json.
 std::string data_json(const ReportPage& page, std::span<const Picture* const> pictures) {
   DataWriter data;
-  data.open('{').member("version", 1).member("kind", page.kind).key("sides").open('[');
+  data.open('{').member("version", 1).member("kind", page.kind).member("cycles", std::int64_t{CycleWords::active()});
+  data.key("sides").open('[');
   for (const PageSide& side : page.sides) {
     data.open('{').member("key", side.key).member("label", side.label).member("file", side.file);
     data.member("gpu", side.gpu).close('}');
@@ -205,7 +208,10 @@ std::string policy(const WebFiles& web) {
 struct PictureMaker {
   Pictures (*make)(const PictureInput& in);
   const char* otherwise;
+  const char* advice = "";  // how PyTorch records what it needs, which helps no other format
 };
+constexpr char kStacks[] =
+    " (PyTorch's profiler records them by with_stack=True; replays of graphs have none without --capture)";
 constexpr PictureMaker kPictureMakers[] = {
     {waterfalls, "no account of time: there is no device work to account for"},
     {distributions, "no distribution of step times: there are not two steps of a kind"},
@@ -213,14 +219,10 @@ constexpr PictureMaker kPictureMakers[] = {
     {lane_pictures, "no kernels of one layer: no layers were found, or traces with different numbers of them"},
     {layer_pictures, "no layers side by side: no layers were found (trace-query layers says why)"},
     {operation_pictures, "no operations: there is no device work"},
-    {flames,
-     "no flame graph: hardly any kernel has a Python stack with frames of the user's code (PyTorch's profiler "
-     "records them by with_stack=True; replays of graphs have none without --capture)"},
-    {module_flames,
-     "no flame graph by module: hardly any kernel was launched below a frame of nn.Module (PyTorch's profiler "
-     "records them by with_stack=True; replays of graphs have none without --capture)"},
-    {rooflines,
-     "no roofline: no shapes of matrix products were recorded (PyTorch's profiler records them by record_shapes=True)"},
+    {flames, "no flame graph: hardly any kernel has a Python stack with frames of the user's code", kStacks},
+    {module_flames, "no flame graph by module: hardly any kernel was launched below a frame of nn.Module", kStacks},
+    {rooflines, "no roofline: no shapes of matrix products were recorded",
+     " (PyTorch's profiler records them by record_shapes=True)"},
 };
 
 // Those that a page has room for; `absent` gets the others.
@@ -241,9 +243,12 @@ std::vector<const Picture*> fitting_pictures(const ReportPage& page, std::vector
 }  // namespace
 
 void add_pictures(const PictureInput& in, ReportPage& page) {
+  const bool pytorch = std::any_of(in.indexes.begin(), in.indexes.end(), [](const Index* index) {
+    return format_holds(index->meta("format").value_or("")).graphs;
+  });
   for (const PictureMaker& maker : kPictureMakers) {
     Pictures made = maker.make(in);
-    if (made.empty()) page.absent.emplace_back(maker.otherwise);
+    if (made.empty()) page.absent.push_back(std::string(maker.otherwise) + (pytorch ? maker.advice : ""));
     std::move(made.begin(), made.end(), std::back_inserter(page.pictures));
   }
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text/duration_text.h"
 #include "present/cells.h"
 #include "report_page/trace_words.h"
 
@@ -44,6 +45,7 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
     Report report = run_report(database, table.report, {});
     if (std::string_view(table.report) == "warnings") warnings = report;
     if (report.rows.empty()) continue;
+    if (CycleWords::active()) name_cycles(report);
     page.tables.push_back({table.report, table.title, fmt::format("{} More: trace-query {}", table.note, table.command),
                            std::move(report)});
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files/input_file.h"
+#include "present/cells.h"
 #include "sql/scripts.h"
 #include "trace_query/inputs.h"
 #include "trace_query/selection.h"
@@ -30,15 +31,6 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
   }
   for (const std::string& source : requested.provenance()) out << fmt::format("-- {}\n", source);
   out << sql << "\n";
-}
-
-// Whole numbers for people, who would take us for microseconds.
-void name_cycles(Report& report) {
-  for (Column& column : report.columns) {
-    if (column.unit != Unit::kTime) continue;
-    column.unit = Unit::kCount;
-    column.head += " (cycles)";
-  }
 }
 
 using MakeReport = std::function<std::optional<TraceReport>(const OpenedTrace&)>;

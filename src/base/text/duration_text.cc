@@ -8,9 +8,23 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/counted.h"
+
 namespace tracedb {
+namespace {
+
+thread_local bool counts_cycles = false;
+
+std::string cycles_text(double n) { return with_separators(fmt::format("{:.0f}", std::round(n) + 0.0)) + " cycles"; }
+
+}  // namespace
+
+CycleWords::CycleWords(bool cycles) : before_(counts_cycles) { counts_cycles = counts_cycles || cycles; }
+CycleWords::~CycleWords() { counts_cycles = before_; }
+bool CycleWords::active() { return counts_cycles; }
 
 std::string duration_text(double ns) {
+  if (counts_cycles) return cycles_text(ns);
   const double size = std::fabs(ns);
   if (size >= 1e9) return fmt::format("{:.3f} s", ns / 1e9);
   if (size >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
@@ -19,6 +33,7 @@ std::string duration_text(double ns) {
 }
 
 std::string short_duration_text(double ns) {
+  if (counts_cycles) return cycles_text(ns);
   const double size = std::fabs(ns);
   if (size >= 999.5e6) return fmt::format("{:.3g} s", ns / 1e9);
   if (size >= 999.5e3) return fmt::format("{:.3g} ms", ns / 1e6);
@@ -27,6 +42,7 @@ std::string short_duration_text(double ns) {
 }
 
 std::string brief_time(double ns) {
+  if (counts_cycles) return cycles_text(ns);
   constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
       {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
   const double size = std::abs(ns);

@@ -6,6 +6,20 @@
 
 namespace tracedb {
 
+// While one lives, what its thread puts into words as times are counts of cycles, which no clock makes a time: "156,016
+// cycles". `cycles`: as meta.time_unit says; false: changes nothing.
+class CycleWords {
+ public:
+  explicit CycleWords(bool cycles);
+  ~CycleWords();
+  CycleWords(const CycleWords&) = delete;
+  CycleWords& operator=(const CycleWords&) = delete;
+  [[nodiscard]] static bool active();
+
+ private:
+  bool before_;
+};
+
 std::string short_duration_text(double ns);  // "56.8 ms": three significant digits
 std::string brief_time(double ns);           // "56.8 ms", "2.00 ms", "-787 us": always three digits
 std::string signed_time(double ns);          // "+25.6 ms"

@@ -10,6 +10,7 @@ document.addEventListener('DOMContentLoaded', function () {
   const data = JSON.parse(document.getElementById('data').textContent || '{}');
   const page = tracedb.page;
   page.data = data;
+  if (data.cycles) tracedb.draw.countCycles();
   page.figures = [];
 
   function draw(figure) {

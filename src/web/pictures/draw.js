@@ -81,8 +81,14 @@ var tracedb = tracedb || {pictures: {}};
     [1e3, 'us'],
     [1, 'ns']
   ];
+  // What no clock makes a time, of AI Engines.
+  draw.countCycles = function () {
+    ['G cycles', 'M cycles', 'k cycles', 'cycles'].forEach(function (unit, i) {
+      TIMES[i][1] = unit;
+    });
+  };
   draw.time = function (ns) {
-    return ns === null || ns === undefined ? 'unknown' : ns === 0 ? '0 ns' : scaled(ns, TIMES);
+    return ns === null || ns === undefined ? 'unknown' : ns === 0 ? '0 ' + TIMES[3][1] : scaled(ns, TIMES);
   };
   draw.change = function (ns) {
     return (ns > 0 ? '+' : '') + draw.time(ns);

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/text/duration_text.h"
 #include "report_page/trace_page.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_page.h"
@@ -31,6 +32,7 @@ int run_report_command(std::span<const std::string> args) {
   for (const std::string& note : trace.notes) output.note(note);
   Workload workload = requested.of(trace.index);
   add_pass_tables(workload, {});
+  const CycleWords cycles(trace.index.meta("time_unit") == "cycle");
   const std::string selection = requested.selection().empty() ? "" : selection_text(line);
   ReportPage page = trace_page(workload, {input, selection});
   if (page.pictures.empty()) output.note(page.text.front().text);

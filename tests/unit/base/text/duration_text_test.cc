@@ -12,6 +12,18 @@ TEST_CASE("durations") {
   CHECK(duration_text(-3) == "-3 ns");
 }
 
+TEST_CASE("durations: cycles are no time, as long as that is said") {
+  {
+    const CycleWords cycles(true);
+    const CycleWords inner(false);
+    CHECK(brief_time(156'016) == "156,016 cycles");
+    CHECK(signed_time(12.4) == "+12 cycles");
+    CHECK(duration_text(-51'972.0) == "-51,972 cycles");
+    CHECK(short_duration_text(0) == "0 cycles");
+  }
+  CHECK(brief_time(156'016) == "156 us");
+}
+
 TEST_CASE("moments") {
   CHECK(moment_text(1'747'204'044'851'617'869) == "2025-05-14 06:27:24.851617869 UTC");
   CHECK(moment_text(1'747'204'044'000'000'005) == "2025-05-14 06:27:24.000000005 UTC");

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/text/counted.h"
+#include "base/text/duration_text.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"
@@ -160,6 +162,7 @@ void print_sections(const CompareRequest& request, const Results& results, Print
     for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
       reports.push_back(section->make(results.input(i, request.ledger_by, printer.human_readable())));
       if (printer.human_readable() && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
+      if (printer.human_readable() && CycleWords::active()) name_cycles(reports.back());
     }
     print_section(*section, std::move(reports), results, printer);
   }
@@ -208,7 +211,8 @@ template <class Compared>
 GateResult judge(const Gate& gate, const Compared& comparison, const std::string& input, const Output& output) {
   GateResult out = judge_by_gate(gate, comparison, [&](const std::string& text) { output.note(text); });
   if (!out.compared()) {
-    output.note(fmt::format("gate: {}: nothing was compared{}", input,
+    output.note(fmt::format("gate: {}: {}{}", input,
+                            out.findings.empty() ? "nothing was compared" : "nothing can be judged",
                             out.failed() ? ": it fails, unless --gate-inconclusive pass is given" : ""));
   }
   return out;
@@ -312,6 +316,20 @@ std::vector<std::string> compare_all(const CompareRequest& request, Results& res
   return notes;
 }
 
+// Of a step that cannot be compared with the others.
+std::string why_no_step(const Results& results, std::uint32_t step) {
+  const ComparedTrace& trace = results.loaded.traces.front();
+  const std::size_t steps = trace.steps.steps.size();
+  for (const CompareWarning& warning : results.comparisons.front().warnings) {
+    if (warning.code == "steps") return warning.text;  // of --phase
+  }
+  if (steps == 0) return "the trace has no steps";
+  if (step >= steps) return fmt::format("no such step: the trace has {}, counted from 0", counted(steps, "step"));
+  const bool works = std::any_of(trace.work.steps.begin(), trace.work.steps.end(),
+                                 [&](const DeviceStep& one) { return one.step == step + 1; });
+  return works ? "no other step of its kind and batch runs anything on a device" : "it runs nothing on a device";
+}
+
 // Candidates that are the baseline once more, under this or another name.
 void note_same_trace(std::span<const OpenedTrace> traces, std::span<const std::string> inputs, const Output& output) {
   for (std::size_t i = 1; i < traces.size(); ++i) {
@@ -387,8 +405,10 @@ int run_comparison(const CommandLine& line) {
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   const std::vector<std::string> notes = compare_all(request, results, output);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--step {}: no step with device work, or none like it", *step));
+    throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
   }
+  const CycleWords cycles(std::all_of(loaded.traces.begin(), loaded.traces.end(),
+                                      [](const ComparedTrace& trace) { return trace.description.cycles; }));
   note_uncertain_fusions(request, results.comparisons, output);
   Printer printer(line, output);
   if (line.page()) {
