@@ -50,8 +50,11 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
-        WHEN EXISTS (SELECT 1 FROM python_call) THEN 'launched by a graph replay or by a thread without Python calls' ||
-          iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', '')
+        WHEN EXISTS (SELECT 1 FROM python_call) THEN
+          iif(EXISTS (SELECT 1 FROM temp.coverage m WHERE m.code = 'graph_collapsed' AND m.share > 0),
+            'launched by a graph replay or by a thread without Python calls' ||
+              iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', ''),
+            'launched by a thread without Python calls')
         WHEN (SELECT can FROM stacks) THEN 'profile with_stack=True'
         ELSE 'this format holds no Python stacks' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),

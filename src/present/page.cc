@@ -93,6 +93,9 @@ class Writer : PageWriter {
   // What the means are of.
   std::string mean_of(const GroupReasons& group) const {
     if (one_step()) return fmt::format("mean of {} others", group.group->baseline.steps);
+    if (!group.group->group.whole_trace && input_.in.comparison.normalise == Normalise::kStep) {
+      return fmt::format("means of {} and {} regular steps", group.group->baseline.steps, group.group->candidate.steps);
+    }
     if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));
     const bool steps = unit(group, false) == " a step" || unit(group, true) == " a step";
     return steps ? "mean of a step, and a whole trace" : "of the whole trace";

@@ -95,6 +95,9 @@ Sentence difference(double baseline, double candidate) {
 
 Sentence no_usual_step(const WordsInput& words, const GroupReasons& group) {
   std::vector<Sentence> sides;
+  const std::string_view a = bar_of(group.group->group.baseline), b = bar_of(group.group->group.candidate);
+  const bool alike = a == b && group.group->group.baseline.slow.empty();
+  if (alike && !a.empty()) return say("", "{0}", {{"0", Sentence{std::string(a), "overlap"}}});
   const auto add = [&](const std::string& name, const ComparedTrace& trace, const GroupSide& side,
                        const std::optional<HostFrame>& host) {
     if (bar_of(side).empty()) return;
@@ -121,7 +124,8 @@ Sentence change_text(const Change& change, const std::string& measure) {
   const Sentence why =
       !change.reason.empty()
           ? say("", " ({reason})", {{"reason", change.reason}})
-          : say("interval", " (95 %: {low:+.1fp} .. {high:+.1f%}; {baseline_steps} and {candidate_steps} steps)",
+          : say("interval",
+                " (95 %: {low:+.1fp} .. {high:+.1f%}; means of {baseline_steps} and {candidate_steps} steps)",
                 {{"low", change.interval.low / a},
                  {"high", change.interval.high / a},
                  {"baseline_steps", change.baseline_steps},

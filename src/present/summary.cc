@@ -66,12 +66,12 @@ const Fields<SummaryLine>& readable_fields() {
   return kFields;
 }
 
-// Times are medians of the device time of a step: "period" from its start to that of the next one, where steps of a
-// kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first kernel to the
-// end of its last. Shares are of the kernel time: "aligned" has a partner in the other trace or is explained by a
-// fusion, "compared" is in steps that both traces have, "same kernels" have name and launch configuration in common.
-// "overall" is all kinds of steps, each as often as in the mean of both traces, by period where both have
-// one, "overall: span" by span.
+// Times are means over the regular steps of the device time of a step: "period" from its start to that of the next one,
+// where steps of a kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first
+// kernel to the end of its last. Shares are of the kernel time: "aligned" has a partner in the other trace or is
+// explained by a fusion, "compared" is in steps that both traces have, "same kernels" have name and launch
+// configuration in common. "overall" is all kinds of steps, each as often as in the mean of both traces, by period
+// where both have one, "overall: span" by span.
 class Summary {
  public:
   explicit Summary(const SectionInput& in) : in_(in) {}
@@ -105,7 +105,9 @@ class Summary {
   // What a figure is of: a trace without steps is one whole.
   [[nodiscard]] std::string figures_of(const ComparedTrace& trace) const {
     const bool whole = in_.comparison.normalise == Normalise::kStep && trace.steps.steps.empty();
-    return whole ? "of the whole trace" : fmt::format("per {}", to_string(in_.comparison.normalise));
+    if (whole) return "of the whole trace";
+    const Normalise normalise = in_.comparison.normalise;
+    return fmt::format("{}per {}", normalise == Normalise::kNone ? "" : "means ", to_string(normalise));
   }
 
   void add_change(std::string item, const Change& change) {

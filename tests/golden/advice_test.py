@@ -1,6 +1,8 @@
 """What is said of traces of every format: advice asks for nothing that the format cannot hold, kernels belong to calls of
 their own process, causes of idle time are named where the trace has them, and cycles are no microseconds."""
+import html
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -35,7 +37,8 @@ def check_advice(trace, index):
     if run("trace-ingest", "-q", "--force", "-o", index, trace, check=False).returncode != 0:
         return 0  # no trace: a table beside one
     name = dict(open_index(index).execute("SELECT key, value FROM meta"))["format"]
-    text = "\n".join(shown(report, index) for report in REPORTS)
+    page = run("trace-query", "report", "-q", index).stdout
+    text = "\n".join([*(shown(report, index) for report in REPORTS), html.unescape(page)])
     for words, formats in ADVICE.items():
         require(name in formats or name == "chrome-json" or words not in text, f"{name}: {words}")
     return 1
@@ -71,6 +74,43 @@ def check_tiles(index, stalled):
     for report in ("timeline", "gaps", "kernels", "info"):
         text = run("trace-query", report, "-q", index).stdout
         require(" us" not in text and "cycles" in text, text)
+    for words in (("report",), ("compare", index), ("compare", index, "--section", "ledger"), ("report", "--picture", "waterfall")):
+        text = run("trace-query", words[0], "-q", index, *words[1:]).stdout.partition("<script")[0]
+        require(not re.search(r"[\d(] ?[num]s\b", text) and "cycles" in text, f"{words}: {text}")
+    equal(rows("ls", index)[0]["gpu_time"], None, "time of a trace that counts cycles")
+
+
+def check_no_stalls(folder):
+    """A slice that is called a stall says nothing of what the host did, but on the tiles of AI Engines."""
+    kernels = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts, "dur": 10,
+                "args": {"device": 0, "stream": 7}} for ts in (0, 100)]
+    stall = {"ph": "X", "cat": "mine", "name": "frontend stall", "pid": 5, "tid": 5, "ts": 12, "dur": 80}
+    (folder / "stall.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [*kernels, stall]}))
+    figures = rows("timeline", ingest(folder / "stall.json", folder / "stall.tracedb"))[0]
+    equal((figures["idle"] > 0, figures["host"]), (True, None), "where the host was")
+
+
+def check_no_graphs(folder):
+    """Where no graph was replayed, none is blamed for kernels without a stack."""
+    path = make_trace(folder / "stacks.json", "--layers", 2, "--mix", "D", "--steps", 4, "--python-stacks", "on", "--graphs", "off")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    calls = [event for event in document["traceEvents"] if event.get("cat") == "python_function"]
+    late = sorted(event["ts"] for event in calls)[len(calls) // 2]
+    document["traceEvents"] = [event for event in document["traceEvents"] if event.get("cat") != "python_function" or
+                               event["ts"] + event["dur"] < late]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    said = {row["code"]: row["suggestion"] for row in rows("warnings", ingest(path, folder / "stacks.tracedb"))}
+    equal(said.get("no_stack"), "launched by a thread without Python calls", "why kernels have no stack")
+
+
+def check_units(folder):
+    """Repeating units have no verdict, which is said once, and a gate on them judges nothing."""
+    sides = [ingest(TRACES / f"other/nsys_2gpu_{name}.sqlite", folder / f"{name}.tracedb") for name in ("before", "after")]
+    text = " ".join(run("trace-query", "compare", "-q", *sides).stdout.split())
+    require(text.startswith("unit: no usual step to compare: what repeats is no step. Verdict"), text)
+    for options, code in (((), 1), (("--gate-inconclusive", "pass"), 0)):
+        done = run("trace-query", "compare", "-q", *sides, "--gate", 5, *options, check=False)
+        equal((done.returncode, "could judge nothing" in done.stdout), (code, code == 1), done.stdout)
 
 
 def check_lost_ends(index):
@@ -118,6 +158,8 @@ def main():
     with scratch_folder() as folder:
         (folder / "made").mkdir()
         cases.run("truth of make-trace", check_truth, folder)
+        cases.run("no stalls", check_no_stalls, folder)
+        cases.run("no graphs", check_no_graphs, folder)
         if not skip_without_traces(cases, TRACES / "other"):
             for trace in traces():
                 cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")
@@ -125,6 +167,7 @@ def main():
                 return ingest(TRACES / name, folder / "one.tracedb", "--force")
             for name in ("before", "after"):
                 cases.run(f"processes: {name}", check_processes, indexed(f"other/nsys_2gpu_{name}.sqlite"))
+            cases.run("repeating units", check_units, folder)
             cases.run("before the first kernel", check_before_first_kernel, indexed("other/rpd_matmul.rpd"))
             cases.run("no bandwidths", check_bandwidths, indexed("other/nsys_2gpu_after.sqlite"), False)
             cases.run("bandwidths", check_bandwidths, indexed("kineto/nccl_args_a100.json.gz"), True)

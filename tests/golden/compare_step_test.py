@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from compare_cases import compare  # noqa: E402
 from report_page import read_page  # noqa: E402
 from trace_cases import (TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder,  # noqa: E402
                          skip_without_traces)
@@ -79,13 +80,78 @@ def check_slowed(folder):
 def check_use(folder):
     index = made(folder, "plain", lambda document, steps: None)
     for options, what in ((("--step", 7, "--gate", 5), "--gate does not go with --step"), (("--step", 99), "--step 99"),
-                          (("--step", "x"), "--step x"), ((index, "--step", 7), "one trace")):
+                          (("--step", "x"), "--step x"), ((index, "--step", 7), "one trace"),
+                          (("--step", 99), "the trace has 16 steps, counted from 0"),
+                          (("--step", 7, "--phase", "prefill"), "--phase prefill: there is only decode")):
         done = run("trace-query", "compare", index, *options, check=False)
         equal((done.returncode, len(done.stderr.splitlines())), (2, 1), f"{options}: {done.stderr}")
         require(what in done.stderr, done.stderr)
     run("trace-query", "compare", "-q", index, "--step", 7, "-o", folder / "step.html")
     _, data = read_page(folder / "step.html")
     equal([side["label"] for side in data["sides"]], ["the usual step", "step 7"], "sides of the page")
+
+
+def without_others(document, steps, kept):
+    """Device work of one step alone, or of all others."""
+    begin, end = steps[7]["gpu_begin"] / 1000, steps[7]["gpu_end"] / 1000
+    document["traceEvents"] = [event for event in document["traceEvents"] if event.get("cat") not in DEVICE or
+                               (begin <= event["ts"] < end) == kept]
+
+
+def check_not_compared(folder):
+    """Each reason why a step cannot be compared is told as it is."""
+    for name, kept, said in (("alone", True, "no other step of its kind and batch runs anything on a device"),
+                             ("idle", False, "it runs nothing on a device")):
+        index = made(folder, name, lambda document, steps, kept=kept: without_others(document, steps, kept))
+        done = run("trace-query", "compare", "-q", index, "--step", 7, check=False)
+        equal((done.returncode, said in done.stderr), (2, True), done.stderr)
+
+
+def overlapping(document, steps):
+    """The last kernel of step 7 runs on beside the next step, on a stream of its own."""
+    first, last = steps[7]["gpu_begin"] / 1000, steps[7]["gpu_end"] / 1000
+    kernel = max((event for event in document["traceEvents"] if event.get("cat") == "kernel" and first <= event["ts"] < last),
+                 key=lambda event: event["ts"])
+    kernel["dur"] = (steps[8]["gpu_begin"] + 100_000) / 1000 - kernel["ts"]
+    kernel["tid"] = kernel["args"]["stream"] = 77
+
+
+def check_overlapping(folder):
+    """What runs in the time of another step is no gain of kernels that run at once, and no loss."""
+    index = made(folder, "overlapping", overlapping)
+    for step, sign in ((7, -1), (8, 1)):
+        rows = {row["item"]: row for row in compare(index, "--step", step, "--section", "ledger")["ledger"]}
+        require(rows.get("[concurrent kernels]", {"candidate": 0})["candidate"] <= 0, rows)
+        change = rows["[other steps]"]
+        require(change["baseline"] * sign <= 0 < change["candidate"] * sign and abs(change["candidate"]) <= 100_001, change)
+        equal(sum(row["change"] for item, row in rows.items() if item not in ("[span]", "[period]", "[between steps]")),
+              rows["[span]"]["change"], "the ledger closes")
+        text = page(index, step)
+        require("at once" not in text, text)
+
+
+def before_recording(document, steps):
+    """A kernel whose launch was not recorded, on a stream that a launched one follows on, runs between steps 0 and 1."""
+    period = steps[2]["gpu_begin"] - steps[1]["gpu_begin"]
+    gap, kernel = 0.18 * period, None
+    first, last = steps[5]["gpu_begin"] / 1000, steps[5]["gpu_end"] / 1000
+    for event in document["traceEvents"]:
+        if event.get("cat") == "kernel" and first <= event["ts"] < last:
+            kernel = event if kernel is None or event["ts"] > kernel["ts"] else kernel
+    kernel["tid"] = kernel["args"]["stream"] = 77
+    early = json.loads(json.dumps(kernel))
+    early["args"].pop("correlation", None)
+    early.update(ts=steps[0]["gpu_end"] / 1000, dur=gap / 1000)
+    shifted(document, steps[1]["ts"] / 1000, gap)
+    document["traceEvents"].append(early)
+
+
+def check_before_recording(folder):
+    """It is in the first period only: no reason why steps take longer, and the warning says what becomes of it."""
+    usual, early = made(folder, "even", lambda document, steps: None), made(folder, "early", before_recording)
+    equal([row for row in json.loads(run("trace-query", "compare", "-q", "--json", usual, early).stdout)["reasons"] if row["cause"] == "no_step"], [], "reasons")
+    (said,) = [row["text"] for row in compare(usual, early, "--section", "warnings")["warnings"] if row["code"] == "outside_steps"]
+    require("1 kernel, 1 launched before the recording" in said and "left out" not in said, said)
 
 
 def check_real(folder):
@@ -104,6 +170,9 @@ def main():
         cases.run("a stalled step", check_stalled, folder)
         cases.run("a slow kernel", check_slowed, folder)
         cases.run("wrong and right use", check_use, folder)
+        cases.run("not compared", check_not_compared, folder)
+        cases.run("steps that overlap", check_overlapping, folder)
+        cases.run("before the recording", check_before_recording, folder)
         if not skip_without_traces(cases, TRACES):
             cases.run("a real trace", check_real, folder)
     cases.finish()

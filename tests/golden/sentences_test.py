@@ -188,6 +188,9 @@ class Compared:
         if fact.has("times"):
             near(fact["times.candidate"] - fact["times.baseline"], row["change"], "times", 2)
             equal((fact["times.baseline"], fact["times.candidate"]), (row["baseline"], row["candidate"]), "times")
+        if row["cause"] == "fusion":
+            least = min(one["confidence_pct"] for one in self.rows("fusion", told) if one["fused_op"] == row["op"])
+            equal(fact.has("perhaps"), least < 70, f"a fusion of {least} % confidence")
         if fact.get("how") in WORDS:
             equal(WORDS[fact["how"]], 1 if row["change"] > 0 else -1, "its sign")
         for name, value in ((n, v) for n, v in told.sentence["figures"].items() if n in told.unread):
@@ -393,6 +396,8 @@ def check_ranks(folder):
         equal((told["who"], told["who.who"], told["who.of.ranks.recorded"], told["who.of.ranks.size"]),
               ("too_few", f"rank {most}", job["ranks"], str(job["world_size"])), "who")
         near(told["who.share"], late[most] / sum(filter(None, late.values())), "its share", 1e-6)
+        near(told["who.late.time"], sum(filter(None, late.values())) / job["ranks"] / job["steps"], "for late ranks, each")
+        equal((told["who.late"], told["all"]), ("a_step", "in all, "), "of what")
         equal(told["who.collectives"], job["collectives"], "too few")
         equal(told["wait"], "a_step", "of what")
         near(told["wait.time"], job["exposed_waiting"] / job["ranks"] / job["steps"], "waiting of a rank")

@@ -71,7 +71,7 @@ def check_overlap_without_period(folder):
 def check_warm_up(folder):
     own = index(folder, "warm", in_a_row([1063 * MS, 3 * MS, 3 * MS]))
     text = run("trace-query", "report", "-q", own).stdout
-    require("a decode step takes 3.00 ms (1 step; left out: 1 warm-up step of 1.06 s)" in " ".join(text.split()), text)
+    require("a decode step takes 3.00 ms (1 regular step; left out: 1 warm-up step of 1.06 s)" in " ".join(text.split()), text)
 
 
 def check_kinds(folder):

@@ -55,8 +55,8 @@ class Reasons:
         for name, total in zip(("baseline", "candidate"), totals):
             near(told[name], total, name)
         equal(told["measure"], "period" if phase.by_period else "span", "what is explained")
-        equal((told["step"], told["mean_of"]), ("a step" if phase.name == "unknown" else phase.name, "mean of a step"),
-              "what it is of")
+        equal((told["step"], told["mean_of"]), ("a step" if phase.name == "unknown" else phase.name, "means of {} and {} regular "
+              "steps".format(*(len(account.steps) for account in phase.accounts))), "what it is of")
         phase.said = 0
         sizes = [abs(row["change"]) for row in phase.rows["reasons"] if row["cause"] != "transition"]
         equal(sizes, sorted(sizes, reverse=True), "order of the reasons")
@@ -110,6 +110,9 @@ class Reasons:
             near(told[key], time, key)
         equal(told.get("at.place"), PLACES.get(row["place"]), "place")
         if row["cause"] == "fusion":
+            least = min(entry[2]["confidence_pct"] for entry in phase.fusions if phase.is_of(entry[0], row["op"]))
+            equal(told.clause("perhaps")[1] is not None, least < 70, "doubt about a fusion")
+            near(100 * told.get("perhaps.confidence", least / 100), least, "confidence", 1e-6)
             side, n, other = self.fusion_counts(phase, row, int(row["candidate_n"] < row["baseline_n"]))
             return equal([told[name] for name in ("who", "what", "fused", "parts")],
                          [self.names[side], self.what(row), n, other], "a fusion")
@@ -182,6 +185,8 @@ class Reasons:
         ends = told["low"], told["high"]
         if row["cause"] == "between_steps":
             samples = [[gap[1] - gap[0] for gap in account.gaps[phase.name]] for account in phase.accounts]
+        elif row["cause"] == "concurrency":
+            samples = [[-saved for saved in account.saved] for account in phase.accounts]
         else:
             samples = [[sum(e.end - e.begin for e in step.events if e.kind == "kernel" and phase.is_of(e.op, row["op"]))
                         for step in account.steps] for account in phase.accounts]

@@ -189,7 +189,7 @@ std::vector<ReportShape> shapes_of_command(std::string_view command) {
   if (command == "trend") {
     shapes.push_back({"trend", "trend", "sentences", true, sentence_columns(), "", true});
     shapes.push_back({"trend", "trend", "series", true, trend_series({}, "").columns});
-    shapes.push_back({"trend", "trend", "points", true, trend_points({}).columns});
+    shapes.push_back({"trend", "trend", "points", true, trend_points({}, "").columns});
   }
   if (command == "ranks") {
     shapes.push_back({"ranks", "ranks", "sentences", true, sentence_columns(), "", true});

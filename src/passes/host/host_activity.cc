@@ -261,8 +261,10 @@ bool HostActivities::follow_queue() {
   return any;
 }
 
-// Of tiles of AI Engines, which no host drives: what they wait for, in place of a call.
+// Of tiles of AI Engines, which no host drives: what they wait for, in place of a call. Elsewhere the word means
+// anything.
 void HostActivities::read_stalls() {
+  if (index_.meta("format") != "aie") return;
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> name;
   Statement rows(index_.database(),

@@ -180,7 +180,7 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
     output.print_section(headlines(request, series), {"trend", line.positional(), "sentences", 1, true}, *document);
   }
   if (!human) add("series", trend_series(series, request.metric.name));
-  if (!human || !series.empty()) add("points", trend_points(series));
+  if (!human || !series.empty()) add("points", trend_points(series, request.metric.name));
   if (document) document->end(notes);
   for (const std::string& note : notes) output.note(note);
 }

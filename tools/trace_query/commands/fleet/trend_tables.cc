@@ -61,7 +61,7 @@ std::vector<Column> series_columns() {
   return {
       {"series", "Series", Unit::kText, Others::kLabel, Fit{6}, "what its traces have in common"},
       {"metric", "Metric", Unit::kText, Others::kNone, Fit{3},
-       "period, span, op:CLASS or kernel:NAME, in ns of a step"},
+       "period, span (medians over the steps of a trace), op:CLASS or kernel:NAME, in ns of a step"},
       {"headline", "Headline", Unit::kText, Others::kNone, Fit::kWrapped, "the last change of the level"},
       {"runs", "Runs", Unit::kCount, Others::kSum, Fit{6}, "traces that have the metric"},
       {"unknown", "Unknown", Unit::kCount, Others::kSum, Fit{2}, "traces that do not"},
@@ -154,8 +154,10 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
   return out;
 }
 
-Report trend_points(std::span<const TrendSeries> series) {
+Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
   Report out{point_columns(), {}};
+  const auto value = std::find_if(out.columns.begin(), out.columns.end(), [](auto& one) { return one.key == "value"; });
+  if (metric == "period" || metric == "span") value->head = metric == "period" ? "Med Period" : "Med Span";
   for (const TrendSeries& one : series) {
     std::int64_t run = 0;
     for (const TrendPoint& point : one.points) {

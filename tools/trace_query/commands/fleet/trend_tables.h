@@ -14,7 +14,7 @@ namespace tracedb {
 Sentence trend_headline(const TrendSeries& series, const std::string& metric);
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric);  // a row for each
-Report trend_points(std::span<const TrendSeries> series);                             // a row for each trace
+Report trend_points(std::span<const TrendSeries> series, const std::string& metric);  // a row for each trace
 
 // How much more (percent) the newest level is than the one before; unknown: the level never changed.
 std::optional<double> last_change_pct(const TrendSeries& series);

@@ -119,9 +119,13 @@ Sentence most_of_waiting(const JobAnalysis& job) {
 Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figure& of) {
   const double share = static_cast<double>(job.waits.ranks[place].caused) / static_cast<double>(job.waits.caused);
   return say("too_few",
-             "too few collectives to be sure ({collectives}); {who}{of} caused most of the waiting for late ranks "
-             "({share:.0f%})",
-             {{"collectives", job.waits.collectives.size()}, {"who", rank_text(job, place)}, of, {"share", share}});
+             "too few collectives to be sure ({collectives}); {who}{of} caused most ({share:.0f%}) of the {late} that "
+             "each waits for late ranks",
+             {{"collectives", job.waits.collectives.size()},
+              {"who", rank_text(job, place)},
+              of,
+              {"share", share},
+              {"late", per_step(job, static_cast<double>(job.waits.caused) / static_cast<double>(job.ranks.size()))}});
 }
 
 // By the tasks of the collectives, which know of ranks that are not there: what these take is no transfer.
@@ -131,7 +135,8 @@ Sentence waiting_for_missing(const JobAnalysis& job) {
   if (job.missing.empty() || sum.share() < kMuchOfCollectives) return {};
   return say("ranks.missing",
              "{missing:# rank} of {size} {are} not there, so who holds the others up is not known: the {recorded} that "
-             "are wait for others in {share:.0f%} of the time of their collectives (Notify_Wait)",
+             "are wait for others in {share:.0f%} of the time of their collectives (Notify_Wait); the columns have as "
+             "waiting what they wait for each other, and as transfer the rest",
              {{"missing", job.missing.size()},
               {"size", size_text(job)},
               {"are", job.missing.size() == 1 ? "is" : "are"},
@@ -150,8 +155,9 @@ Sentence even_headline(const JobAnalysis& job) {
                        : job.waits.is_too_short
                            ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
                            : say("even", "no {rank}{of} holds the others up", {rank, of});
-  return say("ranks.even", "{who}: each waits {wait} ({share:.1f%}) on average in {in}{most}",
+  return say("ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}",
              {{"who", who},
+              {"all", job.waits.suspect ? "in all, " : ""},
               {"wait", per_step(job, waiting / ranks)},
               {"share", span > 0 ? waiting / span : 0.0},
               {"in", matched_words(job)},
