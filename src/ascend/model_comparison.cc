@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/stream/csv_reader.h"
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "ascend/profile_sums.h"
+#include "ascend/profile_side.h"
 #include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"

@@ -51,7 +51,7 @@ struct LayerChange : SumChange {  // `change`: only with CompareOptions::layer_c
   std::int32_t layer = 0;
 };
 
-// From the steps of a group to those of another kind (step_periods.h), where both sides have that.
+// From the steps of a group to those of another kind (device_steps.h), where both sides have that.
 struct TransitionChange {
   std::string to;  // a kind of steps, as both sides name it
   StepKind baseline_to = StepKind::kUnknown, candidate_to = StepKind::kUnknown;  // as each does

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

@@ -9,7 +9,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/comparison.h"
 
 namespace tracedb {

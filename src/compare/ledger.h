@@ -58,7 +58,7 @@ struct GroupComparison;
 // ("[other steps]": DeviceStep::shared) and idle time. They add up to the
 // time that the step takes: its span, but only until the next step begins (device_steps.h). Where steps follow
 // each other in both traces, "[between steps]" completes them to the period. "[no step]" is work that no step has. Rare
-// steps (usual_steps.h) are in none of these: "[rare steps]" is by how much they make the mean step longer.
+// steps (step_groups.h) are in none of these: "[rare steps]" is by how much they make the mean step longer.
 enum class LedgerBy { kOp, kLayer, kLayerOp, kKernel, kRole, kLayerRole };
 inline bool is_by_layer(LedgerBy by) { return by != LedgerBy::kOp && by != LedgerBy::kRole; }
 enum class LedgerKind {

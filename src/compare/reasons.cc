@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "compare/reason_members.h"
 #include "compare/reason_parts.h"
 
 namespace tracedb {

@@ -9,7 +9,7 @@
 
 #include "base/dense_index.h"
 #include "base/parallel.h"
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "compare/work_sums.h"
 

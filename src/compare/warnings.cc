@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "compare/comparison.h"
 
 namespace tracedb {

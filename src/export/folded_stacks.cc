@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "base/version.h"
 #include "export/trace_events.h"
 #include "report/escape.h"

@@ -1,5 +1,5 @@
 // The events of one of the traces of an exported window. In four files: what they have in common and the order of
-// things (window_export.cc), the device's events (device_events.cc), the host's (host_events.cc), marks (marks.cc).
+// things (window_export.cc), the device's events (side_writer.cc), the host's (side_writer.cc), marks (side_writer.cc).
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <tuple>
+#include <utility>
 
+#include "base/unknown.h"
 #include "base/version.h"
 #include "export/side_writer.h"
+#include "passes/select/device_columns.h"
 
 namespace tracedb {
 namespace {
@@ -78,5 +83,184 @@ WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides)
   file.events.finish();
   return file.counts;
 }
+
+namespace {
+
+constexpr WindowSpan kNoTime = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+
+void widen(WindowSpan& span, std::int64_t begin, std::int64_t end) {
+  span.begin = std::min(span.begin, begin);
+  span.end = std::max(span.end, end);
+}
+
+void merge(std::vector<WindowSpan>& spans) {
+  std::erase_if(spans, [](const WindowSpan& span) { return span.begin > span.end; });
+  std::sort(spans.begin(), spans.end(), [](const WindowSpan& a, const WindowSpan& b) { return a.begin < b.begin; });
+  std::size_t kept = 0;
+  for (const WindowSpan& span : spans) {
+    if (kept > 0 && span.begin <= spans[kept - 1].end) {
+      spans[kept - 1].end = std::max(spans[kept - 1].end, span.end);
+    } else {
+      spans[kept++] = span;
+    }
+  }
+  spans.resize(kept);
+}
+
+// The first span that begins behind a time.
+std::vector<WindowSpan>::const_iterator first_behind(const std::vector<WindowSpan>& spans, std::int64_t time) {
+  return std::upper_bound(spans.begin(), spans.end(), time,
+                          [](std::int64_t at, const WindowSpan& span) { return at < span.begin; });
+}
+
+// One of the two tables of device events.
+struct DeviceRows {
+  std::span<const std::int64_t> ts, dur;
+  std::span<const std::uint32_t> launch;
+
+  explicit DeviceRows(const EventColumns& columns)
+      : ts(columns.int64s("ts")), dur(columns.int64s("dur")), launch(columns.ids("launch_id")) {}
+  [[nodiscard]] std::int64_t end(std::size_t row) const { return saturating_add(ts[row], duration_or_zero(dur[row])); }
+};
+
+class WindowFinder {
+ public:
+  explicit WindowFinder(Workload& workload)
+      : workload_(workload),
+        selection_(workload.selection()),
+        kernels_(workload.events().kernels),
+        memory_ops_(workload.events().memory),
+        calls_(workload.index(), "runtime_call") {}
+
+  TraceWindow find(std::size_t top_gaps) {
+    const EventFilter filter = workload_.filter();
+    for (std::uint32_t row = 0; row < kernels_.ts.size(); ++row) {
+      if (filter.keeps_kernel(row)) window_.kernels.push_back(row);
+    }
+    for (std::uint32_t row = 0; row < memory_ops_.ts.size(); ++row) {
+      if (filter.keeps_memory_op(row)) window_.memory_ops.push_back(row);
+    }
+    if (top_gaps > 0) {
+      keep_gaps(filter, top_gaps);
+    } else if (selection_.names_steps()) {
+      add_steps();
+    } else {
+      add_whole();
+    }
+    merge(window_.spans);
+    add_launches();
+    merge(window_.spans);
+    find_device_begin();
+    return std::move(window_);
+  }
+
+ private:
+  template <class Visit>
+  void for_each_row(Visit visit) const {
+    for (const std::uint32_t row : window_.kernels) visit(kernels_, row, false);
+    for (const std::uint32_t row : window_.memory_ops) visit(memory_ops_, row, true);
+  }
+
+  void keep_gaps(const EventFilter& filter, std::size_t most) {
+    const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
+    const LaunchColumns launches(workload_.index());
+    TimelineOptions options;
+    options.window = window_of(selection_);
+    std::vector<Gap> gaps = gaps_in_order(columns.work(), launches.calls(), options).listed;
+    std::erase_if(gaps, [&](const Gap& gap) {
+      const std::size_t row = gap.after.id - 1;
+      return !(gap.after.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row));
+    });
+    std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.dur > b.dur; });
+    if (gaps.size() > most) gaps.resize(most);
+    for (const Gap& gap : gaps) {
+      WindowSpan span{std::max<std::int64_t>(gap.ts - gap.dur / 2, 0), saturating_add(gap.ts, gap.dur + gap.dur / 2)};
+      if (gap.before.id != 0) widen(span, rows_of(gap.before).ts[gap.before.id - 1], span.end);
+      widen(span, span.begin, saturating_add(rows_of(gap.after).end(gap.after.id - 1), 1));
+      window_.spans.push_back(span);
+    }
+    merge(window_.spans);
+    const auto outside = [&](const DeviceRows& rows) {
+      return [&](std::uint32_t row) { return !window_.touches(rows.ts[row], rows.ts[row]); };
+    };
+    std::erase_if(window_.kernels, outside(kernels_));
+    std::erase_if(window_.memory_ops, outside(memory_ops_));
+  }
+
+  [[nodiscard]] const DeviceRows& rows_of(const EventRef& event) const {
+    return event.is_memory_op ? memory_ops_ : kernels_;
+  }
+
+  [[nodiscard]] bool selects(std::size_t place, const StepFacts& step) const {
+    const auto holds = [&](const StepSpan& span) { return span.has(static_cast<std::int64_t>(place)); };
+    const auto& [steps, phases] = std::tie(selection_.steps, selection_.phases);
+    return (steps.empty() || std::any_of(steps.begin(), steps.end(), holds)) &&
+           (phases.empty() || std::find(phases.begin(), phases.end(), to_string(step.info.kind)) != phases.end());
+  }
+
+  void add_steps() {
+    const StepSet& steps = workload_.steps();
+    std::vector<WindowSpan> spans(steps.steps.size() + 1, kNoTime);  // element 0: of what is in no step
+    for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool is_memory_op) {
+      const std::uint32_t step = (is_memory_op ? steps.of_memory : steps.of_kernel)[row];
+      widen(spans[step], rows.ts[row], rows.end(row));
+    });
+    const bool whole = !selection_.layer && !selection_.names_kernels();
+    for (std::size_t i = 0; whole && i < steps.steps.size(); ++i) {
+      const StepFacts& step = steps.steps[i];
+      if (step.ts == kUnknownValue || !selects(i, step)) continue;
+      widen(spans[i + 1], step.ts, saturating_add(step.ts, duration_or_zero(step.dur)));
+    }
+    window_.spans = std::move(spans);
+  }
+
+  void add_whole() {
+    WindowSpan span = kNoTime;
+    if (selection_.empty()) span = {0, std::numeric_limits<std::int64_t>::max()};
+    for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool) { widen(span, rows.ts[row], rows.end(row)); });
+    if (selection_.from) widen(span, *selection_.from, std::max(*selection_.from, span.end));
+    if (selection_.to) widen(span, std::min(*selection_.to, span.begin), *selection_.to);
+    window_.spans.push_back(span);
+  }
+
+  // What launched a row belongs to the span that the row starts in.
+  void add_launches() {
+    const auto ts = calls_.int64s("ts");
+    std::vector<WindowSpan> wider = window_.spans;
+    for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool) {
+      const std::uint32_t launch = rows.launch[row];
+      if (launch == 0 || launch > ts.size()) return;
+      const auto behind = first_behind(window_.spans, rows.ts[row]);
+      if (behind == window_.spans.begin()) return;
+      widen(wider[static_cast<std::size_t>(behind - window_.spans.begin() - 1)], ts[launch - 1], rows.ts[row]);
+    });
+    window_.spans = std::move(wider);
+  }
+
+  void find_device_begin() {
+    if (!window_.kernels.empty()) {
+      window_.device_begin = kernels_.ts[window_.kernels.front()];
+    } else if (!window_.memory_ops.empty()) {
+      window_.device_begin = memory_ops_.ts[window_.memory_ops.front()];
+    } else {
+      window_.device_begin = window_.hull().begin;
+    }
+  }
+
+  Workload& workload_;
+  const Selection& selection_;
+  DeviceRows kernels_, memory_ops_;
+  EventColumns calls_;
+  TraceWindow window_;
+};
+
+}  // namespace
+
+bool TraceWindow::touches(std::int64_t begin, std::int64_t end) const {
+  const auto behind = first_behind(spans, end);
+  return behind != spans.begin() && (behind - 1)->end >= begin;
+}
+
+TraceWindow find_window(Workload& workload, std::size_t top_gaps) { return WindowFinder(workload).find(top_gaps); }
 
 }  // namespace tracedb

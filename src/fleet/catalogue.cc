@@ -1,11 +1,28 @@
 #include "fleet/catalogue.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <numeric>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/failure.h"
 #include "base/files/file_identity.h"
+#include "base/files/file_lock.h"
+#include "base/files/partial_file.h"
+#include "base/files/small_file.h"
+#include "base/stream/content_hash.h"
+#include "base/text/decimal.h"
+#include "base/version.h"
 #include "index/locate.h"
 #include "index/validity.h"
+#include "passes/layers/model_names.h"
+#include "passes/select/workload.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
@@ -69,6 +86,259 @@ CatalogueEntry catalogue_trace(const std::filesystem::path& trace) {
   const auto identity = FileIdentity::behind_links(trace);
   if (identity) out.bytes = identity->bytes;
   return out;
+}
+
+namespace {
+
+// 1980: before it clocks count from the start of a machine (base/text/amounts.h).
+constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;
+
+std::optional<std::int64_t> integer(const Statement& row, int column) {
+  if (row.type(column) != ValueType::kInteger) return std::nullopt;
+  return row.int64(column);
+}
+
+std::optional<std::string> model_of(Workload& workload) {
+  if (auto named = model_name(workload.index())) return named;
+  const ModelFacts facts = model_facts(workload.index(), workload.classes().traits());
+  if (facts.architecture == Architecture::kUnknown && !facts.diffusion) return std::nullopt;
+  return architecture_text(facts);
+}
+
+std::vector<PhaseSummary> phases_of(Workload& workload) {
+  add_pass_tables(workload, {});
+  std::vector<PhaseSummary> out;
+  Statement rows(workload.index().database(),
+                 "SELECT phase, steps, total, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) FROM "
+                 "temp.phases WHERE steps > 0 ORDER BY total DESC, phase");
+  while (rows.step()) {
+    out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), integer(rows, 3), integer(rows, 4)});
+  }
+  return out;
+}
+
+std::optional<std::int64_t> world_size_of(Database& database) {
+  Statement size(database,
+                 "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
+                 "json_valid(value)");
+  return size.step() ? integer(size, 0) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t TraceSummary::steps() const {
+  return std::accumulate(phases.begin(), phases.end(), std::int64_t{0},
+                         [](std::int64_t sum, const PhaseSummary& phase) { return sum + phase.steps; });
+}
+
+TraceSummary summarise(const Index& index, const ActiveRules& rules) {
+  TraceSummary out;
+  Database& database = index.database();
+  out.source = source_of(index).string();
+  if (out.source.empty()) out.source = index.meta("source_path").value_or("");
+  out.source_bytes = index.meta_int64("source_size");
+  out.source_modified_ns = index.meta_int64("source_mtime_ns");
+  out.source_inode = index.meta_int64("source_inode");
+  out.format = index.meta("format");
+  out.vendor = index.meta("vendor");
+  out.gpu = database.query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
+  out.framework = framework_name(index);
+  out.rank = index.meta_int64("rank");
+  out.world_size = world_size_of(database);
+  out.kernels = index.meta_int64("kernels").value_or(0);
+  out.kernel_time = index.meta_int64("kernel_ns").value_or(0);
+  const auto date = index.meta_int64("base_time_ns");
+  if (date && *date >= kFirstDate) out.date_ns = date;
+  out.complete = index.complete();
+  Workload workload(index, rules);
+  if (out.kernels > 0) out.model = model_of(workload);
+  out.phases = phases_of(workload);
+  return out;
+}
+
+namespace {
+
+constexpr std::int64_t kRest = 2'000'000'000;  // ns
+constexpr std::size_t kManyEntries = 20'000;   // those of files that are gone are left out from then on
+constexpr std::size_t kMostEntries = 200'000;  // more are begun anew
+constexpr std::size_t kHashDigits = 32;
+constexpr std::size_t kFields = 18;  // and four for each phase
+
+std::string heading() { return fmt::format("tracedb summaries 3 {}\n", kVersion); }
+
+// Fields are separated by tabs, entries by line feeds.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '\t' || c == '\n') out += '\\';
+    out += c == '\t' ? 't' : c == '\n' ? 'n' : c;
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\t') {
+      out.emplace_back();
+    } else if (line[i] == '\\' && i + 1 < line.size()) {
+      ++i;
+      out.back() += line[i] == 't' ? '\t' : line[i] == 'n' ? '\n' : line[i];
+    } else {
+      out.back() += line[i];
+    }
+  }
+  return out;
+}
+
+std::string field(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : ""; }
+// A text that is there begins with "=".
+std::string field(const std::optional<std::string>& value) { return value ? "=" + escaped(*value) : ""; }
+
+std::optional<std::string> text_of(const std::string& field) {
+  if (field.empty()) return std::nullopt;
+  return field.substr(1);
+}
+
+std::string key_of(const FileIdentity& file) {
+  return fmt::format("{}:{}:{}:{}:{}", file.device, file.inode, file.bytes, file.modified_ns, file.changed_ns);
+}
+
+std::string line_of(const std::string& path, const std::string& key, const TraceSummary& one) {
+  std::string out = escaped(path) + '\t' + key + '\t' + escaped(one.source);
+  const auto add = [&](const auto& value) { out += '\t' + field(value); };
+  add(one.source_bytes);
+  add(one.source_modified_ns);
+  add(one.source_inode);
+  add(one.format);
+  add(one.vendor);
+  add(one.gpu);
+  add(one.framework);
+  add(one.model);
+  add(one.rank);
+  add(one.world_size);
+  add(std::optional(one.kernels));
+  add(std::optional(one.kernel_time));
+  add(one.date_ns);
+  add(std::optional<std::int64_t>(one.complete ? 1 : 0));
+  add(std::optional(static_cast<std::int64_t>(one.phases.size())));
+  for (const PhaseSummary& phase : one.phases) {
+    out += '\t' + escaped(phase.phase);
+    add(std::optional(phase.steps));
+    add(std::optional(phase.kernel_time));
+    add(phase.period);
+    add(phase.span);
+  }
+  return out + '\n';
+}
+
+TraceSummary summary_of(const std::vector<std::string>& fields) {
+  TraceSummary out;
+  std::size_t at = 2;
+  const auto number = [&] { return parse_int64(fields[at++]); };
+  const auto text = [&] { return text_of(fields[at++]); };
+  out.source = fields[at++];
+  out.source_bytes = number();
+  out.source_modified_ns = number();
+  out.source_inode = number();
+  out.format = text();
+  out.vendor = text();
+  out.gpu = text();
+  out.framework = text();
+  out.model = text();
+  out.rank = number();
+  out.world_size = number();
+  out.kernels = number().value_or(0);
+  out.kernel_time = number().value_or(0);
+  out.date_ns = number();
+  out.complete = number() == 1;
+  for (++at; at + 5 <= fields.size();) {
+    PhaseSummary phase;
+    phase.phase = fields[at++];
+    phase.steps = number().value_or(0);
+    phase.kernel_time = number().value_or(0);
+    phase.period = number();
+    phase.span = number();
+    out.phases.push_back(std::move(phase));
+  }
+  return out;
+}
+
+std::string full_name(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(path, error);
+  return (error ? path : full).lexically_normal().string();
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+SummaryCache::SummaryCache(std::filesystem::path directory) : directory_(std::move(directory)) {
+  if (directory_.empty()) return;
+  file_ = directory_ / "summaries";
+  entries_ = read();
+}
+
+const TraceSummary* SummaryCache::find(const std::filesystem::path& index, const FileIdentity& identity) const {
+  const auto found = entries_.find(full_name(index));
+  if (found == entries_.end() || found->second.key != key_of(identity)) return nullptr;
+  return &found->second.summary;
+}
+
+void SummaryCache::add(const std::filesystem::path& index, const FileIdentity& identity, TraceSummary summary) {
+  if (now_ns() - identity.changed_ns < kRest) return;
+  added_.insert_or_assign(full_name(index), Entry{key_of(identity), std::move(summary)});
+}
+
+SummaryCache::Entries SummaryCache::read() const {
+  Entries out;
+  std::string content;
+  const auto failure = catch_error([&] { content = read_small_file(file_); });
+  const std::string head = heading();
+  if (failure || content.size() < head.size() + kHashDigits || !content.starts_with(head)) return out;
+  const std::string_view body(content.data(), content.size() - kHashDigits);
+  if (content.substr(body.size()) != to_hex(hash_bytes(body))) return out;
+  for (std::size_t at = head.size(); at < body.size();) {
+    const std::size_t end = body.find('\n', at);
+    if (end == std::string_view::npos) break;
+    const std::vector<std::string> fields = split(body.substr(at, end - at));
+    at = end + 1;
+    if (fields.size() < kFields) continue;
+    out.insert_or_assign(fields[0], Entry{fields[1], summary_of(fields)});
+  }
+  return out;
+}
+
+void SummaryCache::write(const Entries& entries) const {
+  std::string content = heading();
+  for (const auto& [path, entry] : entries) content += line_of(path, entry.key, entry.summary);
+  content += to_hex(hash_bytes(content));
+  PartialFile file(file_);
+  std::ofstream out(file.path(), std::ios::binary | std::ios::trunc);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (out) file.publish(std::nullopt);
+}
+
+void SummaryCache::save() {
+  if (added_.empty() || file_.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  mark_as_cache(directory_);
+  const auto lock = FileLock::try_acquire(directory_ / "summaries.lock", error);
+  if (!lock) return;  // somebody else writes, or nobody can: they are made again when asked for
+  Entries all = read();
+  if (all.size() > kManyEntries) {
+    std::erase_if(all, [&](const auto& entry) { return !std::filesystem::exists(entry.first, error); });
+  }
+  if (all.size() + added_.size() > kMostEntries) all.clear();
+  for (auto& [path, entry] : added_) all.insert_or_assign(path, entry);
+  catch_error([&] { write(all); });
+  added_.clear();
 }
 
 }  // namespace tracedb

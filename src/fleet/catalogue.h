@@ -2,16 +2,79 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "fleet/summary_cache.h"
-#include "fleet/trace_summary.h"
+#include "base/files/file_identity.h"
+#include "index/index.h"
+#include "passes/classify/kernel_classes.h"
 
 namespace tracedb {
+
+// One trace in a line of a catalogue: what it is of, how large, how fast. Made from its index alone.
+
+// Steps of one kind, as `trace-query phases` has them.
+struct PhaseSummary {
+  std::string phase;
+  std::int64_t steps = 0;
+  std::int64_t kernel_time = 0;              // ns
+  std::optional<std::int64_t> period, span;  // medians, ns
+};
+
+// nullopt: not known.
+struct TraceSummary {
+  std::string source;  // path that the index says, or that it lies beside; empty: not known
+  std::optional<std::int64_t> source_bytes, source_modified_ns, source_inode;  // when it was ingested
+  std::optional<std::string> format, vendor, gpu, framework, model;
+  std::optional<std::int64_t> rank, world_size;
+  std::int64_t kernels = 0, kernel_time = 0;  // ns
+  std::optional<std::int64_t> date_ns;  // of the first event, since the epoch; unknown where its clock has no epoch
+  bool complete = true;
+  std::vector<PhaseSummary> phases;  // in order of kernel time
+
+  [[nodiscard]] std::int64_t steps() const;
+  // The phase with most kernel time; null: there are no steps.
+  [[nodiscard]] const PhaseSummary* main_phase() const { return phases.empty() ? nullptr : &phases.front(); }
+};
+
+// The tables of the passes are made known to the index. `rules`: the built-in ones, read once for many.
+TraceSummary summarise(const Index& index, const ActiveRules& rules);
+
+// Summaries of indexes that have been made before, in one file of the cache directory. An entry holds for one state of
+// one file (path, device, inode, size, times): an index that was replaced, copied or changed is summarised anew. The
+// file is replaced as a whole and closes with a hash of itself; what does not fit it, what another version wrote, and a
+// file that cannot be read count as no entries. Where it cannot be written, nothing is kept, and nothing fails.
+class SummaryCache {
+ public:
+  // `directory` may be empty or missing: then there are no entries.
+  explicit SummaryCache(std::filesystem::path directory);
+
+  // Null: not known for this state of the file.
+  [[nodiscard]] const TraceSummary* find(const std::filesystem::path& index, const FileIdentity& identity) const;
+  void add(const std::filesystem::path& index, const FileIdentity& identity, TraceSummary summary);
+
+  // Writes what was added to what others have written in the meantime. Entries of files that changed less than two
+  // seconds ago are left out: an edit within one tick of a clock would go unnoticed.
+  void save();
+
+ private:
+  struct Entry {
+    std::string key;  // what identifies the state of the file
+    TraceSummary summary;
+  };
+  using Entries = std::map<std::string, Entry>;  // by absolute path
+
+  [[nodiscard]] Entries read() const;
+  void write(const Entries& entries) const;
+
+  std::filesystem::path directory_, file_;
+  Entries entries_, added_;
+};
 
 enum class CatalogueState {
   kIndexed,     // the index describes its trace

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
+#include <numeric>
 #include <tuple>
+#include <utility>
+
+#include "base/statistics.h"
 
 namespace tracedb {
 namespace {
@@ -82,6 +88,126 @@ std::vector<TrendSeries> make_trends(
     out.push_back(std::move(series));
   }
   return out;
+}
+
+namespace {
+
+constexpr std::size_t kOrders = 999;  // at depth 0; twice as many at each further one
+constexpr int kDeepest = 4;           // segments of more splits than that are not looked into
+constexpr std::uint64_t kSeed = 0x9e3779b97f4a7c15ULL;
+
+// splitmix64
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : state_(seed) {}
+  std::size_t below(std::size_t bound) {
+    state_ += kSeed;
+    std::uint64_t value = state_;
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+    return static_cast<std::size_t>((value ^ (value >> 31U)) % bound);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Ranks less their mean; equal values share theirs.
+std::vector<double> centred_ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const double mean = (static_cast<double>(values.size()) - 1) / 2;
+  std::vector<double> out(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
+    const double rank = static_cast<double>(first + last) / 2 - mean;
+    for (std::size_t i = first; i <= last; ++i) out[order[i]] = rank;
+    first = last + 1;
+  }
+  return out;
+}
+
+struct Split {
+  std::size_t at = 0;
+  double size = 0;  // of the difference, in units that are the same at each place
+};
+
+Split largest_split(std::span<const double> ranks, std::size_t least) {
+  const auto n = static_cast<double>(ranks.size());
+  Split best;
+  double sum = 0;
+  for (std::size_t i = 0; i + least < ranks.size(); ++i) {
+    sum += ranks[i];
+    if (i + 1 < least) continue;
+    const auto k = static_cast<double>(i + 1);
+    const double size = std::abs(sum) / std::sqrt(k * (n - k));
+    if (size > best.size) best = {i + 1, size};
+  }
+  return best;
+}
+
+// The share of orders with a split as large.
+double chance_of(std::vector<double> ranks, double size, const ChangePointOptions& options, std::size_t orders) {
+  Chance chance(kSeed ^ ranks.size());
+  std::size_t as_large = 1;
+  for (std::size_t order = 0; order < orders; ++order) {
+    for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[chance.below(i)]);
+    if (largest_split(ranks, options.least).size >= size * (1 - 1e-12)) ++as_large;
+  }
+  return static_cast<double>(as_large) / static_cast<double>(orders + 1);
+}
+
+struct Found {
+  std::size_t at;
+  double p;
+};
+
+void search(std::span<const double> values, std::size_t first, int depth, const ChangePointOptions& options,
+            std::vector<Found>& out) {
+  if (values.size() < 2 * options.least || depth > kDeepest) return;
+  const std::vector<double> ranks = centred_ranks(values);
+  const Split split = largest_split(ranks, options.least);
+  if (split.size == 0) return;
+  const auto parts = static_cast<double>(std::size_t{1} << static_cast<unsigned>(depth));
+  const double p = chance_of(ranks, split.size, options, kOrders << static_cast<unsigned>(depth));
+  if (p > options.rate / parts) return;
+  search(values.first(split.at), first, depth + 1, options, out);
+  out.push_back({first + split.at, p});
+  search(values.subspan(split.at), first + split.at, depth + 1, options, out);
+}
+
+double middle(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return median(std::span(copy));
+}
+
+}  // namespace
+
+std::vector<ChangePoint> find_change_points(std::span<const double> values, const ChangePointOptions& options) {
+  std::vector<Found> found;
+  search(values, 0, 0, options, found);
+  std::vector<ChangePoint> out;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t begin = i == 0 ? 0 : found[i - 1].at;
+    const std::size_t end = i + 1 < found.size() ? found[i + 1].at : values.size();
+    out.push_back({found[i].at, middle(values.subspan(begin, found[i].at - begin)),
+                   middle(values.subspan(found[i].at, end - found[i].at)), found[i].p});
+  }
+  return out;
+}
+
+std::size_t least_values(const ChangePointOptions& options) {
+  // Of n values, half before and half behind: two of their n over n/2 divisions are as large as the largest.
+  double divisions = 1;
+  std::size_t n = 0;
+  while (n < 2 * options.least || 2 / divisions > options.rate) {
+    ++n;
+    const std::size_t half = n / 2 + n % 2;
+    divisions *= n % 2 == 0 ? 2 : static_cast<double>(n) / static_cast<double>(half);
+  }
+  return n;
 }
 
 }  // namespace tracedb

@@ -11,7 +11,6 @@
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
-#include "index/index_format.h"
 #include "index/leftovers.h"
 #include "sql/file/column_scan.h"
 #include "sql/safety.h"

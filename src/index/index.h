@@ -43,4 +43,9 @@ class Index {
   mutable Database database_;  // reading moves SQLite's own state, not the index
 };
 
+// What marks a file as an index of ours. An index of another schema version is never migrated: the trace is ingested
+// again.
+inline constexpr std::int32_t kApplicationId = 0x54724462;  // "TrDb" in PRAGMA application_id
+inline constexpr std::int32_t kSchemaVersion = 5;           // PRAGMA user_version
+
 }  // namespace tracedb

@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/directory.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/file_identity.h"
 #include "base/files/file_lock.h"
 #include "base/files/input_file.h"
-#include "base/files/temp_file.h"
+#include "base/files/small_file.h"
 
 namespace tracedb {
 namespace {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/stream/content_hash.h"
@@ -39,5 +40,13 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
 // once `cancel` (may be null) is true.
 std::filesystem::path new_index_path(const std::filesystem::path& trace, const std::filesystem::path& directory,
                                      const std::atomic<bool>* cancel = nullptr);
+
+// How an index records the path of its trace (meta.source_path). A path is any bytes, but text in an index is UTF-8,
+// which every client can read.
+
+// Bytes that are no UTF-8 and control characters appear as \xNN; a backslash that would read as one of them as \x5c.
+std::string source_path_text(const std::filesystem::path& path);
+
+std::filesystem::path source_path(std::string_view text);
 
 }  // namespace tracedb

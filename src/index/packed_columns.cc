@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "index/column_codec.h"
-#include "trace/event_kinds.h"
-#include "trace/training.h"
+#include "trace/event_names.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

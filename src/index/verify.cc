@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/failure.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "index/packed_columns.h"
 #include "index/validity.h"
 #include "sql/scripts.h"

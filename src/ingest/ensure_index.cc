@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/files/directory.h"
 #include "base/files/file_lock.h"
 #include "base/files/input_file.h"
 #include "base/files/sandbox.h"
+#include "base/files/small_file.h"
 #include "base/parallel.h"
 #include "index/index.h"
 #include "index/leftovers.h"

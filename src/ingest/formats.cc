@@ -15,7 +15,6 @@
 #include "ingest/nsys/database.h"
 #include "ingest/pipeline.h"
 #include "ingest/read/format_signs.h"
-#include "ingest/read/peeked_source.h"
 #include "ingest/rocm/rocpd_database.h"
 #include "ingest/rocm/rocprof_json.h"
 #include "ingest/rocm/rpd_database.h"
@@ -179,7 +178,7 @@ constexpr std::array kFormats = {
                 .extensions = kCsv},
     TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
     // Distinguished from the last line by the names of processes, which may be anywhere in it; the second one by any
-    // sign of another program (no_device_events.h).
+    // sign of another program (ingest.h).
     TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},
     TraceFormat{.name = "chrome-json", .sniff = never, .read = read_kineto},
     TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},

@@ -15,7 +15,7 @@
 
 #include "base/stream/byte_source.h"
 #include "ingest/ingest.h"
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "base/ordered_queue.h"
 #include "base/parallel.h"
 #include "base/scope_exit.h"
 #include "ingest/ascend/task_tracks.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "present/fields.h"
+#include "present/cells.h"
 
 namespace tracedb {
 namespace {

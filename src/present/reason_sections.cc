@@ -6,7 +6,7 @@
 #include "present/page.h"
 #include "present/reason_words.h"
 #include "present/sections.h"
-#include "report/sentence_table.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "base/text/sentence.h"
 #include "compare/reasons.h"
 #include "present/sections.h"

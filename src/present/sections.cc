@@ -7,7 +7,7 @@
 
 #include "present/cells.h"
 #include "present/gate.h"
-#include "report/sentence_table.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

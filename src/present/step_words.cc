@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "present/reason_words.h"
 
 namespace tracedb {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "present/cells.h"
 #include "present/sections.h"
 #include "present/step_words.h"

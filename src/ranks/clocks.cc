@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/statistics.h"
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

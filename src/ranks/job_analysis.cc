@@ -1,6 +1,18 @@
 #include "ranks/job_analysis.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
 #include <set>
+#include <tuple>
+
+#include "index/validity.h"
+#include "passes/columns/event_columns.h"
+#include "sql/database.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 
@@ -21,6 +33,205 @@ void analyse(JobAnalysis& job) {
   job.clocks =
       job.by_device ? std::vector<RankClock>(job.ranks.size(), one) : align_clocks(job.ranks, job.matching, job.texts);
   job.waits = split_waits(job.ranks, job.matching, job.clocks);
+}
+
+namespace {
+
+// Clocks of machines may differ by this much and recordings still be of one time.
+constexpr std::int64_t kClockSlack = 2'000'000'000;
+// More ranks than this are not listed as missing: the size is no size of a job then.
+constexpr std::int64_t kLargestWorld = 1 << 20;
+
+// "worker12_step_3.json" -> "worker*_step_*.json"
+std::string without_numbers(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit) out += c;
+    if (digit && (out.empty() || out.back() != '*')) out += '*';
+  }
+  return out;
+}
+
+std::filesystem::path folder_of(const RankFacts& facts) { return std::filesystem::path(facts.trace).parent_path(); }
+
+std::string pattern_of(const RankFacts& facts) {
+  return without_numbers(std::filesystem::path(facts.trace).filename().string());
+}
+
+using Members = std::vector<std::size_t>;
+
+bool has_rank(std::span<const RankFacts> facts, const Members& members, std::int64_t rank) {
+  return std::any_of(members.begin(), members.end(), [&](std::size_t i) { return facts[i].rank == rank; });
+}
+
+bool overlap(const RankFacts& a, const RankFacts& b) {
+  return a.begin <= b.end + kClockSlack && b.begin <= a.end + kClockSlack;
+}
+
+bool overlaps_all(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
+  return std::all_of(members.begin(), members.end(), [&](std::size_t i) { return overlap(facts[i], facts[other]); });
+}
+
+// In order of time, each where its rank is not yet.
+std::vector<Members> recordings(std::span<const RankFacts> facts, Members members) {
+  std::stable_sort(members.begin(), members.end(),
+                   [&](std::size_t a, std::size_t b) { return facts[a].begin < facts[b].begin; });
+  std::vector<Members> out;
+  for (const std::size_t i : members) {
+    const auto place = std::find_if(out.begin(), out.end(), [&](const Members& known) {
+      return !has_rank(facts, known, facts[i].rank.value_or(0)) && overlaps_all(facts, known, i);
+    });
+    if (place == out.end()) {
+      out.push_back({i});
+    } else {
+      place->push_back(i);
+    }
+  }
+  return out;
+}
+
+bool can_join(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
+  const RankFacts& first = facts[members.front()];
+  const auto place = [](const RankFacts& of) { return without_numbers(folder_of(of).string() + "/" + pattern_of(of)); };
+  const bool one_size = facts[other].world_size ? *facts[other].world_size > 1 : place(first) == place(facts[other]);
+  return one_size && first.world_size == facts[other].world_size &&
+         !has_rank(facts, members, facts[other].rank.value_or(0)) && overlaps_all(facts, members, other);
+}
+
+// Traces that are alone under their names or in their folders, where they fit together.
+std::vector<Members> joined(std::span<const RankFacts> facts, const std::vector<Members>& groups) {
+  std::vector<Members> out, alone;
+  for (const Members& group : groups) {
+    if (group.size() > 1) {
+      out.push_back(group);
+      continue;
+    }
+    const auto place = std::find_if(alone.begin(), alone.end(),
+                                    [&](const Members& known) { return can_join(facts, known, group.front()); });
+    if (place == alone.end()) {
+      alone.push_back(group);
+    } else {
+      place->push_back(group.front());
+    }
+  }
+  out.insert(out.end(), alone.begin(), alone.end());
+  return out;
+}
+
+std::string name_of(std::span<const RankFacts> facts, const Members& members) {
+  const RankFacts& first = facts[members.front()];
+  const auto same = [&](auto part) {
+    return std::all_of(members.begin(), members.end(), [&](std::size_t i) { return part(facts[i]) == part(first); });
+  };
+  const bool one_folder = same(folder_of);
+  const std::filesystem::path folder = one_folder ? folder_of(first) : folder_of(first).parent_path();
+  const std::string name = members.size() == 1 ? std::filesystem::path(first.trace).filename().string()
+                           : same(pattern_of)  ? pattern_of(first)
+                                               : "*";
+  const std::string folder_name = folder.filename().string();
+  const std::string inner = one_folder ? name : "*/" + name;
+  return folder_name.empty() || folder_name == "." ? inner : folder_name + "/" + inner;
+}
+
+// The devices that communicate, if there are several.
+std::vector<CommDevice> comm_devices(const Index& index) {
+  std::vector<CommDevice> out;
+  Statement devices(index.database(), "SELECT id, ordinal FROM device WHERE used = 1 ORDER BY ordinal, id");
+  while (devices.step()) {
+    out.push_back({devices.id(0), devices.is_null(1) ? std::nullopt : std::optional(devices.int64(1))});
+  }
+  if (out.size() < 2) return {};
+  const EventColumns kernels(index, "kernel");
+  const auto kind = kernels.ids("kind"), stream = kernels.ids("stream_id");
+  const std::vector<std::uint32_t> device_of = devices_of_streams(index);
+  std::set<std::uint32_t> seen;
+  for (std::size_t row = 0; row < kind.size(); ++row) {
+    const auto value = static_cast<KernelKind>(kind[row]);
+    if ((value == KernelKind::kComm || value == KernelKind::kCommCompute) && stream[row] < device_of.size()) {
+      seen.insert(device_of[stream[row]]);
+    }
+  }
+  std::erase_if(out, [&](const CommDevice& device) { return !seen.contains(device.id); });
+  return out.size() < 2 ? std::vector<CommDevice>() : out;
+}
+
+// Whether its devices are all the ranks of its job.
+bool is_one_process(const RankFacts& facts) { return !facts.devices.empty() && facts.world_size.value_or(1) == 1; }
+
+void number_equal_names(std::vector<Job>& jobs) {
+  std::map<std::string, int> seen;
+  for (Job& job : jobs) {
+    const int number = ++seen[job.name];
+    if (number > 1) job.name += fmt::format(" ({})", number);
+  }
+}
+
+}  // namespace
+
+RankFacts read_rank_facts(const Index& index) {
+  RankFacts out;
+  const std::filesystem::path source = source_of(index);
+  out.trace = source.empty() ? index.path().string() : source.string();
+  out.rank = index.meta_int64("rank");
+  Statement size(index.database(),
+                 "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
+                 "json_valid(value) AND json_type(value, '$.world_size') = 'integer'");
+  if (size.step() && size.int64(0) > 0) {
+    out.world_size = size.int64(0);
+  } else if (out.rank) {  // its largest group
+    out.world_size = index.database().query_int64("SELECT max(group_size) FROM collective HAVING max(group_size) > 1");
+  }
+  const std::int64_t base = index.meta_int64("base_time_ns").value_or(0);
+  Database& database = index.database();
+  out.begin = base + database.query_int64("SELECT ts FROM kernel WHERE id = 1").value_or(0);
+  out.end = base + database.query_int64("SELECT ts + ifnull(dur, 0) FROM kernel ORDER BY id DESC LIMIT 1").value_or(0);
+  out.devices = comm_devices(index);
+  return out;
+}
+
+std::vector<std::int64_t> Job::missing(std::span<const RankFacts> facts) const {
+  std::vector<std::int64_t> out;
+  if (!world_size || *world_size > kLargestWorld) return out;
+  std::set<std::int64_t> there;
+  for (const std::size_t i : members) there.insert(facts[i].rank.value_or(0));
+  for (std::int64_t rank = 0; rank < *world_size; ++rank) {
+    if (!there.contains(rank)) out.push_back(rank);
+  }
+  return out;
+}
+
+Jobs find_jobs(std::span<const RankFacts> facts) {
+  Jobs out;
+  std::map<std::tuple<std::string, std::string, std::int64_t>, Members> by_name;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (!facts[i].rank) {
+      if (is_one_process(facts[i])) {
+        by_name[{folder_of(facts[i]).string(), facts[i].trace, -1}].push_back(i);
+      } else {
+        out.without_rank.push_back(i);
+      }
+    } else {
+      by_name[{folder_of(facts[i]).string(), pattern_of(facts[i]), facts[i].world_size.value_or(-1)}].push_back(i);
+    }
+  }
+  std::vector<Members> groups;
+  for (const auto& [name, members] : by_name) {
+    for (Members& recording : recordings(facts, members)) groups.push_back(std::move(recording));
+  }
+  groups = joined(facts, groups);
+  std::sort(groups.begin(), groups.end(), [](const Members& a, const Members& b) {
+    return *std::min_element(a.begin(), a.end()) < *std::min_element(b.begin(), b.end());
+  });
+  for (Members& members : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [&](std::size_t a, std::size_t b) { return facts[a].rank < facts[b].rank; });
+    const bool by_device = members.size() == 1 && is_one_process(facts[members.front()]);
+    out.jobs.push_back(
+        {name_of(facts, members), by_device ? std::nullopt : facts[members.front()].world_size, members, by_device});
+  }
+  number_equal_names(out.jobs);
+  return out;
 }
 
 }  // namespace tracedb

@@ -3,13 +3,52 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "ranks/jobs.h"
+#include "index/index.h"
 #include "ranks/waits.h"
 
 namespace tracedb {
+
+// Which traces are ranks of one job. Ranks lie in one folder under names that differ in numbers only, or in folders of
+// their own; the same rank twice is another recording of the job, or another job. A process that drives several devices
+// (DataParallel, one NCCL process) is a job by itself, whose ranks are the devices.
+
+struct CommDevice {
+  std::uint32_t id = 0;  // in the index
+  std::optional<std::int64_t> ordinal;
+};
+
+// What one trace says of its place in a job.
+struct RankFacts {
+  std::string trace;  // path of the trace, or of an index whose trace is not known
+  std::optional<std::int64_t> rank, world_size;
+  std::int64_t begin = 0, end = 0;       // of its kernels, ns since the epoch by its own clock; equal: it has none
+  std::vector<CommDevice> devices = {};  // that communicate, where there are several
+};
+
+// From meta.rank and meta.trace.distributedInfo; without these, the job of a rank is as large as its largest group.
+RankFacts read_rank_facts(const Index& index);
+
+struct Job {
+  std::string name;  // the folder and the common part of the names; a number behind it where several share that
+  std::optional<std::int64_t> world_size;
+  std::vector<std::size_t> members;  // places in the facts, by rank; two or more unless nothing else belongs to it
+  bool by_device = false;            // the ranks are the devices of its only member
+
+  // Ranks of 0 .. world_size - 1 that are not there; none where the size is not known.
+  [[nodiscard]] std::vector<std::int64_t> missing(std::span<const RankFacts> facts) const;
+};
+
+struct Jobs {
+  std::vector<Job> jobs;                  // in the order of their first traces
+  std::vector<std::size_t> without_rank;  // traces that name no rank and are no job by themselves
+};
+
+Jobs find_jobs(std::span<const RankFacts> facts);
 
 struct JobAnalysis {
   std::string name;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "base/unknown.h"
 #include "passes/select/workload.h"
 #include "passes/steps/step_stats.h"
-#include "passes/time/task_waits.h"
+#include "passes/time/communication.h"
 
 namespace tracedb {
 
@@ -96,5 +97,26 @@ struct RankTrace {
 // collectives are those of the device that has most.
 RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts,
                           std::optional<std::uint32_t> device = std::nullopt);
+
+// With whom a rank communicates by a kernel, as far as the trace says. PyTorch gives sends and receives the names
+// "send" and "recv" and the rank of the job at the other end ("Src Rank", "Dst Rank"); older versions have it only in
+// the name of the annotation around the launch ("nccl:send 0->1"), by places in the group. What it launches together
+// (batch_isend_irecv) is one kernel of NCCL's name SendRecv without any of this, as is an all-to-all. Pure.
+
+// What the trace says about a communication kernel; empty and kUnknownValue: nothing.
+struct ExchangeFacts {
+  std::string_view name;        // "allreduce", "send"
+  std::string_view kernel;      // "ncclDevKernel_SendRecv"
+  std::string_view ranks;       // of the group: "[0, 1, 2, 3]"
+  std::string_view annotation;  // around the launch
+  std::int64_t source_rank = kUnknownValue, destination_rank = kUnknownValue;
+};
+
+struct ExchangeEnd {
+  Exchange exchange = Exchange::kCollective;
+  std::int64_t peer = kUnknownValue;  // rank of the job, where this is kSend or kReceive
+};
+
+ExchangeEnd exchange_of(const ExchangeFacts& facts);
 
 }  // namespace tracedb

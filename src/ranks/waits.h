@@ -114,8 +114,8 @@ struct JobWaits {
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
   std::optional<std::uint32_t> suspect;    // where there is none: the rank that causes as much, but maybe by chance
-  std::optional<Pace> pace;                // of the straggler, where ranks send to each other (pace.h)
-  bool is_too_short = false;               // for pace.h: fewer steps than it takes, or not the same on all ranks
+  std::optional<Pace> pace;                // of the straggler, where ranks send to each other (waits.h)
+  bool is_too_short = false;               // for waits.h: fewer steps than it takes, or not the same on all ranks
   [[nodiscard]] LateCause cause_of(
       std::uint32_t rank) const;  // of the straggler why it is; of others that of most waiting
 };
@@ -127,5 +127,14 @@ struct Loss {
   double ns = 0, share = 0;
 };
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank);
+
+// Which rank sets the pace of a job whose ranks send to each other, as the stages of a pipeline do. There a rank that
+// is late makes others late who wait for it, and all wait while the pipeline fills and drains, so who is late at a
+// transfer says little. The stage that works longest holds the others up: computes, copies or has nothing to do because
+// its host launches nothing. What is left of its span is exposed communication, and there the others wait for it. Pure.
+
+// Sets `straggler` and `pace` where a rank works longer than the others on average, by three standard deviations over
+// the steps (or parts of the recording) and 1 % of their span.
+void find_pace(std::span<const RankTrace> ranks, JobWaits& waits);
 
 }  // namespace tracedb

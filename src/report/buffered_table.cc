@@ -1,9 +1,22 @@
 #include "report/buffered_table.h"
 
+#include <fmt/format.h>
+#include <strings.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
 #include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text/decimal.h"
+#include "report/cell_text.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
 
@@ -162,6 +175,183 @@ void BufferedTable::end(std::span<const std::string>) {
       options_.one_row_as_list && is_report_ && rows_.size() == 1 && columns_.size() > kMostColumnsOfOneRow;
   print(as_list ? text_of_one_row() : text_of_rows());
   rows_.clear();
+}
+
+namespace {
+
+std::size_t column_index(const Report& report, std::string_view option, const std::string& name) {
+  std::string known;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) {
+    const Column& column = report.columns[c];
+    if (strcasecmp(column.key.c_str(), name.c_str()) == 0 || strcasecmp(column.head.c_str(), name.c_str()) == 0)
+      return c;
+    known += (known.empty() ? "" : ", ") + column.key;
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("{}: no column '{}'; there are {}", option, name, known));
+}
+
+// "12" is a text in a column that also holds "[head]".
+bool less_text(const std::string& a, const std::string& b) {
+  const auto x = parse_uint64(a);
+  const auto y = parse_uint64(b);
+  if (x && y && *x != *y) return *x < *y;
+  return x.has_value() == y.has_value() ? a < b : x.has_value();
+}
+
+// Unknown before numbers before text, as SQLite orders them; whole numbers that are texts before other texts.
+bool less(const Cell& a, const Cell& b) {
+  const auto x = number(a);
+  const auto y = number(b);
+  if (x && y) return *x < *y;
+  if (const auto* p = std::get_if<std::string>(&a), *q = std::get_if<std::string>(&b); p && q) return less_text(*p, *q);
+  const auto rank = [](const Cell& cell) { return cell.index() == 0 ? 0 : (cell.index() == 3 ? 2 : 1); };
+  return rank(a) < rank(b);
+}
+
+bool is_unknown(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
+
+Cell sum(std::span<const Row> rows, std::size_t column) {
+  std::int64_t integer = 0;
+  double real = 0;
+  bool whole = true;
+  for (const Row& row : rows) {
+    if (const auto* value = std::get_if<std::int64_t>(&row[column])) {
+      if (__builtin_add_overflow(integer, *value, &integer)) {
+        integer = *value > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+      }
+    } else if (const auto* fraction = std::get_if<double>(&row[column])) {
+      whole = false;
+      real += *fraction;
+    }
+  }
+  if (whole) return integer;
+  return real + static_cast<double>(integer);
+}
+
+Cell extreme(std::span<const Row> rows, std::size_t column, OthersAggregate which) {
+  Cell best;
+  for (const Row& row : rows) {
+    const Cell& cell = row[column];
+    if (is_unknown(cell)) continue;
+    if (is_unknown(best) || (which == OthersAggregate::kMin ? less(cell, best) : less(best, cell))) best = cell;
+  }
+  return best;
+}
+
+// Weighted by what each mean is of: total / mean, which is fewer than the instances where some durations are unknown.
+Cell mean(const Report& report, std::span<const Row> rows, std::size_t column) {
+  const auto totals = find_column(report.columns, "total_time");
+  const auto instances = find_column(report.columns, "instances");
+  if (!totals || !instances) return std::monostate{};
+  double total = 0;
+  double count = 0;
+  for (const Row& row : rows) {
+    const auto mean = number(row[column]);
+    if (!mean) continue;
+    const double row_total = number(row[*totals]).value_or(0);
+    total += row_total;
+    count += *mean == 0 ? number(row[*instances]).value_or(0) : std::round(row_total / *mean);
+  }
+  if (count == 0) return std::monostate{};
+  return total / count;
+}
+
+Cell others_cell(const Report& report, std::span<const Row> rows, std::size_t column) {
+  switch (report.columns[column].others) {
+    case OthersAggregate::kLabel:
+      return std::string("[others]");
+    case OthersAggregate::kSum:
+      return sum(rows, column);
+    case OthersAggregate::kMin:
+    case OthersAggregate::kMax:
+      return extreme(rows, column, report.columns[column].others);
+    case OthersAggregate::kMean:
+      return mean(report, rows, column);
+    case OthersAggregate::kNone:
+      break;
+  }
+  return std::monostate{};
+}
+
+Cell plain_mean(std::span<const Row> rows, std::size_t column) {
+  double total = 0;
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    if (is_unknown(row[column])) continue;
+    total += number(row[column]).value_or(0);
+    ++count;
+  }
+  if (count == 0) return std::monostate{};
+  return total / static_cast<double>(count);
+}
+
+bool is_text(std::span<const Row> rows, std::size_t column) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [column](const Row& row) { return std::holds_alternative<std::string>(row[column]); });
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_column(std::span<const Column> columns, std::string_view key) {
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+  return found == columns.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - columns.begin()));
+}
+
+SortKey parse_sort_key(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {std::string(text), false};
+  const std::string_view order = text.substr(colon + 1);
+  if (order != "asc" && order != "desc") {
+    throw Error(ErrorCode::kUsage, fmt::format("--sort {}: the order is asc or desc", text));
+  }
+  return {std::string(text.substr(0, colon)), order == "asc"};
+}
+
+void sort_rows(Report& report, const SortKey& key) {
+  const std::size_t column = column_index(report, "--sort", key.column);
+  std::stable_sort(report.rows.begin(), report.rows.end(), [&](const Row& a, const Row& b) {
+    if (is_unknown(a[column]) || is_unknown(b[column])) return !is_unknown(a[column]) && is_unknown(b[column]);
+    return key.ascending ? less(a[column], b[column]) : less(b[column], a[column]);
+  });
+}
+
+void limit_rows(Report& report, std::size_t limit) {
+  if (report.whole || limit == 0 || report.rows.size() <= limit) return;
+  const std::span<const Row> cut = std::span<const Row>(report.rows).subspan(limit);
+  Row others;
+  for (std::size_t c = 0; c < report.columns.size(); ++c) others.push_back(others_cell(report, cut, c));
+  report.rows.resize(limit);
+  report.rows.push_back(std::move(others));
+}
+
+void add_extremes(Report& report) {
+  if (report.rows.size() < 2) return;
+  std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
+  for (std::size_t c = 1; c < report.columns.size(); ++c) {
+    // What has no unit is a name, such as the number of a stream.
+    const bool text = report.columns[c].unit == Unit::kAny || is_text(report.rows, c);
+    footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
+    footer[1].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMin));
+    footer[2].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMax));
+  }
+  report.footer.insert(report.footer.end(), footer.begin(), footer.end());
+}
+
+void choose_columns(Report& report, std::string_view names) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    chosen.push_back(column_index(report, "--columns", std::string(names.substr(begin, end - begin))));
+    begin = end + 1;
+  }
+  const auto pick = [&](auto& all) {
+    std::remove_reference_t<decltype(all)> out;
+    for (const std::size_t column : chosen) out.push_back(all[column]);
+    all = std::move(out);
+  };
+  pick(report.columns);
+  for (Row& row : report.rows) pick(row);
 }
 
 }  // namespace tracedb

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text/counted.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/sentence.h"
 #include "report/table.h"
 #include "sql/database.h"
 
@@ -64,5 +65,13 @@ void choose_columns(Report& report, std::string_view names);
 // Prints the report.
 void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
             TableRenderer& renderer);
+
+// Sentences as a table, for machines: what a command says to people, with its figures by name.
+std::vector<Column> sentence_columns();
+
+std::vector<std::string> sentence_texts(const Report& table);  // as people read them
+
+// `about`: which of several candidates, jobs or series. Sentences without an id are left out.
+void add_sentence(Report& table, const std::string& about, const Sentence& sentence);
 
 }  // namespace tracedb

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "present/cells.h"
 #include "present/page.h"
 #include "present/side_names.h"

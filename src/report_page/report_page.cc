@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text/amounts.h"
 #include "base/text/closest_name.h"
-#include "base/text/duration_text.h"
 #include "base/version.h"
 #include "report/escape.h"
-#include "report_page/html/data_writer.h"
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"

@@ -3,12 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
+#include "base/unknown.h"
+#include "compare/host_frames.h"
+#include "compare/ledger.h"
+#include "compare/trace/recording.h"
+#include "passes/steps/step_stats.h"
+#include "passes/time/communication.h"
 #include "present/cells.h"
-#include "report_page/trace_words.h"
+#include "present/reason_words.h"
+#include "present/step_words.h"
+#include "report/escape.h"
+#include "report_page/html/safe_text.h"
 
 namespace tracedb {
 namespace {
@@ -67,5 +82,438 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
   add_pictures({{&trace}, {&workload.index()}, {label}, loaded.kernel_names, account, roles_of}, page);
   return page;
 }
+
+namespace {
+
+constexpr std::size_t kMostItems = 6, kMostGroupsSaid = 4, kMostWarnings = 4;
+constexpr std::size_t kLongestWord = 60;
+constexpr double kMuchIdle = 0.3, kMuchWaiting = 0.2;  // of the time of a step: more than any class of kernels
+constexpr double kMostly = 0.5;                        // of the idle time: the place of the host says something
+constexpr double kWorthSaying = 0.01;
+constexpr std::size_t kMostParts = 3;
+constexpr double kWorthNaming = 0.05;  // in the first sentence
+
+// The steps of one kind, and where their time goes.
+struct GroupTime {
+  const GroupComparison& group;
+  LedgerAccount account;
+
+  [[nodiscard]] double total() const { return account.total(by_period()).candidate; }  // mean, ns
+  [[nodiscard]] bool by_period() const { return group.has_period(); }
+  [[nodiscard]] const GroupSide& side() const { return group.group.candidate; }
+  [[nodiscard]] double of(std::initializer_list<LedgerKind> kinds) const {
+    double sum = 0;
+    for (const LedgerItem& item : account.items) {
+      if (std::find(kinds.begin(), kinds.end(), item.kind) != kinds.end()) sum += item.change.candidate;
+    }
+    return sum;
+  }
+  [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween}); }
+};
+
+class TraceWords : PageWriter {
+ public:
+  explicit TraceWords(const TraceWordsInput& input) : in_(input) {
+    for (const GroupComparison& group : in_.account.groups) {
+      groups_.push_back({group, ledger_of(group, in_.kernel_names, LedgerBy::kOp)});
+    }
+  }
+
+  Page run() {
+    if (groups_.empty()) {
+      const std::string& without = in_.trace.description.without_device;
+      add(BlockKind::kHeadline,
+          !without.empty() ? say("report.without_device", "The trace: {why}.", {{"why", without}})
+          : in_.selection.empty()
+              ? say("report.no_kernels", "The trace has no kernels to report on.")
+              : say("report.no_match", "No device work matches {selection}.", {{"selection", in_.selection}}));
+    } else {
+      find_host();
+      add(BlockKind::kHeadline, with(headline(), phase_of(groups_.front())));
+      steps();
+      for (std::size_t i = 0; i < std::min(groups_.size(), kMostGroupsSaid); ++i) where(groups_[i], i == 0);
+    }
+    warnings();
+    more();
+    return take();
+  }
+
+ private:
+  static std::string step_words(const GroupComparison& group) {
+    if (group.group.whole_trace) return "the trace";
+    const StepKind kind = group.group.candidate.kind;
+    if (kind == StepKind::kUnit) return "a repeating unit";
+    const bool is_named = kind != StepKind::kUnknown && kind != StepKind::kOther;
+    return is_named ? fmt::format("a {} step", group.group.label) : "a step";
+  }
+
+  static Figure phase_of(const GroupTime& of) { return {"phase", of.group.group.label}; }
+
+  [[nodiscard]] std::string phase_option(const GroupComparison& group) const {
+    if (group.group.whole_trace || only_unknown(in_.trace.steps)) return "";
+    return fmt::format(" --phase {}", to_string(group.group.candidate.kind));
+  }
+
+  [[nodiscard]] Sentence headline() const {
+    const GroupTime& main = groups_.front();
+    const Figure devices{"devices", in_.trace.description.devices}, step{"step", step_words(main.group)};
+    if (!main.side().slow.empty()) {
+      return say(
+          "report.two_kinds", "{devices}: {step}s are of two kinds: {kinds}.",
+          {devices, {"step", step_words(main.group).substr(2)}, {"kinds", kinds_words(in_.trace, main.side(), host_)}});
+    }
+    const Figure time{"time", main.total()}, verdict{"verdict", this->verdict(main)};
+    if (main.group.group.whole_trace) {
+      return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}",
+                 {devices, time, verdict});
+    }
+    const std::size_t n = count_steps(in_.trace, main.side().device_steps);
+    const bool units = main.side().kind == StepKind::kUnit;
+    return say("report.headline",
+               units ? "{devices}: {step} {takes} {time:time} ({mean}{n:# unit}{left_out}).{verdict}{lag}"
+                     : "{devices}: {step} {takes} {time:time} ({mean}{n:# regular step}{left_out}).{verdict}{lag}",
+               {devices,
+                step,
+                {"takes", main.by_period()          ? "takes"
+                          : main.side().overlapping ? "overlaps with others and takes"
+                                                    : "spans"},
+                time,
+                {"mean", n > 1 ? "mean of " : ""},
+                {"n", n},
+                {"left_out", left_out(main)},
+                verdict,
+                {"lag", before_first_work(main)}});
+  }
+
+  [[nodiscard]] Sentence left_out(const GroupTime& of) const {
+    Sentence steps = left_out_words(in_.trace, of.side());
+    return steps.text.empty() ? steps : say("left_out", "; left out: {steps}", {{"steps", std::move(steps)}});
+  }
+
+  // Spans leave out what comes before them: nobody else says so of steps that have no period.
+  [[nodiscard]] Sentence before_first_work(const GroupTime& of) const {
+    // What ran before is known only where all work is selected and in steps.
+    if (of.by_period() || of.group.group.whole_trace || !in_.selection.empty() || in_.trace.work.outside_kernels > 0)
+      return {};
+    const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
+    std::vector<std::int64_t> lags, hosts;
+    for (const std::uint32_t index : of.group.group.candidate.device_steps) {
+      const DeviceStep& step = in_.trace.work.steps[index];
+      if (step.step == 0) continue;
+      const StepFacts& facts = in_.trace.steps.steps[step.step - 1];
+      const std::optional<std::int64_t> lag = launch_lag(facts, step.first);
+      if (!lag || facts.dur == kUnknownValue) continue;
+      lags.push_back(idle_from[index] <= facts.ts ? *lag : 0);
+      hosts.push_back(facts.dur);
+    }
+    const double wait = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
+    if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return {};
+    return say("lag",
+               " But on the host {step} takes {host:time}, and its first work on the device starts after {wait:time}"
+               " (medians).",
+               {{"step", step_words(of.group)}, {"host", host}, {"wait", wait}});
+  }
+
+  // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
+  [[nodiscard]] std::vector<std::int64_t> end_of_earlier_steps() const {
+    const std::vector<DeviceStep>& steps = in_.trace.work.steps;
+    std::vector<std::size_t> order(steps.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(steps[a].device, steps[a].first) < std::tie(steps[b].device, steps[b].first);
+    });
+    std::vector<std::int64_t> out(steps.size(), std::numeric_limits<std::int64_t>::min());
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      const DeviceStep& before = steps[order[i - 1]];
+      if (before.device != steps[order[i]].device) continue;
+      out[order[i]] = std::max(out[order[i - 1]], saturating_add(before.first, before.span));
+    }
+    return out;
+  }
+
+  // What decides how long a step takes.
+  [[nodiscard]] Sentence verdict(const GroupTime& main) const {
+    const double total = main.total(), idle = main.idle(), comm = main.of({LedgerKind::kComm});
+    if (total <= 0) return {};
+    if (idle >= kMuchIdle * total && comm >= kMuchWaiting * total) {
+      return say("idle_and_comm",
+                 " For {none:.0f%} of that the device computes nothing: it idles for {idle:.0f%}{host}, and only "
+                 "communicates for {comm:.0f%}.{advice}",
+                 {{"none", (idle + comm) / total},
+                  {"idle", idle / total},
+                  {"host", waiting()},
+                  {"comm", comm / total},
+                  {"advice", advice()}});
+    }
+    if (idle >= kMuchIdle * total) {
+      return say("idle", " The device runs nothing for {idle:.0f%} of that{host}.{advice}",
+                 {{"idle", idle / total}, {"host", waiting()}, {"advice", advice()}});
+    }
+    if (comm >= kMuchWaiting * total) {
+      const TaskWaits tasks = task_waits(in_.index);
+      if (tasks.share() >= kMostly) {
+        return say("comm_waits",
+                   " Communication that no computation hides takes {comm:.0f%} of that, and of the time of collectives "
+                   "{waiting:.0f%} is waiting for other ranks (Notify_Wait): look at what these do before.",
+                   {{"comm", comm / total}, {"waiting", tasks.share()}});
+      }
+      return say("comm", " Communication that no computation hides takes {comm:.0f%} of that: look there first.",
+                 {{"comm", comm / total}});
+    }
+    return say("busy", " The device is busy {busy:.0f%} of that. Most of the time: {most}.",
+               {{"busy", (total - idle) / total}, {"most", largest(main)}});
+  }
+
+  // "GEMM 59 %, idle 11 %, elementwise 6 %"
+  static Sentence largest(const GroupTime& of) {
+    std::vector<std::pair<double, std::string>> parts = {{of.idle(), "idle"},
+                                                         {of.of({LedgerKind::kComm}), "exposed communication"},
+                                                         {of.of({LedgerKind::kCopy}), "exposed copies"}};
+    for (const LedgerItem& item : of.account.items) {
+      if (item.kind == LedgerKind::kOperation) parts.emplace_back(item.change.candidate, op_words(item.op));
+    }
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Sentence> said;
+    for (const auto& [time, what] : parts) {
+      if (said.size() == kMostParts || (!said.empty() && time < kWorthNaming * of.total())) break;
+      said.push_back(say("part", "{what} {share:.0f%}", {{"what", what}, {"share", time / of.total()}}));
+    }
+    return joined(said, ", ");
+  }
+
+  // Gaps in which calls of the host were recorded are longer than they are without the profiler.
+  [[nodiscard]] bool is_slowed() const { return waits_.bound() && waits_.calls > 0; }
+
+  [[nodiscard]] std::string advice() const {
+    if (is_slowed()) {
+      return fmt::format("{} without {} before you change anything.",
+                         host_ ? " Record once" : " Part of that is the profiler's: record once",
+                         to_string(recording_));
+    }
+    return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
+  }
+
+  // Where the host is while the device runs nothing.
+  [[nodiscard]] Sentence waiting() const {
+    // Its share is of the time within the steps, or of that between them.
+    const GroupTime& main = groups_.front();
+    const double part = main.of({host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle});
+    const double share = host_ && main.idle() > 0 ? host_->share * part / main.idle() : 0;
+    if (share < kMostly) return {};
+    return say("host", " (host in {frame} for {share:.0f%} of it{slowed})",
+               {{"frame", host_words(*host_)}, {"share", share}, {"slowed", slowed()}});
+  }
+
+  [[nodiscard]] Sentence slowed() const {
+    if (!is_slowed()) return {};
+    return say("slowed", "; part of it is the recording of {what}: {calls:.0f} calls a gap",
+               {{"what", to_string(recording_)}, {"calls", waits_.calls_per_gap()}});
+  }
+
+  // Looked for where the device runs nothing for much of a step: it takes time to read all that the host did.
+  void find_host() {
+    const GroupTime& main = groups_.front();
+    const bool has_kinds = !main.side().slow.empty();
+    if (main.idle() < kMuchIdle * main.total() && !has_kinds) return;
+    const HostQuestion question = question_of(in_.trace, has_kinds ? main.side().slow : main.side().device_steps);
+    host_between_ = question.between;
+    host_ = HostFrames(in_.index, in_.trace).find(std::span(&question, 1)).front();
+    if (host_ && host_->share < kMostly) host_.reset();
+    const RecordedGaps gaps =
+        recorded_gaps(in_.index, in_.trace.events, in_.trace.steps, in_.trace.work, in_.trace.periods);
+    recording_ = gaps.recording;
+    waits_ = sum_host_waits(gaps, main.group.group.candidate.device_steps, in_.trace.periods.within_kind);
+  }
+
+  void steps() {
+    add(BlockKind::kHeading, "Steps");
+    if (!in_.selection.empty()) add(BlockKind::kItem, in_.selection, "only");
+    for (const GroupTime& of : groups_) {
+      const GroupComparison& group = of.group;
+      const double total = of.total();
+      const std::size_t n = count_steps(in_.trace, of.side().device_steps);
+      const double comm = of.of({LedgerKind::kComm});
+      const auto rate = group.candidate.periods.tokens_per_s();
+      const Figure only_comm{"comm", comm > 0 && comm >= kWorthNaming * total
+                                         ? say("", " ({share:.0f%} only with communication)", {{"share", comm / total}})
+                                         : Sentence{}};
+      const Figure kinds{"kinds",
+                         of.side().slow.empty()
+                             ? Sentence{}
+                             : say("", "; two kinds: {of}", {{"of", kinds_words(in_.trace, of.side(), std::nullopt)}})};
+      const Figure tokens{"tokens", rate ? say("", "; {per_s:.4g} tokens/s", {{"per_s", *rate}}) : Sentence{}};
+      const bool whole = group.group.whole_trace;
+      add(BlockKind::kItem,
+          with(say("report.steps",
+                   "{steps}{mean}{measure} {time:time}, of which the device is busy "
+                   "{busy:.0f%}{comm}{left_out}{kinds}{tokens}",
+                   {{"steps",
+                     whole ? Sentence{"no steps; "}
+                           : say("", of.side().kind == StepKind::kUnit ? "{n:# repeating unit}: " : "{n:# step}: ",
+                                 {{"n", n}})},
+                    {"mean", n > 1 ? "mean " : ""},
+                    {"measure", measure(of)},
+                    {"time", total},
+                    {"busy", total > 0 ? (total - of.idle()) / total : 0},
+                    only_comm,
+                    {"left_out", left_out(of)},
+                    kinds,
+                    tokens}),
+               phase_of(of)),
+          (whole ? std::string("trace") : group.group.label) + ":");
+    }
+    for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
+  }
+
+  void where(const GroupTime& of, bool first) {
+    const bool several = of.group.group.candidate.device_steps.size() > 1;
+    add(BlockKind::kHeading, with(say("report.where", "Where the time of {step} goes: {time:time} ({mean}{measure})",
+                                      {{"step", step_words(of.group)},
+                                       {"time", of.total()},
+                                       {"mean", several ? "mean " : ""},
+                                       {"measure", measure(of)}}),
+                                  phase_of(of)));
+    double rest = of.total();
+    std::size_t number = 0;
+    const std::size_t most = first ? kMostItems : kMostItems / 2;
+    for (const LedgerItem& item : of.account.items) {
+      if (item.kind == LedgerKind::kRare) continue;  // beside the mean
+      const double time = item.change.candidate;
+      if (time < kWorthSaying * of.total() || number == most) continue;
+      add(BlockKind::kItem,
+          with(say("report.part", "{time:time} ({share:.0f%}) {what}{host}",
+                   {{"time", time},
+                    {"share", time / of.total()},
+                    {"what", item_words(of.group, item)},
+                    {"host", first ? host_of(item) : Sentence{}}}),
+               phase_of(of)),
+          fmt::format("{}.", ++number));
+      add(BlockKind::kCommand, command(of.group, item), "   ");
+      rest -= time;
+    }
+    if (std::abs(rest) >= kWorthSaying * of.total()) {
+      add(BlockKind::kItem,
+          with(say("report.rest", "{time:time} ({share:.0f%}) in smaller rows{twice}",
+                   {{"time", rest},
+                    {"share", rest / of.total()},
+                    {"twice", rest < 0
+                                  ? ": kernels that run at once, or in the time of another step, count in full above"
+                                  : ""}}),
+               phase_of(of)),
+          "rest:");
+    }
+  }
+
+  static std::string_view measure(const GroupTime& of) { return of.by_period() ? "period" : "span"; }
+
+  // Of the first group.
+  [[nodiscard]] Sentence host_of(const LedgerItem& item) const {
+    if (!host_ || item.kind != (host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle)) return {};
+    return say("", "; host in {frame} for {share:.0f%} of it",
+               {{"frame", host_words(*host_)}, {"share", host_->share}});
+  }
+
+  [[nodiscard]] Sentence item_words(const GroupComparison& group, const LedgerItem& item) const {
+    const double n = item.candidate_n / static_cast<double>(group.candidate_units);
+    const Figure count{"n", n};
+    switch (item.kind) {
+      case LedgerKind::kIdle:
+        return group.group.whole_trace ? say("idle", "idle: the device runs nothing")
+                                       : say("idle", "idle: the device runs nothing within the step");
+      case LedgerKind::kBetween:
+        return say("between", "between steps: the device runs nothing until the next begins");
+      case LedgerKind::kOther:
+      case LedgerKind::kBetweenOther:
+        return say("other", "work that is in no step, while none runs on the device");
+      case LedgerKind::kOtherSteps:
+        return say("other_steps", "work of other steps that overlap, less its own in their time");
+      case LedgerKind::kComm:
+        return say("comm", "exposed communication: {n:# collective}, while nothing computes", {count});
+      case LedgerKind::kCopy:
+        return say("copy", "exposed copies: {n:# copy|copies}, while nothing computes", {count});
+      default:
+        return say("op", "{op}: {n:# kernel}{most}",
+                   {{"op", op_words(item.op)}, count, {"most", longest_of(group, item)}});
+    }
+  }
+
+  // "; 59 % of it in paged_attention_v2".
+  [[nodiscard]] Sentence longest_of(const GroupComparison& group, const LedgerItem& item) const {
+    std::map<NameId, std::int64_t> times;
+    for (const WorkCell& cell : group.candidate.cells) {
+      const bool same = in_.kernel_names.op_name(in_.kernel_names.op_of(cell.name)) == item.op;
+      if (same && cell.work == Work::kCompute) times[cell.name] += cell.sum.time;
+    }
+    const auto most =
+        std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    const double all = item.change.candidate * static_cast<double>(group.candidate_units);
+    if (most == times.end() || all <= 0) return {};
+    const KernelNameEntry& entry = in_.kernel_names.entries()[most->first];
+    const std::string& name = entry.short_name.empty() ? entry.name : entry.short_name;
+    return say(
+        "", "; {share:.0f%} of it in {name}",
+        {{"share", static_cast<double>(most->second) / all}, {"name", shorten_middle(inert_name(name), kLongestWord)}});
+  }
+
+  [[nodiscard]] std::string command(const GroupComparison& group, const LedgerItem& item) const {
+    const std::string phase = phase_option(group);
+    switch (item.kind) {
+      case LedgerKind::kIdle:
+      case LedgerKind::kBetween:
+        return "trace-query gaps $T" + phase;
+      case LedgerKind::kOther:
+      case LedgerKind::kBetweenOther:
+      case LedgerKind::kOtherSteps:
+        return "trace-query steps $T";
+      case LedgerKind::kComm:
+        return "trace-query comms $T" + phase;
+      case LedgerKind::kCopy:
+        return "trace-query memcpys $T" + phase;
+      default:
+        return fmt::format("trace-query kernels $T --op {}{}", shell_word(item.op), phase);
+    }
+  }
+
+  void warnings() {
+    const auto severity = find_column(in_.warnings.columns, "severity"),
+               finding = find_column(in_.warnings.columns, "finding"),
+               advice = find_column(in_.warnings.columns, "suggestion"),
+               share_column = find_column(in_.warnings.columns, "share_pct");
+    std::size_t said = 0;
+    for (const Row& row : in_.warnings.rows) {
+      const auto text = [&](std::optional<std::size_t> column) {
+        const auto* value = column ? std::get_if<std::string>(&row[*column]) : nullptr;
+        return value == nullptr ? std::string() : *value;
+      };
+      if (text(severity) == "info" || said == kMostWarnings) continue;
+      if (said++ == 0) add(BlockKind::kHeading, "Warnings");
+      const auto* share = share_column ? std::get_if<double>(&row[*share_column]) : nullptr;
+      add(BlockKind::kItem,
+          say("warning." + text(find_column(in_.warnings.columns, "code")), "{finding}{amount} ({advice})",
+              {{"finding", text(finding)},
+               {"amount", share == nullptr ? Sentence{} : say("", ": {share:.1f%}", {{"share", *share / 100}})},
+               {"advice", text(advice)}}),
+          text(severity) + ":");
+    }
+  }
+
+  void more() {
+    add(BlockKind::kHeading, "More");
+    add(BlockKind::kCommand, fmt::format("T={}", shell_word(in_.path)));
+    add(BlockKind::kCommand, "trace-query info $T");
+    add(BlockKind::kCommand, "trace-query compare $T OTHER -o compare.html");
+  }
+
+  const TraceWordsInput& in_;
+  std::vector<GroupTime> groups_;
+  std::optional<HostFrame> host_;  // of the first group: while its devices wait
+  bool host_between_ = false;      // for the next step, else within them
+  HostWaits waits_;                // of the first group, where it idles much
+  Recording recording_;
+};
+
+}  // namespace
+
+Page trace_words(const TraceWordsInput& input) { return TraceWords(input).run(); }
 
 }  // namespace tracedb

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 #include "trace/kernel_name.h"
 #include "trace/mangled_name.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 
 namespace tracedb {

@@ -74,11 +74,11 @@ EXCEPTIONS = {("ingest", "passes/classify/kernel_kind.h")}
 # used everywhere.
 LIBRARIES = {
     r"xxh\w*\.h": ["src/base/stream/content_hash.cc"],
-    r"zlib\.h": ["src/base/stream/zlib_decoder.cc", "tools/make_trace/output.cc"],
-    r"zstd\w*\.h": ["src/base/stream/zstd_decoder.cc"],
+    r"zlib\.h": ["src/base/stream/compressed_source.cc", "tools/make_trace/output.cc"],
+    r"zstd\w*\.h": ["src/base/stream/compressed_source.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
-    r"isa-l.*": ["src/base/stream/isal_decoder.cc"],
+    r"isa-l.*": ["src/base/stream/compressed_source.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],
     r"simdjson\.h": ["src/ingest/", "src/base/python/json.cc"],

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "index/index.h"
-#include "index/index_format.h"
 #include "sql/database.h"
 #include "sql/scripts.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 #include "compare/wafer/trace.h"
 
 namespace tracedb::wafer {

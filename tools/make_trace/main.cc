@@ -6,7 +6,7 @@
 #include <exception>
 #include <map>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "make_trace/options.h"
 #include "make_trace/other_traces.h"
 #include "make_trace/trace_writer.h"

@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "ingest/trace_list.h"
 
 namespace tracedb {
 namespace {
@@ -106,6 +112,20 @@ std::int64_t parse_whole(const std::string& option, const std::string& text, std
   const auto value = parse_int64(text);
   if (value && *value >= least && *value <= most) return *value;
   throw Error(ErrorCode::kUsage, fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
+}
+
+std::vector<std::filesystem::path> read_path_list(const std::filesystem::path& list) {
+  std::string text;
+  if (list == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    return parse_path_list(text);
+  }
+  std::ifstream file(list, std::ios::binary);
+  if (!file || std::filesystem::is_directory(list)) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: the list of traces cannot be read", printable_path(list)));
+  }
+  text.assign(std::istreambuf_iterator<char>(file), {});
+  return parse_path_list(text);
 }
 
 }  // namespace tracedb

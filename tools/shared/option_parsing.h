@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ingest/output_guard.h"
 
@@ -38,5 +40,10 @@ std::size_t parse_size(const std::string& text);
 
 // A whole number from `least` to `most`; `option` is how the message names it.
 std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most);
+
+// The list of --files-from.
+
+// The paths in a file, or on standard input for "-"; see parse_path_list(). Error{kInput} where it cannot be read.
+std::vector<std::filesystem::path> read_path_list(const std::filesystem::path& list);
 
 }  // namespace tracedb

@@ -1,15 +1,17 @@
 #include "shared/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <utility>
 
 #include "base/failure.h"
+#include "base/text/decimal.h"
 #include "report/escape.h"
-#include "shared/terminal.h"
 
 namespace tracedb {
 namespace {
@@ -133,6 +135,17 @@ std::string ProgressLine::running_traces() const {
         fmt::format("  {} {}", shorten_middle(escape_text(trace.filename().string()), kNameWidth), part_done(progress));
   }
   return text;
+}
+
+std::optional<std::size_t> line_width(int descriptor) {
+  for (const char* name : {"TRACEDB_COLUMNS", "COLUMNS"}) {
+    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const auto width = text == nullptr ? std::nullopt : parse_int64(text);
+    if (width && *width > 0) return static_cast<std::size_t>(*width);
+  }
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -76,5 +77,11 @@ class ProgressLine {
   std::map<std::filesystem::path, IngestProgress> running_;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
+
+// The terminal that a program writes to.
+
+// Characters in a line of a table or of progress: $TRACEDB_COLUMNS or $COLUMNS, where they are numbers, else what the
+// terminal behind the file descriptor says; nullopt: it is none.
+std::optional<std::size_t> line_width(int descriptor);
 
 }  // namespace tracedb

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/scope_exit.h"
-#include "index/index_format.h"
+#include "index/index.h"
 #include "index/validity.h"
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"

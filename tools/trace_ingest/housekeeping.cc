@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "base/text/decimal.h"
 #include "index/locate.h"
 #include "report/escape.h"

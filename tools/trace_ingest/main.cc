@@ -16,7 +16,6 @@
 #include "report/escape.h"
 #include "shared/manual_page.h"
 #include "shared/option_parsing.h"
-#include "shared/process_memory.h"
 #include "shared/process_signals.h"
 #include "shared/word_completion.h"
 #include "trace_ingest/housekeeping.h"
@@ -30,8 +29,10 @@ constexpr const char* kUsage =
     "Usage: trace-ingest [options] TRACE|FOLDER...\n"
     "       trace-ingest --stats|--gc [options] [FOLDER...]\n";
 constexpr const char* kDescription =
-    "Converts profiler traces into SQLite indexes: JSON of PyTorch (Kineto), rocprofv3, Ascend's profilers and AI Engine\n"
-    "tiles, plain or gzip or zstd; databases of Nsight Systems (nsys export --type sqlite), rocprofv3 and rocmProfileData\n"
+    "Converts profiler traces into SQLite indexes: JSON of PyTorch (Kineto), rocprofv3, Ascend's profilers and AI "
+    "Engine\n"
+    "tiles, plain or gzip or zstd; databases of Nsight Systems (nsys export --type sqlite), rocprofv3 and "
+    "rocmProfileData\n"
     "(rocpd, rpd) and Ascend's profilers; Ascend's CSV tables of kernels.\n"
     "The index of x.json is x.json.tracedb next to it, or in the cache directory if that folder is not writable.\n"
     "A trace whose index is still valid is skipped. Folders are searched with their subfolders; '-' is standard "

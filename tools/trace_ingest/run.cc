@@ -12,11 +12,11 @@
 #include "base/files/input_file.h"
 #include "base/files/sandbox.h"
 #include "base/files/small_file.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "ingest/batch.h"
 #include "ingest/same_run.h"
 #include "report/escape.h"
-#include "shared/path_list.h"
+#include "shared/option_parsing.h"
 #include "shared/process_signals.h"
 #include "trace_ingest/summary.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 #include "report/escape.h"
 
 namespace tracedb {

@@ -5,7 +5,7 @@
 #include "passes/classify/rule_set.h"
 #include "report/renderers.h"
 #include "report_page/report_page.h"
-#include "sql/user/recipes.h"
+#include "sql/user/schema_text.h"
 #include "trace_query/export_formats.h"
 #include "trace_query/report_shapes.h"
 

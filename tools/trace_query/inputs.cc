@@ -14,7 +14,7 @@
 #include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "report/escape.h"
-#include "shared/path_list.h"
+#include "shared/option_parsing.h"
 #include "shared/process_signals.h"
 #include "trace_query/limits.h"
 

@@ -4,10 +4,9 @@
 
 #include <cctype>
 
-#include "index/index_format.h"
+#include "index/index.h"
 #include "report/table.h"
 #include "trace_query/commands/schema/schema_objects.h"
-#include "trace_query/environment.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {

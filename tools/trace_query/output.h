@@ -1,6 +1,8 @@
 // The output of a command: standard output, or the file of -o. Notes go to standard error.
 #pragma once
 
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -8,12 +10,49 @@
 #include <string>
 #include <vector>
 
+#include "base/files/file_descriptor.h"
+#include "base/files/partial_file.h"
 #include "report/sql_report.h"
 #include "report_page/report_page.h"
 #include "trace_query/options.h"
-#include "trace_query/output_file.h"
 
 namespace tracedb {
+
+// The file of -o, replaced atomically: it has the old content or all of the new. Pipes and devices (/dev/stdout), and
+// files in folders that cannot be written to, are written in place.
+
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& path);  // Error{kResource} when it cannot be written
+
+  [[nodiscard]] std::ostream& stream() { return stream_; }
+  void finish();  // Error{kResource} when not all of it could be written
+
+ private:
+  void open_anonymous(const std::filesystem::path& folder);
+  void require(bool condition, const char* what) const;
+  void link_into_place();
+
+  std::filesystem::path path_;
+  std::filesystem::path target_;  // behind links
+  std::ofstream stream_;
+  FileDescriptor anonymous_fd_;         // a file without a name yet: a killed run leaves nothing
+  std::optional<PartialFile> partial_;  // where there are no such files
+};
+
+// Standard output, or the file of -o.
+class OutputTarget {
+ public:
+  explicit OutputTarget(const std::optional<std::string>& path);  // none, "-": standard output; Error{kResource}
+
+  [[nodiscard]] std::ostream& stream() { return file_ ? file_->stream() : *standard_; }
+  [[nodiscard]] bool is_file() const { return file_.has_value(); }
+  void finish();  // Error{kResource} when not all of it could be written
+
+ private:
+  std::ostream* standard_;
+  std::optional<OutputFile> file_;
+};
 
 // A report about one of the inputs of a run.
 struct InputReport {

@@ -13,7 +13,6 @@
 #include "present/sections.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
-#include "report/sentence_table.h"
 #include "report/sql_report.h"
 #include "sql/scripts.h"
 #include "trace_query/commands/aie/aie_tables.h"

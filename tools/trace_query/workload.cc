@@ -37,7 +37,7 @@ std::vector<std::string> RequestedWorkload::provenance() const {
   std::vector<std::string> out = {
       fmt::format("operation classes: under the rules '{}' (trace-query rules list)", rules_.name())};
   if (const auto& pattern = options_.steps.pattern) {
-    out.push_back("steps: annotations that match " + *pattern + " (src/passes/steps/pattern_steps.h)");
+    out.push_back("steps: annotations that match " + *pattern + " (src/passes/steps/step_pattern.h)");
   } else {
     out.emplace_back(
         "steps: table step, nested annotations counted once; where it is empty, inferred from the rhythm of the "

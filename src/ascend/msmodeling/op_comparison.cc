@@ -3,19 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "ascend/msmodeling/comparison_row.h"
-#include "ascend/msmodeling/model_totals.h"
-#include "ascend/msmodeling/profile_totals.h"
 #include "ascend/op_mapping.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
 #include "base/python/json.h"
+#include "base/stream/byte_source.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/characters.h"
+#include "base/text/decimal.h"
 
 namespace tracedb::msmodeling {
 namespace {
@@ -154,6 +160,320 @@ std::string run(const Options& options, std::ostream& out, std::ostream& warning
     document.members.push_back({scenario.name, std::move(rows)});
   }
   return to_json(document, python::NonAscii::kRaw);
+}
+
+namespace {
+
+constexpr const char* kOnlyProfile = "TC未建模";
+constexpr std::size_t kFunctionsShown = 3;
+
+// round(number, 1): the correctly rounded decimal of the exact binary value, ties to even.
+Number rounded(Number number) {
+  if (number.is_float) number.value = parse_double(fmt::format("{:.1f}", number.value)).value_or(number.value);
+  return number;
+}
+
+Number percent_error(double model, double profile) {
+  if (!(profile > 0)) return {};
+  return {(model - profile) / profile * 100, true};
+}
+
+ComparisonRow row_of(const std::string& type, const ModelTotal* model, const ProfileTotal* profile, double passes) {
+  const bool divides = passes > 0;
+  const double model_us = model == nullptr ? 0 : model->us;
+  ComparisonRow row;
+  row.kernel_type = type;
+  row.model_count = model == nullptr ? 0 : model->hits + model->misses;
+  row.status = model == nullptr ? kOnlyProfile : model->status();
+  Number profile_us;
+  double count = 0;
+  if (divides) {
+    profile_us = {profile == nullptr ? 0 : profile->us / passes, true};
+    count = profile == nullptr ? 0 : static_cast<double>(profile->count) / passes;
+  }
+  row.error_percent = rounded(percent_error(model_us, profile_us.value));
+  row.count_error_percent = rounded(percent_error(static_cast<double>(row.model_count), count));
+  row.model_us = rounded({model_us, model != nullptr});
+  row.profile_us = rounded(profile_us);
+  row.profile_count = std::nearbyint(count);
+  if (model == nullptr) return row;
+  for (std::size_t i = 0; i < std::min(kFunctionsShown, model->functions.size()); ++i) {
+    row.functions += (i == 0 ? "" : ", ") + model->functions[i];
+  }
+  return row;
+}
+
+// max(a, b)
+double sort_key(const ComparisonRow& row) {
+  return row.profile_us.value > row.model_us.value ? row.profile_us.value : row.model_us.value;
+}
+
+}  // namespace
+
+std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
+  std::set<std::string> types;
+  for (const auto& [type, total] : model) types.insert(type);
+  for (const auto& [type, total] : profile) types.insert(type);
+  std::vector<ComparisonRow> rows;
+  for (const std::string& type : types) {
+    const auto modelled = model.find(type);
+    const auto measured = profile.find(type);
+    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
+                          measured == profile.end() ? nullptr : &measured->second, passes));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
+  return rows;
+}
+
+namespace {
+
+using python::Kind;
+using python::Value;
+
+[[noreturn]] void refuse(std::string_view what) { throw Error(ErrorCode::kInput, std::string(what)); }
+
+// nullptr: the event has no such argument.
+const Value* argument(const Value& event, std::string_view key) {
+  const Value* args = event.find("args");
+  if (args != nullptr && args->kind != Kind::kDict) refuse("its args are no JSON object");
+  return args == nullptr ? nullptr : args->find(key);
+}
+
+bool has_text(const Value& event, std::string_view key, std::string_view text) {
+  const Value* value = event.find(key);
+  return value != nullptr && value->is_text(text);
+}
+
+// Whether the event names a process as the one of the model.
+bool names_model(const Value& event) {
+  if (!has_text(event, "ph", "M") || !has_text(event, "name", "process_name")) return false;
+  const Value* process = argument(event, "name");
+  if (process != nullptr && process->kind != Kind::kText) refuse("the name of a process is no text");
+  const std::string lower = process == nullptr ? std::string() : ascii_lower(process->text);
+  return lower.find("profiling") != std::string::npos || lower.find("empirical") != std::string::npos;
+}
+
+const Value& pid_of(const Value& event) {
+  const Value* pid = event.find("pid");
+  if (pid == nullptr || pid->is_sequence() || pid->kind == Kind::kDict) refuse("its pid is no number or text");
+  return *pid;
+}
+
+using EventLoop = std::function<void(const python::EventVisit&)>;
+
+// The key of the model's pid: of the first process that is named so, unless its pid is null; else of the only one.
+std::string model_pid(const EventLoop& for_each, const std::string& path, std::ostream& warnings) {
+  const Value* named = nullptr;
+  for_each([&](const Value& event) {
+    if (named == nullptr && names_model(event)) named = &pid_of(event);
+  });
+  if (named != nullptr && named->kind != Kind::kNone) return key_of(*named);
+  std::map<std::string, std::string> pids;  // what is printed, by key
+  for_each([&](const Value& event) {
+    if (has_text(event, "ph", "X")) pids.try_emplace(key_of(pid_of(event)), str(pid_of(event)));
+  });
+  if (pids.size() != 1) {
+    std::string found;
+    for (const auto& [key, pid] : pids) found += (found.empty() ? "" : ", ") + pid;
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: no process is named as profiling or empirical, and slices have {} pids: {}",
+                            printable_path(path), pids.size(), found));
+  }
+  const auto& [key, pid] = *pids.begin();
+  warnings << fmt::format("Warning: profiling PID not found by name in {}, using sole PID {}\n", path, pid);
+  return key;
+}
+
+struct SubKernel {
+  std::string name;
+  double us;
+};
+
+// Empty: the event does not say.
+std::vector<SubKernel> sub_kernels_of(const Value* given) {
+  if (given == nullptr || given->kind != Kind::kText) return {};
+  const auto literal = python::parse_literal(given->text);
+  if (!literal || literal->kind != Kind::kList) return {};
+  const auto is_pair = [](const Value& x) { return x.is_sequence() && x.items.size() == 2; };
+  if (!std::all_of(literal->items.begin(), literal->items.end(), is_pair)) return {};
+  std::vector<SubKernel> out;
+  for (const Value& pair : literal->items) {
+    const bool fits = pair.items[0].kind == Kind::kText && pair.items[1].is_number();
+    if (!fits) refuse("its sub_kernel_durations are no pairs of a name and a number");
+    out.push_back({pair.items[0].text, pair.items[1].number});
+  }
+  return out;
+}
+
+class ModelReader {
+ public:
+  explicit ModelReader(const OpMapping& mapping) : mapping_(mapping) {}
+
+  void add(const Value& event) {
+    const Value* name = event.find("name");
+    if (name == nullptr || name->kind != Kind::kText) refuse("its name is no text");
+    const std::string& op = name->text;
+    const Value* dur = event.find("dur");
+    const OpMappingEntry* entry = mapping_.find(op);
+    if (entry != nullptr && entry->zero_cost) return;
+    const Value* kernel = argument(event, "kernel_type");
+    if (kernel != nullptr && kernel->is_true() && !kernel->is_text("?")) {
+      if (kernel->kind == Kind::kList || kernel->kind == Kind::kDict) refuse("its kernel_type is no text");
+      add_hit(op, str(*kernel), dur, argument(event, "sub_kernel_durations"));
+    } else {
+      const std::string& type = entry == nullptr || entry->kernel_type.empty() ? op : entry->kernel_type;
+      ModelTotal& total = touch(type, op);
+      ++total.misses;
+      total.us += duration(dur);
+    }
+  }
+
+  [[nodiscard]] ModelTotals take() { return std::move(totals_); }
+
+ private:
+  static double duration(const Value* dur) {
+    if (dur != nullptr && !dur->is_number()) refuse("its dur is no number");
+    return dur == nullptr ? 0 : dur->number;
+  }
+
+  ModelTotal& touch(std::string_view type, std::string_view op) {
+    ModelTotal& total = totals_[std::string(type)];
+    const std::string function = short_op_name(op);
+    std::vector<std::string>& all = total.functions;
+    if (std::find(all.begin(), all.end(), function) == all.end()) all.push_back(function);
+    return total;
+  }
+
+  void hit(std::string_view type, std::string_view op, double us) {
+    ModelTotal& total = touch(type, op);
+    ++total.hits;
+    total.us += us;
+  }
+
+  void add_hit(const std::string& op, const std::string& kernel, const Value* dur, const Value* sub_kernels) {
+    const std::vector<SubKernel> parts = sub_kernels_of(sub_kernels);
+    for (const SubKernel& part : parts) hit(part.name, op, part.us);
+    if (!parts.empty()) return;
+    const std::vector<std::string> names = kernel_types_in(kernel);
+    const double each = names.empty() ? 0 : duration(dur) / static_cast<double>(names.size());
+    for (const std::string& name : names) hit(name, op, each);
+    const bool counts_all_reduce = ascii_lower(op).find("all_reduce") != std::string::npos &&
+                                   std::find(names.begin(), names.end(), kAllReduceKernel) == names.end();
+    if (counts_all_reduce) hit(kAllReduceKernel, op, 0);
+  }
+
+  const OpMapping& mapping_;
+  ModelTotals totals_;
+};
+
+}  // namespace
+
+ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
+  const Value trace = python::read_json_file(path);
+  const Value none = python::list({});
+  const Value* given = trace.find("traceEvents");
+  const Value& events = given == nullptr ? none : *given;
+  require_list(events, printable_path(path));
+  const EventLoop for_each = [&](const python::EventVisit& visit) {
+    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
+  };
+  const std::string pid = model_pid(for_each, path, warnings);
+  ModelReader reader(mapping);
+  for_each([&](const Value& event) {
+    if (!has_text(event, "ph", "X")) return;
+    const Value* own = event.find("pid");
+    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
+  });
+  return reader.take();
+}
+
+namespace {
+
+class TableRow {
+ public:
+  TableRow(const std::string& path, const CsvHeader& header, const CsvRecord& record)
+      : path_(path), header_(header), record_(record) {}
+
+  // Without white space; `otherwise` where the table has no such column.
+  [[nodiscard]] std::string_view text(std::string_view name, std::string_view otherwise) const {
+    const auto column = header_.find({name});
+    const auto text = column ? record_.field(*column) : std::optional(otherwise);
+    if (!text) refuse(fmt::format("no cell for the column '{}'", name));
+    return trim_space(*text);
+  }
+
+  [[nodiscard]] double number(std::string_view name) const {
+    const std::string_view cell = text(name, "0");
+    const auto value = parse_double(cell);
+    if (!value) refuse(fmt::format("{} '{}' is no number", name, valid_utf8(cell).text));
+    return *value;
+  }
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw Error(ErrorCode::kInput, fmt::format("{}, line {}: {}", printable_path(path_), record_.line, what));
+  }
+
+ private:
+  const std::string& path_;
+  const CsvHeader& header_;
+  const CsvRecord& record_;
+};
+
+// int(float(text)), a double for want of limits; 0 where it is no number.
+double start_key(std::string_view text) {
+  return std::trunc(parse_double(text).value_or(0)) + 0.0;  // one zero
+}
+
+class Collectives {
+ public:
+  void add(double start, std::string_view type, double us) {
+    const auto [entry, is_new] = by_start_[start].try_emplace(std::string(type), groups_.size());
+    if (is_new) groups_.emplace_back(type, 0);
+    double& longest = groups_[entry->second].second;
+    if (us > longest) longest = us;
+  }
+
+  void add_to(ProfileTotals& totals) const {
+    for (const auto& [type, us] : groups_) {
+      ProfileTotal& total = totals[type];
+      total.us += us;
+      ++total.count;
+    }
+  }
+
+ private:
+  std::unordered_map<double, std::unordered_map<std::string, std::size_t>> by_start_;
+  std::vector<std::pair<std::string, double>> groups_;  // in the order of their first rows
+};
+
+}  // namespace
+
+ProfileTotals read_profile(const std::string& path) {
+  const auto source = open_byte_source(path);
+  CsvReader reader(*source, {.byte_order_mark = ByteOrderMark::kKeep, .unclosed_quote = UnclosedQuote::kEndsWithFile});
+  CsvRecord record;
+  ProfileTotals totals;
+  if (!reader.next(record)) return totals;
+  const CsvHeader header(record.fields);
+  Collectives collectives;
+  while (reader.next(record)) {
+    if (record.fields.empty()) continue;
+    const TableRow row(path, header, record);
+    const std::string_view type = row.text("Type", "");
+    if (type.empty()) continue;
+    if (valid_utf8(type).replaced > 0) row.refuse("the type is no UTF-8");
+    const double us = row.number("Duration(us)");
+    if (type.starts_with("hcom_")) {
+      collectives.add(start_key(row.text("Start Time(us)", "0")), type, us);
+    } else if (!type.ends_with("AicpuKernel")) {
+      ProfileTotal& total = totals[std::string(type)];
+      total.us += us;
+      ++total.count;
+    }
+  }
+  collectives.add_to(totals);
+  return totals;
 }
 
 }  // namespace tracedb::msmodeling

@@ -1,5 +1,9 @@
 #include "base/files/file_identity.h"
 
+#include <tuple>
+
+#include "base/files/file_descriptor.h"
+
 namespace tracedb {
 
 std::optional<FileIdentity> FileIdentity::of(const struct stat& status) {
@@ -23,6 +27,13 @@ std::optional<FileIdentity> FileIdentity::behind_links(const std::filesystem::pa
 std::optional<FileIdentity> FileIdentity::of(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 ? of(status) : std::nullopt;
+}
+
+timespec file_clock(const std::filesystem::path& directory) {
+  timespec ours{};
+  ::clock_gettime(CLOCK_REALTIME, &ours);
+  const timespec theirs = TempFile(directory).changed();
+  return std::tie(ours.tv_sec, ours.tv_nsec) < std::tie(theirs.tv_sec, theirs.tv_nsec) ? ours : theirs;
 }
 
 }  // namespace tracedb

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -23,5 +24,12 @@ struct FileIdentity {
   static std::optional<FileIdentity> behind_links(const std::filesystem::path& path);
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
+
+// The current time by the clock of a file system, for comparison with file times: the file system may be remote, with a
+// clock that differs from ours.
+
+// Our time or that of the file system `directory` is on, whichever is behind. Throws Error{kResource} when the
+// directory does not let us create a file.
+timespec file_clock(const std::filesystem::path& directory);
 
 }  // namespace tracedb

@@ -13,8 +13,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/files/directory.h"
 #include "base/files/input_file.h"
+#include "base/files/small_file.h"
 
 namespace tracedb {
 namespace {

@@ -15,4 +15,11 @@ std::string read_small_file(const std::filesystem::path& path, std::size_t limit
 // The same of an argument that names a file, or standard input as "-".
 std::string read_small_file_or_input(const std::filesystem::path& path, std::size_t limit = kLargestSmallFile);
 
+// The directory of a file named by a user.
+
+// "." for a name without one.
+inline std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
 }  // namespace tracedb

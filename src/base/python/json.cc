@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,7 +11,8 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
+#include "base/text/decimal.h"
 
 namespace tracedb::python {
 namespace {
@@ -205,6 +207,157 @@ std::string to_json(const Value& value, NonAscii non_ascii) {
   Writer writer(non_ascii);
   writer.write(value, 0);
   return writer.take();
+}
+
+const Value* Value::find(std::string_view key) const {
+  const auto found =
+      std::find_if(members.rbegin(), members.rend(), [&](const auto& member) { return member.key == key; });
+  return found == members.rend() ? nullptr : &found->value;
+}
+
+bool Value::is_true() const {
+  return kind == Kind::kText ? !text.empty() : number != 0 || !items.empty() || !members.empty();
+}
+
+namespace {
+
+Value with_number(Kind kind, double number) {
+  Value out;
+  out.kind = kind;
+  out.number = number;
+  return out;
+}
+
+}  // namespace
+
+Value integer(std::int64_t number) {
+  Value out = with_number(Kind::kInt, static_cast<double>(number));
+  out.text = std::to_string(number);
+  return out;
+}
+
+Value real(double number) { return with_number(Kind::kFloat, number); }
+
+Value text(std::string_view text) {
+  Value out = with_number(Kind::kText, 0);
+  out.text = text;
+  return out;
+}
+
+Value list(std::vector<Value> items) {
+  Value out = with_number(Kind::kList, 0);
+  out.items = std::move(items);
+  return out;
+}
+
+Value dict(std::vector<Member> members) {
+  Value out = with_number(Kind::kDict, 0);
+  out.members = std::move(members);
+  return out;
+}
+
+std::string float_text(double number) {
+  const std::string text = fmt::format("{}", number);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+std::string str(const Value& value) {
+  if (value.kind == Kind::kFloat) return float_text(value.number);
+  if (value.kind == Kind::kBool) return value.number != 0 ? "True" : "False";
+  return value.kind == Kind::kNone ? "None" : value.text;
+}
+
+std::string key_of(const Value& value) {
+  if (value.kind == Kind::kText) return "'" + value.text;
+  const bool whole = value.is_number() && value.kind != Kind::kInt && value.number == std::trunc(value.number);
+  return whole ? fmt::format("{:.0f}", value.number + 0.0) : str(value);
+}
+
+namespace {
+
+constexpr int kDeepest = 200;  // brackets within brackets
+
+// What is wrong makes the functions return false; the source is then no literal.
+class Parser {
+ public:
+  explicit Parser(std::string_view source) : source_(source) {}
+
+  bool document(Value& out) {
+    if (!value(out, 0)) return false;
+    skip_space();
+    return at_ == source_.size();
+  }
+
+ private:
+  void skip_space() { at_ = std::min(source_.find_first_not_of(" \t\r\n", at_), source_.size()); }
+
+  bool take(std::string_view word) {
+    skip_space();
+    if (!source_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool value(Value& out, int depth) {
+    if (depth > kDeepest) return false;
+    if (take("[")) return items("]", Kind::kList, out, depth);
+    if (take("(")) return items(")", Kind::kTuple, out, depth);
+    if (take("'")) return text('\'', out);
+    if (take("\"")) return text('"', out);
+    return take("None") || number(out);
+  }
+
+  // "(x)" is x itself, "(x,)" a tuple.
+  bool items(std::string_view end, Kind kind, Value& out, int depth) {
+    out.kind = kind;
+    bool comma = true;
+    for (; !take(end); comma = take(",")) {
+      if (!comma || !value(out.items.emplace_back(), depth + 1)) return false;
+    }
+    if (kind == Kind::kTuple && out.items.size() == 1 && !comma) out = Value(std::move(out.items[0]));
+    return true;
+  }
+
+  bool number(Value& out) {
+    const std::size_t end = std::min(source_.find_first_not_of("+-.0123456789eE", at_), source_.size());
+    std::string_view digits = source_.substr(at_, end - at_);
+    at_ = end;
+    const auto parsed = parse_double(digits);
+    if (digits.starts_with('-')) digits.remove_prefix(1);
+    const bool octal = digits.size() > 1 && digits[0] == '0' && is_ascii_digit(digits[1]);
+    if (!parsed || octal) return false;
+    out = real(*parsed);
+    return true;
+  }
+
+  // Behind the quote.
+  bool text(char quote, Value& out) {
+    constexpr std::string_view kLetters = "\\'\"ntr", kMeanings = "\\'\"\n\t\r";
+    out.kind = Kind::kText;
+    while (at_ < source_.size() && source_[at_] != '\n') {
+      const char c = source_[at_++];
+      if (c == quote) return true;
+      if (c != '\\') {
+        out.text += c;
+        continue;
+      }
+      const std::size_t letter = at_ < source_.size() ? kLetters.find(source_[at_++]) : std::string_view::npos;
+      if (letter == std::string_view::npos) return false;
+      out.text += kMeanings[letter];
+    }
+    return false;
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::optional<Value> parse_literal(std::string_view source) {
+  Value out;
+  if (!Parser(source).document(out)) return std::nullopt;
+  return out;
 }
 
 }  // namespace tracedb::python

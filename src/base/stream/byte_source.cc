@@ -1,12 +1,15 @@
 #include "base/stream/byte_source.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/files/input_file.h"
 #include "base/stream/compressed_source.h"
-#include "base/stream/raw_input.h"
-#include "base/stream/stream_decoder.h"
-#include "base/stream/utf16_source.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {
@@ -62,6 +65,221 @@ std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, 
 
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
   return utf8_byte_source(source_for_content(memory_raw_input(data)));
+}
+
+namespace {
+
+// Bytes are hashed in steps that are still in the cache from being read.
+constexpr std::size_t kStep = std::size_t{1} << 20;
+
+class FileRawInput : public RawInput {
+ public:
+  explicit FileRawInput(InputFile file) : file_(std::move(file)) { file_.expect_sequential_reads(); }
+  [[nodiscard]] const std::string& name() const override { return file_.name(); }
+
+ private:
+  std::size_t fetch(char* destination, std::size_t capacity) override { return file_.read(destination, capacity); }
+
+  InputFile file_;
+};
+
+class MemoryRawInput : public RawInput {
+ public:
+  explicit MemoryRawInput(std::string_view data) : rest_(data) {}
+  [[nodiscard]] const std::string& name() const override { return name_; }
+
+ private:
+  std::size_t fetch(char* destination, std::size_t capacity) override {
+    const std::size_t size = rest_.copy(destination, capacity);
+    rest_.remove_prefix(size);
+    return size;
+  }
+
+  std::string_view rest_;
+  std::string name_ = "memory";
+};
+
+}  // namespace
+
+std::string_view RawInput::peek() {
+  if (head_size_ == 0) head_size_ = fetch(head_.data(), head_.size());
+  return {head_.data(), head_size_};
+}
+
+std::size_t RawInput::read(char* destination, std::size_t capacity) {
+  std::size_t done = 0;
+  while (done < capacity) {
+    char* const target = destination + done;
+    const std::size_t wanted = std::min(capacity - done, kStep);
+    const std::size_t from_head = std::min(wanted, head_size_ - head_taken_);
+    std::memcpy(target, head_.data() + head_taken_, from_head);
+    head_taken_ += from_head;
+    const std::size_t got = from_head + fetch(target + from_head, wanted - from_head);
+    hasher_.update({target, got});
+    done += got;
+    if (got < wanted) break;
+  }
+  consumed_ += done;
+  return done;
+}
+
+void RawInput::drain() {
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kStep);
+  while (read(buffer.get(), kStep) > 0) {
+  }
+}
+
+std::unique_ptr<RawInput> file_raw_input(InputFile file) { return std::make_unique<FileRawInput>(std::move(file)); }
+
+std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
+
+namespace {
+
+constexpr std::size_t kHead = 4;
+constexpr std::size_t kPiece = std::size_t{1} << 16U;
+
+static_assert(std::endian::native == std::endian::little, "units are loaded as the machine stores them");
+
+bool may_begin_json(unsigned char c) { return c == '{' || c == '[' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+TextEncoding encoding_of(std::string_view head) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(head[i]); };
+  if (head.starts_with("\xFF\xFE")) return TextEncoding::kUtf16LittleEndian;
+  if (head.starts_with("\xFE\xFF")) return TextEncoding::kUtf16BigEndian;
+  if (head.size() < kHead) return TextEncoding::kUtf8;
+  const bool little = may_begin_json(byte(0)) && byte(1) == 0 && byte(2) != 0 && byte(3) == 0;
+  const bool big = byte(0) == 0 && may_begin_json(byte(1)) && byte(2) == 0 && byte(3) != 0;
+  return little ? TextEncoding::kUtf16LittleEndian : big ? TextEncoding::kUtf16BigEndian : TextEncoding::kUtf8;
+}
+
+class Utf8Source : public ByteSource {
+ public:
+  explicit Utf8Source(std::unique_ptr<ByteSource> source) : source_(std::move(source)), pending_(kHead) {
+    pending_.resize(source_->read(pending_.data(), kHead));
+    encoding_ = encoding_of({pending_.data(), pending_.size()});
+  }
+
+  std::size_t read(char* destination, std::size_t capacity) override {
+    std::size_t done = 0;
+    if (encoding_ == TextEncoding::kUtf8) {
+      if (at_ < pending_.size()) done = take(pending_, destination, capacity);
+      return done + source_->read(destination + done, capacity - done);
+    }
+    while (done < capacity) {
+      if (at_ == text_.size() && !convert_more()) break;
+      done += take(text_, destination + done, capacity - done);
+    }
+    return done;
+  }
+
+  [[nodiscard]] StreamDamage damage() const override { return source_->damage(); }
+  // Within UTF-16 the place has no simple counterpart: what is converted so far is near.
+  [[nodiscard]] std::uint64_t damaged_at() const override {
+    return encoding_ == TextEncoding::kUtf8 ? source_->damaged_at() : converted_ + text_.size();
+  }
+  [[nodiscard]] Compression compression() const override { return source_->compression(); }
+  [[nodiscard]] TextEncoding encoding() const override { return encoding_; }
+  [[nodiscard]] Replacements replacements() const override { return replacements_; }
+  [[nodiscard]] std::uint64_t consumed() const override { return source_->consumed(); }
+  [[nodiscard]] ContentHash hash() const override { return source_->hash(); }
+  void drain() override { source_->drain(); }
+
+ private:
+  template <class Bytes>
+  std::size_t take(const Bytes& bytes, char* destination, std::size_t capacity) {
+    const std::size_t size = std::min(capacity, bytes.size() - at_);
+    std::copy_n(bytes.data() + at_, size, destination);
+    at_ += size;
+    return size;
+  }
+
+  // The next piece of the source into text_. False at the end.
+  bool convert_more() {
+    converted_ += text_.size();
+    text_.clear();
+    at_ = 0;
+    while (text_.empty() && !ended_) {
+      const std::size_t kept = pending_.size();
+      pending_.resize(kPiece);
+      const std::size_t got = source_->read(pending_.data() + kept, kPiece - kept);
+      ended_ = got < kPiece - kept;
+      pending_.resize(kept + got);
+      const std::size_t used = convert();
+      pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(used));
+    }
+    return !text_.empty();
+  }
+
+  [[nodiscard]] std::uint32_t unit(std::size_t i) const {
+    const auto first = static_cast<unsigned char>(pending_[i]);
+    const auto second = static_cast<unsigned char>(pending_[i + 1]);
+    return encoding_ == TextEncoding::kUtf16BigEndian ? static_cast<std::uint32_t>(first << 8U | second)
+                                                      : static_cast<std::uint32_t>(second << 8U | first);
+  }
+
+  // Appends what pending_ holds to text_, but for a character that may go on in the next piece; returns the bytes used.
+  std::size_t convert() {
+    std::size_t i = 0;
+    while (true) {
+      i = convert_ascii(i);
+      const std::size_t rest = pending_.size() - i;
+      if (rest < 2) {
+        if (rest == 0 || !ended_) return i;
+        replace();
+        return i + 1;
+      }
+      const std::uint32_t first = unit(i);
+      const bool high = first >= 0xD800 && first < 0xDC00;
+      if (high && rest < 4 && !ended_) return i;
+      const std::uint32_t second = high && rest >= 4 ? unit(i + 2) : 0;
+      if (second >= 0xDC00 && second < 0xE000) {
+        append_utf8(text_, 0x10000 + ((first - 0xD800) << 10U) + (second - 0xDC00));
+        i += 4;
+        continue;
+      }
+      if (first >= 0xD800 && first < 0xE000) {
+        replace();
+      } else {
+        append_utf8(text_, first);
+      }
+      i += 2;
+    }
+  }
+
+  // Four units at a time, as long as all are ASCII: nearly all there is in a trace.
+  std::size_t convert_ascii(std::size_t i) {
+    const bool big = encoding_ == TextEncoding::kUtf16BigEndian;
+    const std::uint64_t beyond_ascii = big ? 0x80FF80FF80FF80FF : 0xFF80FF80FF80FF80;
+    for (; i + 8 <= pending_.size(); i += 8) {
+      std::uint64_t units = 0;
+      std::memcpy(&units, pending_.data() + i, sizeof(units));
+      if ((units & beyond_ascii) != 0) break;
+      const char* characters = pending_.data() + i + (big ? 1 : 0);
+      const char four[4] = {characters[0], characters[2], characters[4], characters[6]};
+      text_.append(four, sizeof(four));
+    }
+    return i;
+  }
+
+  void replace() {
+    if (replacements_.count++ == 0) replacements_.first = converted_ + text_.size();
+    append_utf8(text_, 0xFFFD);
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  TextEncoding encoding_ = TextEncoding::kUtf8;
+  std::vector<char> pending_;    // read, but neither delivered nor converted
+  std::string text_;             // converted
+  std::size_t at_ = 0;           // what was delivered of text_, or of pending_ where nothing is converted
+  std::uint64_t converted_ = 0;  // bytes before text_
+  bool ended_ = false;
+  Replacements replacements_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> utf8_byte_source(std::unique_ptr<ByteSource> source) {
+  return std::make_unique<Utf8Source>(std::move(source));
 }
 
 }  // namespace tracedb

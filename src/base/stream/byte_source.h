@@ -5,6 +5,7 @@
 // One thread at a time. Reads with read(2), never mmap: a file that shrinks under us is a short read, not SIGBUS.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 
 namespace tracedb {
@@ -61,5 +63,44 @@ std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path,
 
 // The same over bytes in memory (not copied: `data` must outlive the source), for tests and fuzzing.
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);
+
+// The bytes of a file, hashed and counted as they are read: the layer below plain and compressed sources. One thread at
+// a time; throws Error{kInput} on read errors.
+class RawInput {
+ public:
+  virtual ~RawInput() = default;
+
+  // Fewer than `capacity` bytes only at the end.
+  std::size_t read(char* destination, std::size_t capacity);
+  // The first bytes (4, or all of a shorter file), still to be read; before the first read() only.
+  std::string_view peek();
+  void drain();
+
+  [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
+  [[nodiscard]] ContentHash hash() const { return hasher_.digest(); }
+  [[nodiscard]] virtual const std::string& name() const = 0;  // printable
+
+ private:
+  virtual std::size_t fetch(char* destination, std::size_t capacity) = 0;
+
+  std::array<char, 4> head_{};  // peeked at: a pipe cannot be rewound
+  std::size_t head_size_ = 0;
+  std::size_t head_taken_ = 0;
+  std::uint64_t consumed_ = 0;
+  ContentHasher hasher_;
+};
+
+std::unique_ptr<RawInput> file_raw_input(InputFile file);
+// `data` must outlive the input.
+std::unique_ptr<RawInput> memory_raw_input(std::string_view data);
+
+// A ByteSource that turns UTF-16 into UTF-8 while it streams by; everything else passes through untouched. UTF-16 is
+// recognised by its byte order mark, or without one by the zero bytes beside the first two characters of a JSON text.
+// Surrogates without a partner, and half a unit at the end, become U+FFFD and are counted.
+//
+// Memory: some 200 KiB for UTF-16, nothing otherwise. Damage, hash and progress are those of the source below.
+
+// Reads the first bytes of `source` at once.
+std::unique_ptr<ByteSource> utf8_byte_source(std::unique_ptr<ByteSource> source);
 
 }  // namespace tracedb

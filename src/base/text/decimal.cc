@@ -9,7 +9,7 @@
 #include <limits>
 #include <system_error>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

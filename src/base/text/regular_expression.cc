@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "base/text/counted.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 
 namespace tracedb {
 namespace {

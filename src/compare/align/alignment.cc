@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/parallel.h"
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "compare/align/position_alignment.h"
 
 namespace tracedb {

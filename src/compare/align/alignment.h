@@ -27,7 +27,7 @@ struct PairSide {
 struct KernelPair {
   PairSide baseline, candidate;
   bool fused = false;  // unpaired, but explained by a fusion finding (find_fusions())
-  // Of an unpaired companion (class_families.h): the pair whose work it finishes; else kNoPartner.
+  // Of an unpaired companion (kernel_name_table.h): the pair whose work it finishes; else kNoPartner.
   std::uint32_t companion_of = kNoPartner;
   [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
 };

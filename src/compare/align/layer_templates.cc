@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "compare/align/position_alignment.h"
 #include "compare/trace/exclusive_time.h"

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "compare/align/symbol_costs.h"
+#include "compare/align/sequence_alignment.h"
 #include "compare/steps/step_groups.h"
 #include "compare/trace/compared_trace.h"
 

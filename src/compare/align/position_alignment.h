@@ -2,7 +2,7 @@
 //
 // Sequences are in the order in which kernels started. On several streams that order is accidental: then streams are
 // matched by what runs on them, each pair is aligned by itself, and the rest is aligned across streams, if that costs
-// less than aligning everything in order. Companions (class_families.h) follow the kernel whose work they finish.
+// less than aligning everything in order. Companions (kernel_name_table.h) follow the kernel whose work they finish.
 #pragma once
 
 #include <span>

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@
 namespace tracedb {
 
 struct GroupSide {
-  // Indices into StepWork::steps, ascending: the steps that all figures are of (usual_steps.h), and all of the group.
+  // Indices into StepWork::steps, ascending: the steps that all figures are of (step_groups.h), and all of the group.
   std::vector<std::uint32_t> device_steps, matched;
   std::vector<std::uint32_t> rare;  // of those: too long to be regular
   std::vector<std::uint32_t> slow;  // two kinds of steps: of `device_steps` the slow ones; else empty
@@ -62,5 +63,21 @@ std::string_view bar_of(const GroupSide& side);
 // One step of the candidate, counted from 0, against the other steps of its kind and batch, as one group for each kind
 // of device steps. No group: there is no such step with device work, or no other like it.
 StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candidate, std::uint32_t step);
+
+// Which steps of a group its figures are of. Means add up, so every figure is a mean; a mean says something of a step
+// only where steps are alike. Warm-up at the start and rare long steps are therefore left out, and told. Pure.
+//
+// Source: schema/METRICS.md 10. A step is regular if its time is at most median + max(5 x 1.4826 MAD, 20 % of the
+// median) of the steps; 1.4826 MAD estimates the standard deviation of normal noise. It is warm-up if it and all before
+// it are longer than that of the steps behind them. Where sorted times have a gap of more than 30 % with two steps and
+// 20 % of all on either side, there are two kinds of steps and no usual one: all but the warm-up are counted.
+struct UsualSteps {
+  std::vector<std::size_t> counted, rare;  // places in the sample, ascending
+  std::size_t warm_up = 0;                 // the first of the sample, which are in neither
+  std::optional<std::int64_t> slow_from;   // two kinds of steps: the least time of the slow ones, ns
+};
+
+// `times`: ns, in order of time; the first `marked` are warm-up whatever their times.
+UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked = 0);
 
 }  // namespace tracedb

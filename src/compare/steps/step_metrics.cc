@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/unknown.h"
-#include "passes/steps/device_periods.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -85,6 +86,122 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
     period.caveat = fmt::format("{} bound by the recording host, {:.0f} calls per gap",
                                 first ? "baseline" : "candidate", (first ? baseline : candidate).calls_per_gap());
   }
+}
+
+namespace {
+
+constexpr std::uint64_t kSeed = 0x7472616365646221;
+constexpr std::size_t kDirectly = 50;  // values; beyond, means are drawn
+
+__extension__ using WideProduct = unsigned __int128;
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<WideProduct>(next()) * n) >> 64); }
+  // Sum of twelve uniform numbers less six: near enough to normal for an interval of 95 %.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(next() >> 11) * 0x1p-53;
+    return sum;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
+  Random mix(kSeed + sorted.size());
+  std::uint64_t seed = mix.next();
+  for (const std::int64_t value : sorted) seed = Random(seed ^ static_cast<std::uint64_t>(value)).next();
+  return seed;
+}
+
+double mean_of(std::span<const std::int64_t> values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return sum / static_cast<double>(values.size());
+}
+
+// Of the mean of a resample.
+double standard_error(std::span<const std::int64_t> values, double mean) {
+  double squares = 0;
+  for (const std::int64_t value : values)
+    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+  return std::sqrt(squares) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
+  std::vector<std::int64_t> sorted(values.begin(), values.end());
+  sorted.insert(sorted.end(), zeros, 0);
+  if (sorted.empty()) return {};
+  std::sort(sorted.begin(), sorted.end());
+  MeanDraws out{mean_of(sorted), {}};
+  if (sorted.front() == sorted.back()) {
+    out.draws.assign(kResamples, out.mean);
+    return out;
+  }
+  Random random(seed_of(sorted));
+  const std::size_t n = sorted.size();
+  const double error = standard_error(sorted, out.mean);
+  out.draws.reserve(kResamples);
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    if (n > kDirectly) {
+      out.draws.push_back(out.mean + error * random.normal());
+      continue;
+    }
+    double sum = 0;
+    for (std::size_t drawn = 0; drawn < n; ++drawn) sum += static_cast<double>(sorted[random.below(n)]);
+    out.draws.push_back(sum / static_cast<double>(n));
+  }
+  return out;
+}
+
+Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate) {
+  std::array<double, kResamples> differences{};
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    differences[i] =
+        (candidate.draws.empty() ? 0 : candidate.draws[i]) - (baseline.draws.empty() ? 0 : baseline.draws[i]);
+  }
+  // The 25th from below and from above, which a swap of the sides exchanges.
+  constexpr std::size_t kOutside = kResamples / 40;
+  std::sort(differences.begin(), differences.end());
+  return {differences[kOutside - 1], differences[kResamples - kOutside]};
+}
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::string_view kNames[] = {"better", "worse", "same", "inconclusive"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string reason_of(const Evidence& evidence, const VerdictRule& rule) {
+  if (!evidence.barred.empty()) return std::string(evidence.barred);
+  if (std::min(evidence.baseline_steps, evidence.candidate_steps) < rule.least_steps) {
+    return fmt::format("{}/{} steps", evidence.baseline_steps, evidence.candidate_steps);
+  }
+  if (evidence.coverage < rule.least_coverage) {
+    return fmt::format("{:.0f} % covered", 100 * evidence.coverage);
+  }
+  return "";
+}
+
+Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule) {
+  if (!reason_of(evidence, rule).empty()) return Verdict::kInconclusive;
+  const double change = evidence.candidate - evidence.baseline;
+  const bool excludes_zero = evidence.interval.low > 0 || evidence.interval.high < 0;
+  // Of the lesser of both, so that swapped sides are judged alike.
+  const double least = std::max(rule.least_change, kLeastChange) * std::min(evidence.baseline, evidence.candidate);
+  if (!excludes_zero || std::abs(change) < least) return Verdict::kSame;
+  return change > 0 ? Verdict::kWorse : Verdict::kBetter;
 }
 
 }  // namespace tracedb

@@ -10,9 +10,7 @@
 
 #include "compare/trace/device_steps.h"
 #include "compare/trace/kernel_name_table.h"
-#include "compare/trace/recorded_work.h"
 #include "compare/trace/recording.h"
-#include "compare/trace/step_periods.h"
 #include "index/index.h"
 #include "passes/layers/layer_set.h"
 #include "passes/roles/kernel_roles.h"
@@ -41,7 +39,7 @@ struct ComparedTrace {
   TraceDescription description;
   EventTables events;
   StepSet steps;
-  LayerSet layers;  // numbered like those of the other traces (joint_stacks.h); `by_step` has moved to `work`
+  LayerSet layers;  // numbered like those of the other traces (compared_trace.h); `by_step` has moved to `work`
   StepWork work;
   StepPeriods periods;
   RecordedGaps recorded;
@@ -67,5 +65,19 @@ ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptio
 
 // One trace by itself, as far as its workload's selection leaves it. Takes the parts of the workload.
 ComparedTraces take_trace(Workload& workload, const std::string& label);
+
+// One numbering of layers for all traces of a comparison: a stack of one trace (stack_table.h) matches the stack of
+// the same name in another, else one with as many layers, in order. If each has only one stack, those match whatever
+// their names.
+
+// The stacks of several models under one numbering, and by model and stack the number there of its first layer.
+struct JointStacks {
+  LayerStacks stacks;  // `count`: of the model that has most
+  std::vector<std::vector<std::int32_t>> first;
+};
+JointStacks join_stacks(const std::vector<LayerStacks>& models);
+
+// The layers of several traces, renumbered so: all have the same stacks.
+std::vector<LayerSet> join_layers(std::vector<LayerSet> traces);
 
 }  // namespace tracedb

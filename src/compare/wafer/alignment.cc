@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb::wafer {
 namespace {

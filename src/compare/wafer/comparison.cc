@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb::wafer {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb::wafer {
 namespace {

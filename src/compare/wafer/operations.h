@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compare/wafer/layers.h"
-#include "compare/wafer/phases.h"
 #include "compare/wafer/trace.h"
 
 namespace tracedb::wafer {

@@ -1,7 +1,7 @@
 // One trace as the tool wafer 0.1.28 sees it. compare/wafer reproduces that tool, including its known errors, for
 // cross-checking our own comparison (trace-query compare); nothing else uses it.
 //
-// Plain values without a database: read_trace.h makes them from an index, everything else takes and returns values and
+// Plain values without a database: trace.h makes them from an index, everything else takes and returns values and
 // throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/unknown.h"
+#include "index/index.h"
 
 namespace tracedb::wafer {
 
@@ -74,5 +75,20 @@ inline bool contains(const std::string& text, const char* part) { return text.fi
 inline double mean(std::int64_t total, std::int64_t count) {
   return count == 0 ? 0 : static_cast<double>(total) / static_cast<double>(count);
 }
+
+// From an index to the values the comparison works on. Errors are those of reading an index (sql/file/column_scan.h).
+//
+// Kernels with equal starts are in the order of the file, as in that tool. Annotations with equal starts are not: the
+// longer one comes first. Correlations that are no 64-bit integers count as none, negative durations as 0. Python
+// stacks are not looked up: a kernel without an operator of its external id has none.
+Trace read_trace(const Index& index, Side side);
+
+// The platform and the device are read from what the trace lists first under deviceProperties, whatever device was
+// used.
+
+// AMD with a roctracer version, or warps of 64.
+Platform platform_of(const Index& index);
+
+Device read_device(const Index& index);
 
 }  // namespace tracedb::wafer

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/unknown.h"
-#include "ingest/ascend/hcom_name.h"
-#include "ingest/ascend/run_facts.h"
 #include "ingest/ascend/task_kind.h"
 #include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
@@ -340,6 +339,25 @@ void read_ascend_database(const std::filesystem::path& file, const std::atomic<b
                           TraceFacts& facts) {
   SourceDatabase database(file, cancel);
   AscendDatabase(database, sink, facts).run();
+}
+
+void describe_ascend_run(SourceTables& tables, TraceFacts& facts) {
+  tables.look_up("META_DATA", {{"name", "value"}, {}}, [&](const SourceRow& row) { tables.add_header(row); });
+  std::string devices;
+  tables.look_up("NPU_INFO", {{"id", "name"}, {}}, [&](const SourceRow& row) {
+    if (const auto id = row[0].integer(); id && devices.size() <= kLargestHeader) {
+      devices +=
+          fmt::format(R"({}{{"id": {}, "name": {}}})", devices.empty() ? "" : ", ", *id, quote_json(row[1].text()));
+    }
+  });
+  if (!devices.empty()) tables.add_header("deviceProperties", "[" + devices + "]");
+  std::size_t ranks = 0;
+  tables.look_up("RANK_DEVICE_MAP", {{"rankId", "deviceId"}, {}}, [&](const SourceRow& row) {
+    const auto rank = row[0].integer();
+    if (!rank || *rank < 0) return;
+    facts.rank = ++ranks == 1 ? rank : std::nullopt;
+    facts.rank_source = "RANK_DEVICE_MAP";
+  });
 }
 
 }  // namespace tracedb

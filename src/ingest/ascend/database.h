@@ -19,8 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
+#include "ingest/rows/source_rows.h"
 
 namespace tracedb {
 
@@ -30,5 +31,8 @@ bool is_ascend_database(const std::vector<std::string>& tables);
 // Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
 void read_ascend_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
                           TraceFacts& facts);
+
+// Facts about the whole run in a database of Ascend's profilers: its metadata, devices and rank.
+void describe_ascend_run(SourceTables& tables, TraceFacts& facts);
 
 }  // namespace tracedb

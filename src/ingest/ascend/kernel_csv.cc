@@ -12,7 +12,6 @@
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
 
 namespace tracedb {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/stream/byte_source.h"
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 
 namespace tracedb {

@@ -8,9 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
-#include "ingest/ascend/hcom_name.h"
 #include "ingest/ascend/task_kind.h"
 #include "ingest/rows/row_sink.h"
 

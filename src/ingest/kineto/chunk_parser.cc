@@ -7,7 +7,6 @@
 #include <new>
 #include <string>
 
-#include "ingest/kineto/key_predictor.h"
 #include "ingest/read/event_repair.h"
 #include "ingest/read/json_shape.h"
 #include "ingest/read/json_text.h"

@@ -13,7 +13,6 @@
 
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/local_ids.h"
-#include "ingest/kineto/raw_event.h"
 #include "ingest/store/event_batch.h"
 
 namespace tracedb {

@@ -12,11 +12,27 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/kineto/event_category.h"
-#include "ingest/kineto/raw_event.h"
-#include "ingest/store/interner.h"
+#include "ingest/kineto/event_fields.h"
+#include "ingest/store/event_batch.h"
 
 namespace tracedb {
+
+// Classifies events by their category ("cat"), in the old and the new dialect of Kineto. An unknown category is kOther:
+// its events are kept as slices and instants.
+
+enum class EventCategory : std::uint8_t {
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kOperator,
+  kCall,
+  kPython,
+  kAnnotation,
+  kGpuAnnotation,
+  kOther
+};
+
+EventCategory event_category(std::string_view name);
 
 class LocalIds {
  public:

@@ -6,8 +6,7 @@
 #include <unordered_map>
 
 #include "base/unknown.h"
-#include "ingest/link/open_frames.h"
-#include "ingest/link/tied_frames.h"
+#include "ingest/link/open_intervals.h"
 
 namespace tracedb {
 namespace {
@@ -183,7 +182,7 @@ class Sweep {
     if (place == InModule::kRoot) links_.module_calls.push_back({record.ts, record.dur, record.track, record.name});
   }
 
-  // The path around a frame, by time; see open_frames.h.
+  // The path around a frame, by time; see open_intervals.h.
   std::uint32_t parent_of(const PythonRecord& record) {
     OpenFrames& own = threads_[record.track - 1].frames;
     const std::int64_t end = end_of(record.ts, record.dur);

@@ -4,7 +4,7 @@
 //
 // Rules. Parents and enclosing intervals are those of the same thread that are open at the event's start. A runtime
 // call belongs to the open operator with its External id, else to the innermost one. Python frames nest by time
-// (open_frames.h); `Python parent id` decides between frames with the same times only. The step of a call is the
+// (open_intervals.h); `Python parent id` decides between frames with the same times only. The step of a call is the
 // innermost one on its thread, else as in process_marks.h.
 #pragma once
 
@@ -12,18 +12,43 @@
 #include <optional>
 #include <vector>
 
+#include "base/dense_index.h"
+#include "ingest/link/external_id_table.h"
 #include "ingest/link/flow_links.h"
 #include "ingest/link/launch_table.h"
 #include "ingest/link/open_intervals.h"
-#include "ingest/link/operator_table.h"
 #include "ingest/link/pass_finder.h"
 #include "ingest/link/row_stream.h"
-#include "ingest/link/stack_trie.h"
 #include "ingest/link/step_annotations.h"
 #include "ingest/store/trace_store.h"
 #include "trace/process_marks.h"
 
 namespace tracedb {
+
+// Distinct call paths as a trie: a path is its parent path plus one frame. Ids from 1 in order of first appearance, so
+// a parent's id is always smaller than its children's.
+
+class StackTrie {
+ public:
+  struct Node {
+    std::uint32_t parent;  // 0: outermost
+    std::uint32_t frame;
+    std::uint32_t depth;  // 1: outermost
+  };
+
+  // The path `parent` (0: none) extended by `frame`.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t frame) {
+    const auto [index, is_new] = index_.index_of(std::uint64_t{parent} << 32U | frame);
+    if (is_new) nodes_.push_back({parent, frame, parent == 0 ? 1 : nodes_[parent - 1].depth + 1});
+    return index + 1;
+  }
+
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+
+ private:
+  std::vector<Node> nodes_;
+  DenseIndex index_;
+};
 
 // A call of a module that no other module made: a forward pass begins.
 struct ModuleCall {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 
@@ -64,6 +65,72 @@ class ExternalIdTable {
   using Pages = ExternalIdPages<Page>;
 
   Pages pages_;
+};
+
+// Row and start of operators by External id, of the ids that one process has; about eight bytes an entry.
+class OperatorTable {
+ public:
+  struct Entry {
+    std::uint32_t row = 0;  // 0: unknown, or of several processes
+    std::int64_t ts = 0;
+  };
+
+  // Of several operators of one process the last counts.
+  void set(std::int64_t external_id, std::uint32_t process, std::uint32_t row, std::int64_t ts) {
+    Page& page = pages_.page_of(external_id);
+    const std::size_t at = Pages::slot(external_id);
+    if (page.used == 0) {
+      page.base = ts;
+      page.process = process;
+    }
+    if (process != page.process) page.tell_apart();
+    if (page.rows[at] == 0) {
+      ++page.used;
+    } else if (page.process_of(at) != process) {
+      page.rows[at] = kSeveral;
+    }
+    if (page.rows[at] == kSeveral) return;
+    if (page.processes) (*page.processes)[at] = process;
+    std::int64_t after = 0;
+    const bool far = __builtin_sub_overflow(ts, page.base, &after) || after <= kFar ||
+                     after > std::numeric_limits<std::int32_t>::max();
+    if (far) far_[external_id] = ts;
+    page.rows[at] = row;
+    page.after[at] = far ? kFar : static_cast<std::int32_t>(after);
+  }
+
+  [[nodiscard]] Entry find(std::int64_t external_id) const {
+    const Page* page = pages_.find(external_id);
+    if (page == nullptr) return {};
+    const std::int32_t after = page->after[Pages::slot(external_id)];
+    const std::uint32_t row = page->rows[Pages::slot(external_id)];
+    if (row == 0 || row == kSeveral) return {};
+    return {row, after == kFar ? far_.at(external_id) : page->base + after};
+  }
+
+ private:
+  static constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::min();
+  static constexpr std::uint32_t kSeveral = std::numeric_limits<std::uint32_t>::max();  // row of several processes
+  struct Page {
+    static constexpr std::size_t kSize = 64;
+    std::int64_t base = 0;  // start of the row that was set first
+    std::uint32_t used = 0;
+    std::uint32_t process = 0;  // of the row that was set first
+    std::array<std::uint32_t, kSize> rows{};
+    std::array<std::int32_t, kSize> after{};                      // ns from the base; kFar: in far_
+    std::unique_ptr<std::array<std::uint32_t, kSize>> processes;  // none: all are of `process`
+
+    [[nodiscard]] std::uint32_t process_of(std::size_t at) const { return processes ? (*processes)[at] : process; }
+    void tell_apart() {
+      if (processes) return;
+      processes = std::make_unique<std::array<std::uint32_t, kSize>>();
+      processes->fill(process);
+    }
+  };
+  using Pages = ExternalIdPages<Page>;
+
+  Pages pages_;
+  std::unordered_map<std::int64_t, std::int64_t> far_;  // start by External id
 };
 
 }  // namespace tracedb

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "ingest/link/launch_table.h"
-#include "ingest/link/paged_table.h"
+#include "ingest/link/row_stream.h"
 #include "ingest/store/external_sorter.h"
 #include "ingest/store/records.h"
+#include "ingest/store/trace_store.h"
 
 namespace tracedb {
 
@@ -76,5 +77,17 @@ class FlowLinks {
 };
 
 using FlowTable = PagedTable<FlowArrow, ByFlowKey>;
+
+// Events that need no links: flow ends without a partner, slices and instants, to rows in time order.
+
+// `flow_ids` of flow_unmatched rows are integers; text and numbers above 63 bits are collected in TextFlowIds instead.
+struct TextFlowId {
+  std::uint32_t row;
+  EventId id;
+};
+
+// Releases store.flows. `links` takes the flows that end on the device.
+void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids, FlowLinks& links);
+void emit_other_events(TraceStore& store, RowStream& rows);
 
 }  // namespace tracedb

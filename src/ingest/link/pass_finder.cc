@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/unknown.h"
-#include "trace/training.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/ordered_queue.h"
+#include "base/parallel.h"
 #include "ingest/store/external_sorter.h"
 
 namespace tracedb {

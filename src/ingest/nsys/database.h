@@ -12,11 +12,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 
 namespace tracedb {
@@ -27,5 +30,19 @@ bool is_nsys_database(const std::vector<std::string>& tables);
 // Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
 void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
                         TraceFacts& facts);
+
+// Parses the name of a range of PyTorch's emit_nvtx: "aten::mul, seq = 7, op_id = 9, sizes = [[2, 3], []]" is operator
+// aten::mul.
+struct NvtxOperator {
+  std::string_view name;  // "aten::mul"
+  std::optional<std::int64_t> sequence_number;
+  std::string_view sizes;  // JSON list; empty: not recorded
+};
+
+// nullopt: a range of somebody else.
+std::optional<NvtxOperator> parse_nvtx_operator(std::string_view text);
+
+// "cudaLaunchKernel_v7000" -> "cudaLaunchKernel"
+std::string_view without_api_version(std::string_view name);
 
 }  // namespace tracedb

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 #include "ingest/read/json_text.h"
 
 namespace tracedb {

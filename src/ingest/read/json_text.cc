@@ -1,6 +1,6 @@
 #include "ingest/read/json_text.h"
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 
 namespace tracedb {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,20 @@ inline const HeaderMember* find_header(const TraceHeader& header, std::string_vi
       std::find_if(header.rbegin(), header.rend(), [key](const HeaderMember& member) { return member.key == key; });
   return found == header.rend() ? nullptr : &*found;
 }
+
+// Facts about a whole trace that its reader finds besides the events.
+struct TraceFacts {
+  std::string format;     // where only the whole of the trace tells its name in the table of formats; else empty
+  std::string time_unit;  // what times count, where they are no nanoseconds: "cycle"
+  TraceHeader header;
+  std::uint64_t bytes = 0;  // of the trace, decompressed
+  bool complete = true;     // false: the end is missing
+  std::string vendor;       // as device.vendor, where the format says it; empty: by names and the header
+  // Absolute time of the trace's time 0, in ns since 1970, where the format says it; else the header's
+  // baseTimeNanoseconds tells.
+  std::optional<std::int64_t> time_zero_ns;
+  std::optional<std::int64_t> rank;  // of the distributed job; else the header or the file's name tells
+  std::string rank_source;           // where that is said
+};
 
 }  // namespace tracedb

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/stream/byte_source.h"
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 
 namespace tracedb {

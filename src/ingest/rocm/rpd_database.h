@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 
 namespace tracedb {

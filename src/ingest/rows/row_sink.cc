@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 #include "base/unknown.h"
 
 namespace tracedb {

@@ -15,7 +15,6 @@
 
 #include "base/unknown.h"
 #include "ingest/store/event_batch.h"
-#include "ingest/store/interner.h"
 #include "ingest/store/trace_store.h"
 
 namespace tracedb {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/text/utf8.h"
+#include "base/text/characters.h"
 #include "base/unknown.h"
 #include "ingest/read/json_text.h"
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/unknown.h"
-#include "ingest/read/trace_facts.h"
+#include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 #include "sql/source_database.h"
 

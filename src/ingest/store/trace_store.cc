@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

@@ -15,9 +15,7 @@
 #include "base/unknown.h"
 #include "ingest/store/event_batch.h"
 #include "ingest/store/external_sorter.h"
-#include "ingest/store/interner.h"
 #include "ingest/store/slice_pairs.h"
-#include "ingest/store/text_spool.h"
 
 namespace tracedb {
 

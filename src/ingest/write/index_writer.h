@@ -10,28 +10,68 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/files/partial_file.h"
+#include "index/column_codec.h"
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"
-#include "ingest/link/other_links.h"
+#include "ingest/link/flow_links.h"
 #include "ingest/link/row_stream.h"
 #include "ingest/store/trace_store.h"
-#include "ingest/write/column_packer.h"
 #include "sql/database.h"
+#include "sql/file/column_scan.h"
 #include "sql/file/table_builder.h"
 
 namespace tracedb {
+
+// Packs columns of an event table while its rows are written, for table packed_column (schema/core.sql). Memory: the
+// packed bytes, and a frame of each column as it is. One thread.
+
+struct PackedColumn {
+  std::string_view name;
+  std::size_t cell = 0;  // position in a row
+  ScanType type = ScanType::kNumber;
+};
+
+class ColumnPacker {
+ public:
+  ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row);
+
+  void add(std::span<const std::int64_t> cells);  // row-major, whole rows; kUnknownValue where unknown
+  void write(Database& database);                 // once, after the last row
+
+ private:
+  struct Block {
+    std::size_t rows = 0;
+    std::vector<std::byte> data;
+  };
+  struct Column {
+    PackedColumn what;
+    ColumnCoding coding;
+    std::array<std::int64_t, kFrameRows> frame;
+    std::vector<Block> blocks;
+  };
+
+  void gather(Column& column, std::span<const std::int64_t> cells) const;
+  void close_frame();
+
+  std::string table_;
+  std::size_t cells_in_row_;
+  std::vector<Column> columns_;
+  std::size_t in_frame_ = 0;  // rows
+};
 
 class IndexWriter {
  public:

@@ -1,11 +1,19 @@
 #include "passes/capture/capture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
-#include "passes/columns/rows_by_step.h"
+#include "base/text/amounts.h"
+#include "base/unknown.h"
+#include "passes/columns/event_columns.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/layer_sources.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -142,6 +150,386 @@ CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& ori
     if (origins.launcher[i] != 0) layers.of_row[i] = capture.launchers[origins.launcher[i] - 1].layer;
   }
   return layers;
+}
+
+namespace {
+
+using Tokens = std::span<const std::uint32_t>;
+using Places = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;  // by token, in order
+
+Places places_of(Tokens tokens) {
+  Places places;
+  for (std::uint32_t i = 0; i < tokens.size(); ++i) places[tokens[i]].push_back(i);
+  return places;
+}
+
+// Of a table of lengths only the way back is kept, one step a cell.
+enum class Way : std::uint8_t { kBoth, kSkipA, kSkipB };
+
+void match_middle(Tokens a, Tokens b, std::uint32_t offset_a, std::uint32_t offset_b, std::vector<std::uint32_t>& out) {
+  std::vector<Way> ways(a.size() * b.size());
+  std::vector<std::uint32_t> above(b.size() + 1, 0), row(b.size() + 1, 0);  // lengths for the rest of both, from behind
+  for (std::size_t i = a.size(); i-- > 0;) {
+    row[b.size()] = 0;
+    for (std::size_t j = b.size(); j-- > 0;) {
+      const bool same = a[i] == b[j];
+      row[j] = same ? above[j + 1] + 1 : std::max(above[j], row[j + 1]);
+      ways[i * b.size() + j] = same ? Way::kBoth : above[j] >= row[j + 1] ? Way::kSkipA : Way::kSkipB;
+    }
+    std::swap(above, row);
+  }
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Way way = ways[i * b.size() + j];
+    if (way == Way::kBoth) out[offset_a + i] = static_cast<std::uint32_t>(offset_b + j);
+    i += way != Way::kSkipB ? 1U : 0U;
+    j += way != Way::kSkipA ? 1U : 0U;
+  }
+}
+
+void match_in_order(Tokens a, Tokens b, std::size_t most_cells, std::vector<std::uint32_t>& out) {
+  std::size_t front = 0;
+  const std::size_t shorter = std::min(a.size(), b.size());
+  while (front < shorter && a[front] == b[front]) ++front;
+  std::size_t back = 0;
+  while (back < shorter - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+  for (std::size_t i = 0; i < front; ++i) out[i] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 1; i <= back; ++i) out[a.size() - i] = static_cast<std::uint32_t>(b.size() - i);
+  const std::size_t rows = a.size() - front - back;
+  const std::size_t columns = b.size() - front - back;
+  if (rows == 0 || columns == 0 || rows > most_cells / columns) return;
+  const auto offset = static_cast<std::uint32_t>(front);
+  match_middle(a.subspan(front, rows), b.subspan(front, columns), offset, offset, out);
+}
+
+// The nth of a token is the nth of the other sequence, for tokens that both have equally often.
+void match_by_rank(const Places& a, const Places& b, std::vector<bool>& taken, std::vector<std::uint32_t>& out) {
+  for (const auto& [token, places] : a) {
+    const auto other = b.find(token);
+    if (other == b.end() || other->second.size() != places.size()) continue;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::uint32_t partner = other->second[i];
+      if (out[places[i]] != kUnmatched || taken[partner]) continue;
+      out[places[i]] = partner;
+      taken[partner] = true;
+    }
+  }
+}
+
+bool equally_often(const Places& a, const Places& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& entry) {
+           const auto other = b.find(entry.first);
+           return other != b.end() && other->second.size() == entry.second.size();
+         });
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> match_sequences(Tokens a, Tokens b, std::size_t most_cells) {
+  std::vector<std::uint32_t> out(a.size(), kUnmatched);
+  const Places places_a = places_of(a);
+  const Places places_b = places_of(b);
+  if (!equally_often(places_a, places_b)) match_in_order(a, b, most_cells, out);
+  std::vector<bool> taken(b.size());
+  for (const std::uint32_t place : out) {
+    if (place != kUnmatched) taken[place] = true;
+  }
+  match_by_rank(places_a, places_b, taken, out);
+  return out;
+}
+
+std::size_t shared_elements(Tokens a, Tokens b) {
+  std::unordered_map<std::uint32_t, std::size_t> left;
+  for (const std::uint32_t token : a) ++left[token];
+  std::size_t shared = 0;
+  for (const std::uint32_t token : b) {
+    const auto entry = left.find(token);
+    if (entry == left.end() || entry->second == 0) continue;
+    --entry->second;
+    ++shared;
+  }
+  return shared;
+}
+
+namespace {
+
+using Rows = std::span<const std::uint32_t>;
+
+// By place in a sequence: place in Capture::launchers + 1, 0: none.
+struct Fit {
+  std::vector<std::uint32_t> launcher;
+  double share = 0;  // of the kernels, on the side where it is less
+};
+
+// Models of one family differ in their number of layers alone, and then most of their kernels match: what tells them
+// apart is a whole layer without a counterpart.
+class LayerCheck {
+ public:
+  LayerCheck(const Capture& capture, const CaptureSequence& step, const std::vector<std::uint32_t>& tokens) {
+    std::vector<bool> seen;
+    std::size_t inside = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::int32_t layer = capture.launchers[step.launcher[i]].layer;
+      if (layer < 0) continue;
+      ++inside;
+      if (static_cast<std::size_t>(layer) >= seen.size()) seen.resize(static_cast<std::size_t>(layer) + 1);
+      seen[static_cast<std::size_t>(layer)] = true;
+      in_layers_.insert(tokens[i]);
+    }
+    const auto layers = std::count(seen.begin(), seen.end(), true);
+    if (layers > 1) layer_size_ = static_cast<double>(inside) / static_cast<double>(layers);
+  }
+
+  // A run of elements without counterpart has most of a layer's kernels.
+  [[nodiscard]] bool misses_one(const std::vector<std::uint32_t>& tokens, const std::vector<bool>& matched) const {
+    constexpr double kMostOfOne = 0.7;
+    double run = 0;
+    for (std::size_t i = 0; layer_size_ > 0 && i < tokens.size(); ++i) {
+      run = matched[i] ? 0 : run + (in_layers_.contains(tokens[i]) ? 1 : 0);
+      if (run >= kMostOfOne * layer_size_) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::unordered_set<std::uint32_t> in_layers_;
+  double layer_size_ = 0;  // 0: the capture knows no layers
+};
+
+class CaptureMatcher {
+ public:
+  CaptureMatcher(const Capture& capture, const Index& index, const EventTables& events, const StepSet& steps)
+      : capture_(capture),
+        events_(events),
+        steps_(steps),
+        graphs_(index),
+        launch_(events.kernels.ids("launch_id")),
+        name_(events.kernels.ids("name_id")),
+        dur_(events.kernels.int64s("dur")) {
+    out_.launcher.assign(name_.size(), 0);
+    tokens_ = name_tokens(index, [&](const std::string& text) {
+      const auto found = capture_.tokens.find(text);
+      return found == capture_.tokens.end() ? kUnknownToken : found->second;
+    });
+  }
+
+  ReplayOrigins run() {
+    RowsByStep ordered(steps_.of_kernel, steps_.steps.size());
+    for (std::size_t s = 0; s <= steps_.steps.size(); ++s) {
+      if (s == 0) {
+        match_launches(ordered.of(0));
+      } else {
+        match_devices(ordered.of(s));
+      }
+    }
+    describe();
+    return std::move(out_);
+  }
+
+ private:
+  // Outside of steps a graph launch is all there is to compare.
+  void match_launches(Rows rows) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> launches;
+    for (const std::uint32_t row : rows) {
+      if (graphs_.has(launch_[row])) launches[launch_[row]].push_back(row);
+    }
+    for (const auto& [launch, own] : launches) match_rows(own);
+  }
+
+  void match_devices(Rows rows) {
+    const DenseDevices devices(events_.device_of_stream);
+    const auto stream = events_.kernels.ids("stream_id");
+    std::vector<std::vector<std::uint32_t>> parts(devices.count);
+    for (const std::uint32_t row : rows) parts[devices.of(stream[row])].push_back(row);
+    for (const std::vector<std::uint32_t>& part : parts) match_rows(part);
+  }
+
+  void match_rows(Rows rows) {
+    const bool any =
+        std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return graphs_.has(launch_[row]); });
+    if (!any) return;
+    const Fit& fit = fit_of(rows);
+    ++parts_;
+    if (fit.launcher.empty()) ++unfit_;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!graphs_.has(launch_[rows[i]])) continue;
+      const auto time = static_cast<double>(duration_or_zero(dur_[rows[i]]));
+      ++out_.kernels;
+      total_ += time;
+      if (fit.launcher.empty() || fit.launcher[i] == 0) continue;
+      out_.launcher[rows[i]] = fit.launcher[i];
+      ++out_.matched;
+      matched_ += time;
+    }
+  }
+
+  // Steps are much alike: what was found for one holds for all with the same kernels.
+  const Fit& fit_of(Rows rows) {
+    std::vector<std::uint32_t> key;
+    for (const std::uint32_t row : rows) key.push_back(name_[row]);
+    for (const std::size_t size : graph_sizes(rows)) key.push_back(static_cast<std::uint32_t>(size));
+    const auto [entry, is_new] = fits_.try_emplace(std::move(key));
+    if (!is_new) return entry->second;
+    Fit& fit = entry->second;
+    fit = fit_steps(rows, &CaptureSequence::name, 0);
+    if (fit.launcher.empty()) {
+      Fit shorter = fit_steps(rows, &CaptureSequence::short_name, 1);
+      if (shorter.share > fit.share) fit = std::move(shorter);
+    }
+    if (fit.launcher.empty()) {
+      Fit captured = fit_captures(rows);
+      if (!captured.launcher.empty()) fit = std::move(captured);
+    }
+    return fit;
+  }
+
+  Fit fit_steps(Rows rows, std::vector<std::uint32_t> CaptureSequence::*names, std::size_t which) const {
+    std::vector<std::uint32_t> own;
+    for (const std::uint32_t row : rows) {
+      const auto tokens = tokens_.find(name_[row]);
+      own.push_back(tokens == tokens_.end() ? kUnknownToken : tokens->second[which]);
+    }
+    const CaptureSequence* best = nullptr;
+    double most = 0;
+    for (const CaptureSequence& step : capture_.steps) {
+      const double longer = static_cast<double>(std::max(own.size(), (step.*names).size()));
+      const double share = static_cast<double>(shared_elements(own, step.*names)) / longer;
+      if (share > most) most = share, best = &step;
+      if (most >= 1) break;
+    }
+    Fit fit{{}, most};
+    if (best == nullptr || most < kLeastMatched) return fit;
+    const std::vector<std::uint32_t> places = match_sequences(own, best->*names);
+    const auto matched = places.size() - static_cast<std::size_t>(std::count(places.begin(), places.end(), kUnmatched));
+    fit.share = static_cast<double>(matched) / static_cast<double>(std::max(own.size(), (best->*names).size()));
+    if (fit.share < kLeastMatched || misses_layers(own, *best, best->*names, places)) return fit;
+    for (const std::uint32_t place : places) {
+      fit.launcher.push_back(place == kUnmatched ? 0 : best->launcher[place] + 1);
+    }
+    return fit;
+  }
+
+  [[nodiscard]] bool misses_layers(const std::vector<std::uint32_t>& own, const CaptureSequence& step,
+                                   const std::vector<std::uint32_t>& other,
+                                   const std::vector<std::uint32_t>& places) const {
+    std::vector<bool> own_matched, other_matched(other.size());
+    for (const std::uint32_t place : places) {
+      own_matched.push_back(place != kUnmatched);
+      if (place != kUnmatched) other_matched[place] = true;
+    }
+    const LayerCheck check(capture_, step, other);
+    return check.misses_one(own, own_matched) || check.misses_one(other, other_matched);
+  }
+
+  // How many kernels each graph launch has, in the order of the launches.
+  [[nodiscard]] std::vector<std::size_t> graph_sizes(Rows rows) const {
+    std::map<std::uint32_t, std::size_t> sizes;
+    for (const std::uint32_t row : rows) {
+      if (graphs_.has(launch_[row])) ++sizes[launch_[row]];
+    }
+    std::vector<std::size_t> out;
+    for (const auto& [launch, size] : sizes) out.push_back(size);
+    return out;
+  }
+
+  Fit fit_captures(Rows rows) const {
+    const std::vector<std::size_t> sizes = graph_sizes(rows);
+    constexpr std::size_t kFewest = 16;  // fewer say nothing by their number
+    std::size_t kernels = 0;
+    for (const std::size_t size : sizes) kernels += size;
+    const std::size_t there = capture_.captures.size();
+    for (std::size_t first = 0; kernels >= kFewest && first + sizes.size() <= there; ++first) {
+      bool same = true;
+      for (std::size_t i = 0; same && i < sizes.size(); ++i) {
+        same = capture_.captures[first + i].launcher.size() == sizes[i];
+      }
+      if (!same) continue;
+      Fit fit{launchers_in_order(rows, first), 1};
+      if (agreement(rows, fit.launcher) >= kLeastAgreement) return fit;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> launchers_in_order(Rows rows, std::size_t first) const {
+    std::map<std::uint32_t, std::vector<std::size_t>> places;  // by launch
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (graphs_.has(launch_[rows[i]])) places[launch_[rows[i]]].push_back(i);
+    }
+    std::vector<std::uint32_t> out(rows.size(), 0);
+    for (const auto& [launch, own] : places) {
+      const CaptureSequence& sequence = capture_.captures[first++];
+      for (std::size_t i = 0; i < own.size(); ++i) out[own[i]] = sequence.launcher[i] + 1;
+    }
+    return out;
+  }
+
+  // Of kernels whose names occur more than once: the share that the operator usual for their name launched.
+  [[nodiscard]] double agreement(Rows rows, const std::vector<std::uint32_t>& launchers) const {
+    std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> operators;  // by kernel name, by operator name
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (launchers[i] == 0) continue;
+      const std::uint32_t op = capture_.launchers[launchers[i] - 1].cpu_op;
+      ++operators[name_[rows[i]]][op < capture_.operator_name.size() ? capture_.operator_name[op] : 0];
+    }
+    std::size_t usual = 0, all = 0;
+    for (const auto& [name, counts] : operators) {
+      std::size_t most = 0, own = 0;
+      for (const auto& [op, count] : counts) own += count, most = std::max(most, count);
+      if (own < 2) continue;
+      usual += most;
+      all += own;
+    }
+    return all == 0 ? 0 : static_cast<double>(usual) / static_cast<double>(all);
+  }
+
+  void describe() {
+    out_.share = total_ > 0 ? matched_ / total_ : 0;
+    if (out_.kernels == 0) {
+      out_.notes.emplace_back("the capture is not used: no kernel here belongs to a graph replay");
+      return;
+    }
+    out_.notes.push_back(
+        fmt::format("the capture provides operators for {} of {} of graph replays, {:.1f} % of their time",
+                    out_.matched, counted(out_.kernels, "kernel"), 100 * out_.share));
+    if (unfit_ > 0) {
+      out_.notes.push_back(fmt::format(
+          "no origin for {} of {}, which the capture does not match: {:.0f} % of the kernels match at best; "
+          "{:.0f} % must, and no layer may be missing",
+          unfit_, counted(parts_, "graph replay"), 100 * best_unfit(), 100 * kLeastMatched));
+    }
+  }
+
+  [[nodiscard]] double best_unfit() const {
+    double best = 0;
+    for (const auto& [key, fit] : fits_) best = std::max(best, fit.launcher.empty() ? fit.share : 0);
+    return best;
+  }
+
+  const Capture& capture_;
+  const EventTables& events_;
+  const StepSet& steps_;
+  const GraphLaunches graphs_;
+  std::span<const std::uint32_t> launch_, name_;
+  std::span<const std::int64_t> dur_;
+  std::unordered_map<std::uint32_t, NameTokens> tokens_;  // by id of kernel name
+  std::map<std::vector<std::uint32_t>, Fit> fits_;
+  std::size_t parts_ = 0, unfit_ = 0;
+  double total_ = 0, matched_ = 0;
+  ReplayOrigins out_;
+};
+
+}  // namespace
+
+ReplayOrigins match_capture(const Capture& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps) {
+  return CaptureMatcher(capture, index, events, steps).run();
+}
+
+ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, const EventTables& events,
+                            const StepSet& steps) {
+  ReplayOrigins origins = match_capture(capture.capture, index, events, steps);
+  origins.notes.insert(origins.notes.begin(), capture.notes.begin(), capture.notes.end());
+  for (std::string& note : origins.notes) note = fmt::format("--capture {}: {}", capture.name, note);
+  return origins;
 }
 
 }  // namespace tracedb

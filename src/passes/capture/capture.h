@@ -2,7 +2,7 @@
 // second trace: a run of the same model without graphs, or the trace in which the graphs were captured.
 //
 // A run without graphs: the kernels of a replayed step are matched with those of one of its steps by name and order
-// (sequence_match.h), by full names or else by short names. A step with a whole layer more or less is another model.
+// (capture.h), by full names or else by short names. A step with a whole layer more or less is another model.
 //
 // A capture: the calls that launch kernels between begin and end of a stream capture. They have no kernels there and so
 // no names; the nth launch is the nth kernel of the replay. Accepted only if a run of captures has exactly as many
@@ -13,8 +13,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,5 +94,20 @@ ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, co
                             const StepSet& steps);
 
 CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins);  // by row of kernel
+
+// Matches the elements of two sequences by equal tokens. Pure.
+inline constexpr std::uint32_t kUnmatched = UINT32_MAX;
+
+// By place in `a`: the place in `b` of its counterpart, or kUnmatched. No place of `b` is given twice.
+//
+// Where both have every token equally often, the nth one of a token in `a` is the nth in `b`: streams that run side by
+// side may interleave otherwise in each. Else the longest common subsequence; what it leaves over of tokens that both
+// have equally often is matched by rank too, as long as both are free. Sequences whose middles differ over more than
+// `most_cells` (of a table: length times length) are matched in order at their common ends alone.
+std::vector<std::uint32_t> match_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
+                                           std::size_t most_cells = std::size_t{1} << 25);
+
+// How many elements they share at most, whatever their order.
+std::size_t shared_elements(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b);
 
 }  // namespace tracedb

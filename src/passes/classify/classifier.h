@@ -4,6 +4,7 @@
 // One thread at a time; make one classifier a thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,10 +13,62 @@
 #include <vector>
 
 #include "passes/classify/compiled_rules.h"
-#include "passes/classify/name_scan.h"
+#include "passes/classify/normalized_name.h"
 #include "passes/classify/rule_set.h"
+#include "trace/kernel_name.h"
 
 namespace tracedb {
+
+// What compiled rules find in one name. The memory of a scan is used again for the next name; names may be mangled or
+// not, of any length and content, and cost linear time. One thread at a time.
+
+class NameScan {
+ public:
+  // `platform`: vendor of the device, for rules that ask for it. The rules must outlive the scan.
+  NameScan(const CompiledRules& rules, std::string platform);
+
+  void look_at(std::string_view name);  // which must live as long as the questions about it
+
+  [[nodiscard]] const std::string& path() const { return path_; }  // the function's name, wrappers opened
+  // The first rule at `from` or behind whose terms all hold; kNoRule: none.
+  RuleId next_rule(std::size_t from);
+  // The class of a rule that holds, with those of its parts in the order in which the name shows them.
+  std::string class_name(RuleId id);
+  // The words that were found, by term and part: "rmsnorm", "args:functor".
+  std::vector<std::string> evidence(RuleId id);
+
+ private:
+  using CompiledTerm = CompiledRules::CompiledTerm;
+  using CompiledRule = CompiledRules::CompiledRule;
+
+  void open_wrappers(std::string_view readable);
+  void scan(const NormalizedName& text, Scope scope, std::size_t offset);
+  void scan_arguments();
+  [[nodiscard]] static bool fits(const CompiledRules::Word& word, const NormalizedName& text, std::size_t begin,
+                                 std::size_t end);
+  bool holds(const CompiledRule& rule);
+  bool any_word(const CompiledTerm& term);
+  [[nodiscard]] bool any_argument(const CompiledTerm& term) const;
+  bool any_raw(const Term& term);
+  [[nodiscard]] std::uint32_t place(const CompiledRule& rule) const;
+  void append_evidence(const CompiledRule& rule, std::vector<std::string>& out) const;
+
+  const CompiledRules& rules_;
+  std::string platform_;
+  std::string_view name_;
+  std::string readable_;  // of mangled names
+  std::string lower_;     // made when a raw term asks
+  std::string path_;
+  KernelName parts_;  // of the innermost wrapped function; into the readable name
+  NormalizedName words_, inner_;
+  std::size_t path_length_ = 0;  // letters
+  std::size_t own_begin_ = 0;    // where the last part of the path begins
+  bool arguments_scanned_ = false;
+  BitSet found_;  // by word
+  BitSet terms_;  // of which a word was found
+  std::vector<std::uint32_t> position_;
+  BitSet candidates_;  // by rule
+};
 
 using ClassId = std::uint32_t;  // position in Classifier::classes()
 

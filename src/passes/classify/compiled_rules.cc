@@ -1,8 +1,10 @@
 #include "passes/classify/compiled_rules.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "passes/classify/normalized_name.h"
 
 namespace tracedb {
@@ -120,6 +122,87 @@ void CompiledRules::note_triggers(RuleId rule) {
 bool CompiledRules::is_wrapper(std::string_view letters) const {
   return std::any_of(wrappers_.begin(), wrappers_.end(),
                      [&](const GlobPattern& pattern) { return pattern.fits(letters); });
+}
+
+GlobPattern::GlobPattern(std::string_view pattern) {
+  while (true) {
+    const std::size_t star = std::min(pattern.find('*'), pattern.size());
+    pieces_.emplace_back(pattern.substr(0, star));
+    if (star == pattern.size()) return;
+    pattern.remove_prefix(star + 1);
+  }
+}
+
+// The first and last piece have their place; what is between is taken where it comes first, which leaves most room.
+bool GlobPattern::fits(std::string_view text) const {
+  const std::string& first = pieces_.front();
+  const std::string& last = pieces_.back();
+  if (pieces_.size() == 1) return text == first;
+  if (text.size() < first.size() + last.size() || !text.starts_with(first) || !text.ends_with(last)) return false;
+  text = text.substr(first.size(), text.size() - first.size() - last.size());
+  for (std::size_t i = 1; i + 1 < pieces_.size(); ++i) {
+    const std::size_t at = text.find(pieces_[i]);
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + pieces_[i].size());
+  }
+  return true;
+}
+
+namespace {
+
+constexpr std::uint32_t kNoWord = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+WordMatcher::WordMatcher(const std::vector<std::string>& words) {
+  std::size_t letters = 1;
+  for (const std::string& word : words) letters += word.size();
+  next_.reserve(letters * kLetters);
+  next_.assign(kLetters, 0);
+  word_.push_back(kNoWord);
+  for (std::size_t i = 0; i < words.size(); ++i) add(words[i], static_cast<std::uint32_t>(i));
+  link();
+}
+
+void WordMatcher::add(std::string_view word, std::uint32_t index) {
+  std::size_t state = 0;
+  for (const char c : word) {
+    const std::uint16_t next = next_[state * kLetters + letter(c)];
+    state = next != 0 ? next : add_state(state, letter(c));
+  }
+  word_[state] = index;
+}
+
+std::uint16_t WordMatcher::add_state(std::size_t from, std::size_t letter) {
+  if (word_.size() > kState) throw Error(ErrorCode::kUsage, "the rules have too many words");
+  const auto state = static_cast<std::uint16_t>(word_.size());
+  next_[from * kLetters + letter] = state;
+  next_.resize(next_.size() + kLetters, 0);
+  word_.push_back(kNoWord);
+  return state;
+}
+
+// By distance from the root: the state a letter leads to elsewhere is that of the longest suffix that is a state.
+void WordMatcher::link() {
+  fail_.assign(word_.size(), 0);
+  hit_.assign(word_.size(), 0);
+  std::vector<std::uint16_t> queue = {0};
+  queue.reserve(word_.size());
+  const std::vector<std::uint16_t> nowhere(kLetters, 0);
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const std::uint16_t state = queue[head];
+    std::uint16_t* const own = &next_[state * kLetters];
+    const std::uint16_t* const elsewhere = state == 0 ? nowhere.data() : &next_[fail_[state] * kLetters];
+    for (std::size_t c = 0; c < kLetters; ++c) {
+      const std::uint16_t child = own[c];
+      if (child == 0) continue;
+      fail_[child] = elsewhere[c] & kState;
+      hit_[child] = word_[child] != kNoWord ? child : hit_[fail_[child]];
+      if (hit_[child] != 0) own[c] |= kHit;
+      queue.push_back(child);
+    }
+    for (std::size_t c = 0; c < kLetters; ++c) own[c] = own[c] != 0 ? own[c] : elsewhere[c];
+  }
 }
 
 }  // namespace tracedb

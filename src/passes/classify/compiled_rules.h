@@ -1,7 +1,8 @@
 // Rules of classification (rule_set.h), compiled so that a name costs one pass over it. Immutable: any number of
-// threads may scan names with them (name_scan.h).
+// threads may scan names with them (classifier.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,11 +10,67 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/classify/glob_pattern.h"
 #include "passes/classify/rule_set.h"
-#include "passes/classify/word_matcher.h"
 
 namespace tracedb {
+
+// A pattern in which '*' matches any letters, prepared once for comparison with many texts. Immutable after
+// construction.
+
+class GlobPattern {
+ public:
+  explicit GlobPattern(std::string_view pattern);
+
+  // The whole of `text`. Linear in it, for the short pieces that patterns have.
+  [[nodiscard]] bool fits(std::string_view text) const;
+
+ private:
+  std::vector<std::string> pieces_;  // between the stars; one: no star
+};
+
+// Finds all words of a fixed list in a text, in one pass over it (Aho and Corasick's automaton). Immutable once made:
+// any number of threads may search.
+class WordMatcher {
+ public:
+  // Letters a-z, digits, ':' and ','. Error{kUsage} when the list is too long (tens of thousands of words).
+  explicit WordMatcher(const std::vector<std::string>& words);
+
+  // Calls found(index of the word, position behind it) for every occurrence, by position.
+  template <class Found>
+  void search(std::string_view text, Found found) const {
+    std::size_t state = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const std::uint16_t next = next_[state * kLetters + letter(text[i])];
+      state = next & kState;
+      if ((next & kHit) == 0) continue;
+      for (std::uint16_t s = hit_[state]; s != 0; s = hit_[fail_[s]]) found(word_[s], i + 1);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLetters = 40;  // the last but one: any other byte; a round number is copied faster
+  static constexpr std::array<std::uint8_t, 256> kLetterOf = [] {
+    std::array<std::uint8_t, 256> table{};
+    table.fill(kLetters - 2);
+    std::uint8_t next = 0;
+    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyz0123456789:,")) {
+      table[static_cast<unsigned char>(c)] = next++;
+    }
+    return table;
+  }();
+  static constexpr std::size_t letter(char c) { return kLetterOf[static_cast<unsigned char>(c)]; }
+
+  static constexpr std::uint16_t kHit = 0x8000, kState = 0x7fff;
+
+  void add(std::string_view word, std::uint32_t index);
+  std::uint16_t add_state(std::size_t from, std::size_t letter);
+  void link();
+
+  std::vector<std::uint16_t> next_;  // by state and letter; with kHit if a word ends there
+  std::vector<std::uint16_t> fail_;
+  std::vector<std::uint16_t> hit_;  // by state: the nearest state on its fail path that ends a word; 0: none
+  std::vector<std::uint32_t> word_;
+};
 
 using RuleId = std::uint32_t;  // position in CompiledRules::rules().rules
 inline constexpr RuleId kNoRule = UINT32_MAX;

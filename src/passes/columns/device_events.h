@@ -8,7 +8,6 @@
 #include <limits>
 #include <span>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

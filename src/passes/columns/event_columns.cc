@@ -7,7 +7,7 @@
 
 #include "index/packed_columns.h"
 #include "trace/event_names.h"
-#include "trace/training.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

@@ -6,15 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "index/index.h"
 #include "sql/file/column_scan.h"
-#include "trace/event_kinds.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 
@@ -30,7 +32,7 @@ class EventColumns {
   // double; an unknown one is kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
   // Ids (name_id, stream_id, step_id ...), kind (not of annotations and operators), direction of memory_op, pass of
-  // kernel and memory_op; 0: unknown. "kind" is a kind of trace/event_kinds.h, "direction" is a place in
+  // kernel and memory_op; 0: unknown. "kind" is a kind of trace/event_names.h, "direction" is a place in
   // copy_directions(), "pass" one in kPassNames, plus 1.
   [[nodiscard]] std::span<const std::uint32_t> ids(std::string_view column) const;
 
@@ -49,5 +51,38 @@ class EventColumns {
 
 // By id of stream: its device_id. Element 0, and streams that are not in the table, have 0.
 std::vector<std::uint32_t> devices_of_streams(const Index& index);
+
+// Rows of kernels by step, in time order within each.
+
+// Those of step s (a place + 1; 0: in none) are [begin[s], begin[s + 1]) of `rows`.
+struct RowsByStep {
+  LargeVector<std::uint32_t> rows;
+  std::vector<std::size_t> begin;
+
+  RowsByStep(std::span<const std::uint32_t> step, std::size_t steps) : rows(step.size()), begin(steps + 2, 0) {
+    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) { begin[s + 1] += last - first; });
+    for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) {
+      std::iota(&rows[next[s]], &rows[next[s]] + (last - first), first);
+      next[s] += last - first;
+    });
+  }
+  [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
+    return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
+  }
+
+ private:
+  // Calls run(step, first row, row behind the last): the kernels of a step mostly follow each other.
+  template <class Run>
+  static void for_each_run(std::span<const std::uint32_t> step, Run run) {
+    for (std::uint32_t first = 0; first < step.size();) {
+      std::uint32_t last = first + 1;
+      while (last < step.size() && step[last] == step[first]) ++last;
+      run(step[first], first, last);
+      first = last;
+    }
+  }
+};
 
 }  // namespace tracedb

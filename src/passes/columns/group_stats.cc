@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/saturating.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "sql/file/column_scan.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "trace/python_frame.h"
 
 namespace tracedb {

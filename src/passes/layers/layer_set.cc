@@ -7,10 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "base/saturating.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "base/unknown.h"
-#include "passes/columns/rows_by_step.h"
+#include "passes/columns/event_columns.h"
 #include "passes/layers/stack_table.h"
 #include "passes/layers/step_layers.h"
 #include "passes/steps/step_stats.h"

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "passes/layers/layer_sources.h"
-#include "passes/layers/layer_stacks.h"
 #include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {

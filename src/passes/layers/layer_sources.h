@@ -1,5 +1,5 @@
 // Layers known from names: modules in Python stacks, numbered annotations, numbered operators (module_layers.h,
-// numbered_layers.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
+// layer_sources.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
 #include "passes/columns/event_columns.h"
-#include "passes/layers/layer_stacks.h"
 #include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 
@@ -68,5 +68,17 @@ class LayerSources {
   std::vector<LayerHint> found_;
   std::size_t looked_ = 0;  // kinds of hints looked for so far
 };
+
+// Layers from the numbers in names of annotations and operators. Resolved once per name, never per kernel.
+
+// "model.layers.12.mlp", "DecoderLayer_3", "transformer.h.7", "block 4" -> the number.
+std::optional<std::int32_t> layer_number(std::string_view name);
+
+// By id of annotation: the number of the innermost annotation around it that has one, or -1. Empty where none has.
+std::vector<std::int32_t> annotation_layers(const Index& index);
+
+// By id of cpu_op: the number of the outermost operator around it, itself included, that has one, or -1. Empty unless
+// the numbers look like layers: at least two, and hardly one left out.
+std::vector<std::int32_t> operator_layers(const Index& index);
 
 }  // namespace tracedb

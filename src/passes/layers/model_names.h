@@ -2,10 +2,14 @@
 // packages and files; nothing where the trace has neither.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "index/index.h"
+#include "passes/classify/kernel_traits.h"
+#include "passes/layers/layers.h"
 
 namespace tracedb {
 
@@ -14,5 +18,18 @@ std::optional<std::string> framework_name(const Index& index);
 
 // "LlamaForCausalLM", "flux": a pipeline of Diffusers, else the class of the model, else the file that has its code.
 std::optional<std::string> model_name(const Index& index);
+
+// Facts about a whole trace that follow from kernel time by name, without reading each kernel.
+struct ModelFacts {
+  Architecture architecture = Architecture::kUnknown;
+  bool diffusion = false;  // its step marks or its python code say that it denoises
+  double classified = 0;   // share of kernel time whose name says what it is for; 0 where there is none
+};
+
+// "transformer, MoE", "transformer, diffusion"; "diffusion" alone where kernels do not tell the rest.
+std::string architecture_text(const ModelFacts& facts);
+
+// `traits` as of KernelClasses::traits().
+ModelFacts model_facts(const Index& index, const std::vector<Traits>& traits);
 
 }  // namespace tracedb

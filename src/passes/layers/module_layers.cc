@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/saturating.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
+#include "base/unknown.h"
 #include "passes/layers/module_calls.h"
 
 namespace tracedb {

@@ -13,7 +13,7 @@
 
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
-#include "passes/layers/layer_stacks.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 

@@ -7,10 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "base/large_vector.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/layers/layer_set.h"
+#include "passes/roles/layer_roles.h"
 #include "passes/roles/role.h"
 
 namespace tracedb {
@@ -28,5 +31,22 @@ enum class RoleEvidence : std::uint8_t { kAll, kOrderOnly };
 // Linear. `layers` with its `by_step`.
 KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
                        const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence = RoleEvidence::kAll);
+
+// What the class names of the modules around a launch say of its kernels: "QKVParallelLinear" within "Qwen3Attention".
+// Pure.
+struct ModuleMark {
+  ModulePart part = ModulePart::kUnknown;
+  bool linear = false;         // a linear map
+  Mark mark = Mark::kOther;    // of the kernels that are neither products nor communication; kOther: by their class
+  Role all = Role::kNone;      // of all kernels but communication
+  Role product = Role::kNone;  // of matrix products
+  Role comm = Role::kNone;     // of communication
+};
+
+// `classes`: of the modules, outermost first, without their numbers. None: nothing is known.
+ModuleMark mark_of_modules(std::span<const std::string_view> classes);
+
+// What a kernel is by its class, as its module has it.
+MarkedKernel marked(const MarkedKernel& by_class, const ModuleMark& module);
 
 }  // namespace tracedb

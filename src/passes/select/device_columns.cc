@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

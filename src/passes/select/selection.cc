@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
-#include "passes/layers/layer_stacks.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

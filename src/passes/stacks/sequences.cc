@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/dense_index.h"
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

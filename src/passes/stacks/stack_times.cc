@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "trace/event_names.h"

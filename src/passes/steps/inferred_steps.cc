@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/classify/mixer_runs.h"
-#include "trace/training.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

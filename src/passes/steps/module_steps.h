@@ -4,11 +4,40 @@
 // call; work between two calls is in no step.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "passes/columns/event_columns.h"
 #include "passes/steps/step_set.h"
+#include "trace/process_marks.h"
 
 namespace tracedb {
 
 // Without steps (StepSource::kNone) where no module was called so.
 StepSet steps_by_module(const Index& index, const EventTables& events);
+
+// Steps of launches by annotations on CPU threads that the index did not store as steps, by the rule of
+// trace/process_marks.h.
+struct HostMark {
+  std::int64_t ts = 0, end = 0;  // ns
+  std::uint32_t thread = 0, step = 0;
+  StepScope scope = StepScope::kProcess;
+};
+
+// The step that each runtime call gets from marks that take in more than their own thread. Marks of scope kProcess give
+// one to the calls of their own thread too: who knows what a thread's own marks say of it, asks that first.
+class CallSteps {
+ public:
+  // `marks`: in time order.
+  CallSteps(const Index& index, std::span<const HostMark> marks);
+
+  // Of a kernel or copy; 0: none. `pass`: the value of its column.
+  [[nodiscard]] std::uint32_t of(std::uint32_t launch, std::uint32_t pass) const;
+
+ private:
+  std::vector<std::uint32_t> any_, backward_;  // by id of runtime_call; empty where no mark has such a scope
+};
 
 }  // namespace tracedb

@@ -6,8 +6,10 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/text/ascii.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
+#include "base/unknown.h"
+#include "passes/steps/module_steps.h"
 
 namespace tracedb {
 namespace {
@@ -105,6 +107,147 @@ std::optional<StepInfo> StepPattern::match(std::string_view name) const {
   }
   complete(info);
   return info;
+}
+
+namespace {
+
+struct NamedMatch {
+  std::optional<StepInfo> info;
+  std::string name;
+  bool on_thread = false;  // an annotation of a thread has the name
+  StepScope scope = StepScope::kThread;
+};
+
+// By string id: what the pattern says of the names that annotations have.
+std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uint32_t> names,
+                                    std::span<const std::uint32_t> streams, const StepPattern& pattern) {
+  std::vector<NamedMatch> out;
+  std::vector<bool> seen;
+  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::size_t name = names[i];
+    if (name >= seen.size()) seen.resize(name * 2 + 1);
+    if (!seen[name]) {
+      seen[name] = true;
+      text.bind(1, static_cast<std::int64_t>(name));
+      if (text.step()) {
+        if (auto info = pattern.match(text.text(0))) {
+          if (name >= out.size()) out.resize(name * 2 + 1);
+          out[name] = {info, std::string(text.text(0)), false, step_scope(text.text(0))};
+        }
+      }
+      text.reset();
+    }
+    if (name < out.size() && streams[i] == 0) out[name].on_thread = true;
+  }
+  return out;
+}
+
+class PatternSteps {
+ public:
+  PatternSteps(const Index& index, const StepPattern& pattern)
+      : index_(index),
+        annotations_(index, "annotation", {"ts", "dur", "name_id", "parent_id", "thread_id", "stream_id"}),
+        matches_(match_names(index, annotations_.ids("name_id"), annotations_.ids("stream_id"), pattern)) {
+    mark();
+  }
+
+  StepSet result(const EventTables& events) {
+    set_.source = StepSource::kPattern;
+    const CallSteps calls(index_, marks_);
+    set_.of_kernel = assigned(events.kernels, calls);
+    set_.of_memory = assigned(events.memory, calls);
+    return std::move(set_);
+  }
+
+ private:
+  struct Interval {
+    std::int64_t begin, end;
+    std::uint32_t step;
+  };
+
+  // Rows are in time order, a parent before its children.
+  void mark() {
+    const auto names = annotations_.ids("name_id");
+    const auto parents = annotations_.ids("parent_id");
+    const auto streams = annotations_.ids("stream_id");
+    step_of_.resize(annotations_.size() + 1, 0);
+    for (std::size_t i = 0; i < annotations_.size(); ++i) {
+      const std::uint32_t around = parents[i] <= i ? step_of_[parents[i]] : 0;
+      step_of_[i + 1] = around;
+      const bool matches = names[i] < matches_.size() && matches_[names[i]].info;
+      if (around != 0 || !matches || (streams[i] != 0 && matches_[names[i]].on_thread)) continue;
+      step_of_[i + 1] = streams[i] != 0 ? device_step(i) : new_step(i);
+      if (streams[i] != 0) {
+        intervals_.push_back({annotations_.int64s("ts")[i], end(i), step_of_[i + 1]});
+      } else {
+        marks_.push_back({annotations_.int64s("ts")[i], end(i), annotations_.ids("thread_id")[i], step_of_[i + 1],
+                          matches_[names[i]].scope});
+      }
+    }
+  }
+
+  std::uint32_t new_step(std::size_t i) {
+    const NamedMatch& match = matches_[annotations_.ids("name_id")[i]];
+    const std::uint32_t stream = annotations_.ids("stream_id")[i];
+    set_.steps.push_back({*match.info, match.name, annotations_.int64s("ts")[i], annotations_.int64s("dur")[i],
+                          stream != 0, stream != 0 ? stream : annotations_.ids("thread_id")[i]});
+    return static_cast<std::uint32_t>(set_.steps.size());
+  }
+
+  // One step where the streams of a device show the same one.
+  std::uint32_t device_step(std::size_t i) {
+    if (!intervals_.empty()) {
+      const Interval& last = intervals_.back();
+      const StepFacts& step = set_.steps[last.step - 1];
+      const bool same_name = step.name == matches_[annotations_.ids("name_id")[i]].name;
+      if (same_name && step.track != annotations_.ids("stream_id")[i] && annotations_.int64s("ts")[i] < last.end) {
+        return last.step;
+      }
+    }
+    return new_step(i);
+  }
+
+  [[nodiscard]] std::int64_t end(std::size_t i) const {
+    const std::int64_t dur = annotations_.int64s("dur")[i];
+    return dur == kUnknownValue ? annotations_.int64s("ts")[i] : saturating_add(annotations_.int64s("ts")[i], dur);
+  }
+
+  [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {
+    const auto annotation = events.ids("annotation_id");
+    const auto launch = events.ids("launch_id");
+    const auto pass = events.ids("pass");
+    const auto ts = events.int64s("ts");
+    LargeVector<std::uint32_t> out(events.size(), 0);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (annotation[i] < step_of_.size()) out[i] = step_of_[annotation[i]];
+      if (out[i] == 0) out[i] = calls.of(launch[i], pass[i]);
+      if (out[i] != 0) continue;
+      while (next < intervals_.size() && intervals_[next].end <= ts[i]) ++next;
+      if (next < intervals_.size() && intervals_[next].begin <= ts[i]) out[i] = intervals_[next].step;
+    }
+    return out;
+  }
+
+  const Index& index_;
+  EventColumns annotations_;
+  std::vector<NamedMatch> matches_;
+  std::vector<std::uint32_t> step_of_;  // by id of annotation
+  std::vector<Interval> intervals_;     // on the device, in time order
+  std::vector<HostMark> marks_;         // on threads, in time order
+  StepSet set_;
+};
+
+}  // namespace
+
+StepSet steps_by_pattern(const Index& index, std::string_view pattern, const EventTables& events) {
+  StepSet set = PatternSteps(index, StepPattern(pattern)).result(events);
+  if (set.steps.empty()) {
+    set.source = StepSource::kNone;
+    set.notes.push_back(fmt::format("no annotation matches --step-regex {}", pattern));
+  }
+  return set;
 }
 
 }  // namespace tracedb

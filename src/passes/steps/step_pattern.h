@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text/regular_expression.h"
+#include "passes/steps/step_set.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -29,5 +30,10 @@ class StepPattern {
   RegularExpression expression_;
   std::vector<StepField> fields_;  // by group
 };
+
+// Steps from a user's pattern over names of annotations, computed for each query. A kernel is in the outermost matching
+// annotation around its launch; if its thread has none there, in the annotation of another thread that covers it
+// (trace/process_marks.h); if no annotation on a thread has that name, in the one on its stream around its start.
+StepSet steps_by_pattern(const Index& index, std::string_view pattern, const EventTables& events);
 
 }  // namespace tracedb

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
-#include "passes/steps/pattern_steps.h"
-#include "trace/training.h"
+#include "passes/steps/step_pattern.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "passes/tables/pass_tables.h"
-#include "passes/time/collective_size.h"
-#include "passes/time/exposed_time.h"
+#include "passes/time/communication.h"
 
 namespace tracedb {
 namespace {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/name_order.h"

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
-#include "trace/training.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/saturating.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"

@@ -1,7 +1,7 @@
 // Kernel time by Python call path, and the sequences of kernels that repeat.
 #include <algorithm>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/stacks/call_tree.h"
 #include "passes/stacks/sequences.h"

@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
-#include "passes/steps/device_periods.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 

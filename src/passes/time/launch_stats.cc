@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/saturating.h"
 #include "base/unknown.h"
 
 namespace tracedb {

@@ -1,8 +1,12 @@
 // Text from a trace in an HTML document: nothing of it is a tag, a script, or obeyed by who reads it. Pure.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace tracedb {
 
@@ -14,5 +18,43 @@ std::string html_text(std::string_view text);
 
 // A JSON string in its quotes, of a readable name, that may stand in an element script.
 std::string data_string(std::string_view text);
+
+// Writes the data of a page: JSON that may stand in an element script. Commas and quotes are its own business; that
+// what is opened is closed is the caller's.
+class DataWriter {
+ public:
+  DataWriter& open(char bracket);   // { or [
+  DataWriter& close(char bracket);  // } or ]
+  DataWriter& key(std::string_view name);
+  DataWriter& text(std::string_view value);  // made inert and readable (safe_text.h)
+  DataWriter& number(std::int64_t value);
+  DataWriter& real(double value);  // null where it is no number
+  DataWriter& null();
+  DataWriter& json(std::string_view value);  // as it is
+
+  DataWriter& member(std::string_view name, std::string_view value) { return key(name).text(value); }
+  DataWriter& member(std::string_view name, std::int64_t value) { return key(name).number(value); }
+  DataWriter& list(std::string_view name, const std::vector<std::string>& texts);
+
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  void separate();
+  std::string out_;
+  bool first_ = true;  // of what was opened last
+};
+
+// Names that occur often, each once: an index stands for each. Beyond 80 KB of names, those that come later are
+// "[others]".
+class NameList {
+ public:
+  std::int64_t index_of(const std::string& name);
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::int64_t> index_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace tracedb

@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "passes/stacks/stack_times.h"
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
 namespace tracedb {

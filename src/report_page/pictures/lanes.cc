@@ -5,7 +5,7 @@
 #include <map>
 
 #include "compare/align/layer_templates.h"
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
 namespace tracedb {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
 namespace tracedb {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
 namespace tracedb {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "base/saturating.h"
-#include "report_page/html/data_writer.h"
+#include "base/unknown.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 #include "sql/scripts.h"
 

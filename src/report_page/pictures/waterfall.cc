@@ -6,7 +6,7 @@
 
 #include "compare/ledger.h"
 #include "present/reason_words.h"
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
 namespace tracedb {

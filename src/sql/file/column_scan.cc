@@ -17,7 +17,6 @@
 #include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/unknown.h"
-#include "sql/file/btree_page.h"
 #include "sql/file/byte_order.h"
 
 namespace tracedb {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/unknown.h"
-#include "sql/file/btree_page.h"
 #include "sql/file/byte_order.h"
 
 namespace tracedb {

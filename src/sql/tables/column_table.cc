@@ -1,14 +1,23 @@
 #include "sql/tables/column_table.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/failure.h"
 #include "base/unknown.h"
-#include "sql/tables/column_plan.h"
+#include "sql/tables/database_set.h"
+#include "sql/tables/row_batch.h"
+#include "sql/tables/sql_token.h"
 #include "sql/tables/table_module.h"
 
 namespace tracedb {
@@ -144,6 +153,338 @@ void add_column_table(Database& database, std::string_view name, std::span<const
   if (!view.empty()) know(table);
   // Declares the columns, which SqlGuard does not allow later.
   database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
+}
+
+namespace {
+
+// Decides on a plan, and says what it costs.
+class Planner {
+ public:
+  Planner(ColumnTableSource& source, sqlite3_index_info& info) : source_(source), info_(info) {}
+
+  void decide() {
+    const double rows = table_size();
+    matches_ = rows;
+    for (int i = 0; i < info_.nConstraint; ++i) add_term(i);
+    add_order();
+    plan_.used = info_.colUsed;
+    info_.estimatedRows = static_cast<sqlite3_int64>(std::max(matches_, 1.0));
+    // A row costs one; a table that must be looked through for each row of another, a little for each of its own.
+    info_.estimatedCost = one_value_ ? 20 + matches_ : 1000 + matches_ + rows / 50;
+    info_.idxNum = number_of_plan();
+    text_ += plan_.order.empty() ? "" : (text_.empty() ? "order" : ", order") + order_text_;
+    info_.idxStr = sqlite3_mprintf("%s", text_.c_str());
+    info_.needToFreeIdxStr = 1;
+  }
+
+ private:
+  // A damaged index is found when rows are read, with a better message.
+  double table_size() {
+    constexpr double kUsual = 1e6;
+    double size = kUsual;
+    if (catch_error([&] { size = static_cast<double>(source_.from.guess()); })) size = kUsual;
+    return std::max(size, 1.0);
+  }
+
+  void add_term(int number) {
+    const auto& constraint = info_.aConstraint[number];
+    const char* sign = sign_of(constraint.op);
+    if (constraint.usable == 0 || constraint.iColumn < 0 || sign == nullptr) return;
+    if (sqlite3_stricmp(sqlite3_vtab_collation(&info_, number), "BINARY") != 0) return;
+    const bool list = constraint.op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(&info_, number, 1) != 0;
+    plan_.terms.push_back({constraint.iColumn, constraint.op, list});
+    auto& usage = info_.aConstraintUsage[number];
+    usage.argvIndex = static_cast<int>(plan_.terms.size());
+    usage.omit = is_decided_here(number, list) ? 1 : 0;
+    const bool equal = constraint.op == SQLITE_INDEX_CONSTRAINT_EQ;
+    one_value_ = one_value_ || (equal && !list);
+    matches_ *= equal ? 0.02 : 0.25;
+    text_ += (text_.empty() ? "" : ", ") + source_.names[static_cast<std::size_t>(constraint.iColumn)] +
+             (list ? " IN" : sign);
+  }
+
+  static const char* sign_of(unsigned char op) {
+    switch (op) {
+      case SQLITE_INDEX_CONSTRAINT_EQ:
+        return "=";
+      case SQLITE_INDEX_CONSTRAINT_GT:
+        return ">";
+      case SQLITE_INDEX_CONSTRAINT_GE:
+        return ">=";
+      case SQLITE_INDEX_CONSTRAINT_LT:
+        return "<";
+      case SQLITE_INDEX_CONSTRAINT_LE:
+        return "<=";
+      case SQLITE_INDEX_CONSTRAINT_ISNULL:
+        return " IS NULL";
+      case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+        return " IS NOT NULL";
+      default:
+        return nullptr;
+    }
+  }
+
+  // Whether SQLite need not try the rows again: the value is one that is compared here as it would compare it.
+  bool is_decided_here(int number, bool list) {
+    const auto& constraint = info_.aConstraint[number];
+    const bool null_test =
+        constraint.op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint.op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+    if (null_test) return true;
+    sqlite3_value* value = nullptr;
+    if (list || sqlite3_vtab_rhs_value(&info_, number, &value) != SQLITE_OK || value == nullptr) return false;
+    const int type = sqlite3_value_type(value);
+    if (source_.types[static_cast<std::size_t>(constraint.iColumn)] == ColumnType::kText) return type == SQLITE_TEXT;
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+  }
+
+  // All or nothing. Rows come fully sorted, also where SQLite only groups: it may take groups for sorted ones.
+  void add_order() {
+    for (int i = 0; i < info_.nOrderBy; ++i) {
+      const auto& by = info_.aOrderBy[i];
+      if (by.iColumn < 0) return plan_.order.clear();
+      plan_.order.emplace_back(by.iColumn, by.desc != 0);
+      order_text_ += (i == 0 ? " " : ", ") + source_.names[static_cast<std::size_t>(by.iColumn)];
+      order_text_ += by.desc != 0 ? " DESC" : "";
+    }
+    info_.orderByConsumed = info_.nOrderBy > 0 ? 1 : 0;
+  }
+
+  int number_of_plan() {
+    const auto known = std::find(source_.plans.begin(), source_.plans.end(), plan_);
+    const auto number = static_cast<int>(known - source_.plans.begin());
+    if (known == source_.plans.end()) source_.plans.push_back(plan_);
+    return number;
+  }
+
+  ColumnTableSource& source_;
+  sqlite3_index_info& info_;
+  ColumnPlan plan_;
+  double matches_ = 0;
+  bool one_value_ = false;
+  std::string text_, order_text_;  // for EXPLAIN QUERY PLAN
+};
+
+// Keys from `first` on, before `end`.
+struct KeyRange {
+  std::uint64_t first, end;
+};
+
+// nullopt: bytes, which no column has.
+std::optional<ArrayValue> array_value(sqlite3_value* value) {
+  SqlValue any = to_sql_value(value);
+  if (std::holds_alternative<SqlBlob>(any)) return std::nullopt;
+  if (auto* const text = std::get_if<std::string>(&any)) return std::move(*text);
+  if (const auto* const real = std::get_if<double>(&any)) return *real;
+  if (const auto* const integer = std::get_if<std::int64_t>(&any)) return *integer;
+  return std::monostate();
+}
+
+// Finds the rows of a plan.
+class RowFinder {
+ public:
+  RowFinder(ColumnTableSource& source, RowList& list) : source_(source), list_(list) {}
+
+  void find(const ColumnPlan& plan, sqlite3_value** values) {
+    list_.first = 0;
+    list_.listed = false;
+    std::size_t end = source_.rows();
+    std::vector<std::pair<const ArrayColumn*, std::vector<KeyRange>>> tests;
+    int looked_up = -1;
+    for (std::size_t i = 0; i < plan.terms.size(); ++i) {
+      const ColumnTerm& term = plan.terms[i];
+      const ArrayColumn& column = source_.column(term.column);
+      std::vector<KeyRange> ranges = ranges_of(term, values[i]);
+      if (ranges.size() == 1 && ranges[0].first == 0 && ranges[0].end == column.end_key()) continue;
+      if (column.is_ascending() && ranges.size() <= 1) {
+        narrow(column, ranges.empty() ? KeyRange{0, 0} : ranges[0], end);
+        continue;
+      }
+      if (looked_up < 0 && ranges.size() == 1 && ranges[0].end - ranges[0].first == 1 && is_looked_up(term)) {
+        looked_up = term.column;
+        looked_up_key_ = ranges[0].first;
+        continue;
+      }
+      tests.emplace_back(&column, std::move(ranges));
+    }
+    if (looked_up >= 0) {
+      list_looked_up(looked_up, end);
+    } else if (!tests.empty()) {
+      list_tested(tests.front().first, tests.front().second, end);
+      tests.erase(tests.begin());
+    }
+    for (const auto& [column, ranges] : tests) keep(*column, ranges);
+    list_.count = list_.listed ? list_.rows.size() : end - std::min(list_.first, end);
+  }
+
+ private:
+  // No more than the rows that fulfil the term; what only SQLite can compare is no restriction.
+  std::vector<KeyRange> ranges_of(const ColumnTerm& term, sqlite3_value* value) {
+    const ArrayColumn& column = source_.column(term.column);
+    std::vector<KeyRange> ranges;
+    if (!term.is_list) {
+      add_range(term, value, ranges);
+      return ranges;
+    }
+    sqlite3_value* one = nullptr;
+    for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK && one != nullptr;
+         code = sqlite3_vtab_in_next(value, &one)) {
+      add_range(term, one, ranges);
+    }
+    std::sort(ranges.begin(), ranges.end(), [](const KeyRange& a, const KeyRange& b) { return a.first < b.first; });
+    const bool all = std::any_of(ranges.begin(), ranges.end(), [&](const KeyRange& range) {
+      return range.first == 0 && range.end == column.end_key();
+    });
+    return all ? std::vector<KeyRange>{{0, column.end_key()}} : ranges;
+  }
+
+  void add_range(const ColumnTerm& term, sqlite3_value* value, std::vector<KeyRange>& ranges) {
+    const ArrayColumn& column = source_.column(term.column);
+    const std::uint64_t end = column.end_key();
+    if (term.op == SQLITE_INDEX_CONSTRAINT_ISNULL) return ranges.push_back({0, 1});
+    if (term.op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return ranges.push_back({1, end});
+    const auto wanted = array_value(value);
+    if (wanted && wanted->index() == 0) return;  // no comparison with NULL is true
+    const bool text = source_.types[static_cast<std::size_t>(term.column)] == ColumnType::kText;
+    if (!wanted || text != (wanted->index() == 3)) return ranges.push_back({0, end});
+    const auto [lower, upper] = column.place_of(*wanted);
+    KeyRange range{1, end};
+    if (term.op == SQLITE_INDEX_CONSTRAINT_EQ) range = {lower, upper};
+    if (term.op == SQLITE_INDEX_CONSTRAINT_GT) range.first = upper;
+    if (term.op == SQLITE_INDEX_CONSTRAINT_GE) range.first = lower;
+    if (term.op == SQLITE_INDEX_CONSTRAINT_LT) range.end = lower;
+    if (term.op == SQLITE_INDEX_CONSTRAINT_LE) range.end = upper;
+    if (range.first < range.end) ranges.push_back(range);
+  }
+
+  void narrow(const ArrayColumn& column, const KeyRange& range, std::size_t& end) {
+    const auto first_of = [&](std::uint64_t key) {
+      std::size_t low = list_.first, high = std::max(end, list_.first);
+      while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (column.key(middle) < key) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      return low;
+    };
+    const std::size_t behind = first_of(range.end);
+    list_.first = first_of(range.first);
+    end = behind;
+  }
+
+  // The third look-up of a single value in a column is one of many: a join. From then on rows are ordered by it.
+  bool is_looked_up(const ColumnTerm& term) {
+    const auto column = static_cast<std::size_t>(term.column);
+    if (!source_.rows_by_key[column].empty()) return true;
+    if (++source_.lookups[column] < 3) return false;
+    LargeVector<std::uint32_t> rows(source_.rows());
+    std::iota(rows.begin(), rows.end(), 0U);
+    const std::array<KeyOrder, 1> by = {{{&source_.column(term.column)}}};
+    order_rows(rows, by);
+    source_.rows_by_key[column] = std::move(rows);
+    return true;
+  }
+
+  void list_looked_up(int number, std::size_t end) {
+    const ArrayColumn& column = source_.column(number);
+    const auto& rows = source_.rows_by_key[static_cast<std::size_t>(number)];
+    const auto before = [&](std::uint32_t row, std::uint64_t key) { return column.key(row) < key; };
+    const auto low = std::lower_bound(rows.begin(), rows.end(), looked_up_key_, before);
+    const auto high = std::lower_bound(low, rows.end(), looked_up_key_ + 1, before);
+    set_list(std::lower_bound(low, high, static_cast<std::uint32_t>(list_.first)),
+             std::lower_bound(low, high, static_cast<std::uint32_t>(end)));
+  }
+
+  template <class Iterator>
+  void set_list(Iterator from, Iterator to) {
+    list_.listed = true;
+    list_.rows.assign(from, std::max(from, to));
+  }
+
+  // Ranges are sorted.
+  static bool is_in(const std::vector<KeyRange>& ranges, std::uint64_t key) {
+    const auto behind =
+        std::upper_bound(ranges.begin(), ranges.end(), key,
+                         [](std::uint64_t wanted, const KeyRange& range) { return wanted < range.first; });
+    return behind != ranges.begin() && key < std::prev(behind)->end;
+  }
+
+  void list_tested(const ArrayColumn* column, const std::vector<KeyRange>& ranges, std::size_t end) {
+    list_.listed = true;
+    list_.rows.resize(end - std::min(list_.first, end));
+    std::size_t kept = 0;
+    for (std::size_t row = list_.first; row < end; ++row) {
+      list_.rows[kept] = static_cast<std::uint32_t>(row);
+      kept += is_in(ranges, column->key(row)) ? 1 : 0;
+    }
+    list_.rows.resize(kept);
+  }
+
+  void keep(const ArrayColumn& column, const std::vector<KeyRange>& ranges) {
+    std::erase_if(list_.rows, [&](std::uint32_t row) { return !is_in(ranges, column.key(row)); });
+  }
+
+  ColumnTableSource& source_;
+  RowList& list_;
+  std::uint64_t looked_up_key_ = 0;
+};
+
+// Puts the rows into the order of the plan.
+void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan) {
+  std::vector<KeyOrder> by;
+  for (const auto& [column, descending] : plan.order) by.push_back({&source.column(column), descending});
+  if (by.empty() || (by[0].column->is_ascending() && !by[0].descending && by.size() == 1)) return;
+  if (!list.listed) {
+    list.rows.resize(list.count);
+    std::iota(list.rows.begin(), list.rows.end(), static_cast<std::uint32_t>(list.first));
+    list.listed = true;
+  }
+  order_rows(list.rows, by);
+}
+
+}  // namespace
+
+ColumnTableSource* column_table(const Database& database, std::string_view view) {
+  return KnownSources<ColumnTableSource>::of_process().find(
+      database, [&](const ColumnTableSource& table) { return is_same_name(table.view, view); });
+}
+
+void know(ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().add(table); }
+
+void forget(const ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().remove(table); }
+
+const ArrayColumn& ColumnTableSource::column(int number) {
+  const auto place = static_cast<std::size_t>(number);
+  const bool is_spare = place + kSpareColumns >= names.size();
+  if (!columns[place] && is_spare) {
+    columns[place].emplace(ArrayColumn::of_numbers(LargeVector<std::int64_t>(rows(), kUnknownValue)));
+  } else if (!columns[place]) {
+    columns[place].emplace(from.make(place));
+    if (columns[place]->size() != rows()) throw std::logic_error("a column of another length: " + names[place]);
+  }
+  return *columns[place];
+}
+
+int ColumnTableSource::number_of(std::string_view column) const {
+  const auto end = names.end() - kSpareColumns;
+  const auto found = std::find_if(names.begin(), end, [&](const auto& one) { return is_same_name(one, column); });
+  return found == end ? -1 : static_cast<int>(found - names.begin());
+}
+
+std::string spare_name(std::size_t number) { return fmt::format("group {}", number + 1); }
+
+std::size_t ColumnTableSource::rows() {
+  if (!size) size = from.rows();
+  return *size;
+}
+
+void decide_plan(ColumnTableSource& source, sqlite3_index_info& info) { Planner(source, info).decide(); }
+
+void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list) {
+  RowFinder(source, list).find(plan, values);
+  order_list(source, list, plan);
 }
 
 }  // namespace tracedb

@@ -6,9 +6,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sql/database.h"
 #include "sql/tables/array_column.h"
@@ -28,5 +34,77 @@ struct ColumnSource {
 // with its columns under their names and perhaps more; "": none (group_columns.h).
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource source, std::string_view view = {});
+
+}  // namespace tracedb
+
+// How column_table.h answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
+// src/sql only.
+struct sqlite3_index_info;
+struct sqlite3_value;
+
+namespace tracedb {
+
+// A comparison of a column with a value that is known when rows are asked for.
+struct ColumnTerm {
+  int column;
+  unsigned char op;
+  bool is_list;  // column IN (...)
+  bool operator==(const ColumnTerm&) const = default;
+};
+
+// SQLite says of this many columns whether they are used.
+inline constexpr std::size_t kUsedColumns = 63;
+
+// Hidden columns behind those declared, for group_columns.h.
+inline constexpr std::size_t kSpareColumns = 4;
+std::string spare_name(std::size_t number);
+
+// How rows are found and in which order they come: what xBestIndex decides and xFilter does.
+struct ColumnPlan {
+  std::vector<ColumnTerm> terms;
+  std::vector<std::pair<int, bool>> order;  // columns; descending
+  std::uint64_t used = 0;                   // columns, as SQLite has them: the last bit is of all from 63 on
+  bool operator==(const ColumnPlan&) const = default;
+};
+
+// One table of one connection.
+struct ColumnTableSource {
+  Database& database;
+  std::string name, view;
+  std::string declaration;
+  std::vector<std::string> names;  // those of spare columns say what is in them
+  std::vector<ColumnType> types;
+  ColumnSource from;
+  std::vector<std::optional<ArrayColumn>> columns;
+  std::vector<LargeVector<std::uint32_t>> rows_by_key;  // of columns in which single values were looked up
+  std::vector<unsigned> lookups;                        // of single values, by column
+  std::deque<ColumnPlan> plans;                         // they stay where they are
+  std::optional<std::size_t> size;
+
+  std::size_t rows();
+  const ArrayColumn& column(int number);
+  [[nodiscard]] int number_of(std::string_view column) const;  // of those declared; -1: there is none
+};
+
+// The table of a database that a view stands for, by its name in letters of any case; null: there is none. Tables are
+// known from `know` to `forget`; several threads may ask, each for a database of its own.
+ColumnTableSource* column_table(const Database& database, std::string_view view);
+void know(ColumnTableSource& table);
+void forget(const ColumnTableSource& table);
+
+// Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
+void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);
+
+// Rows of the table: from `first` on, or those listed.
+struct RowList {
+  std::size_t first = 0, count = 0;
+  bool listed = false;
+  LargeVector<std::uint32_t> rows;
+
+  [[nodiscard]] std::size_t operator[](std::size_t at) const { return listed ? rows[at] : first + at; }
+};
+
+// Those that may fulfil the terms of a plan, given their values, in the order of the plan.
+void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list);
 
 }  // namespace tracedb

@@ -12,7 +12,7 @@
 #include "base/failure.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "sql/tables/column_plan.h"
+#include "sql/tables/column_table.h"
 #include "sql/tables/number_expression.h"
 #include "sql/tables/sql_token.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "sql/tables/set_query.h"
+#include "sql/tables/set_scan.h"
 
 namespace tracedb {
 

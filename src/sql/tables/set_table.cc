@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sql/tables/set_groups.h"
-#include "sql/tables/set_query.h"
 #include "sql/tables/set_scan.h"
 #include "sql/tables/table_module.h"
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/saturating.h"
+#include "base/unknown.h"
 #include "sql/tables/table_module.h"
 
 namespace tracedb {

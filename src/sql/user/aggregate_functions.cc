@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "base/saturating.h"
 #include "base/statistics.h"
+#include "base/unknown.h"
 #include "sql/user/interval_times.h"
 
 namespace tracedb {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/failure.h"
-#include "base/saturating.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "base/text/regular_expression.h"
+#include "base/unknown.h"
 #include "sql/user/aggregate_functions.h"
 #include "sql/user/interval_times.h"
 

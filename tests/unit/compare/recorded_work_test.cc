@@ -1,6 +1,6 @@
-#include "compare/trace/recorded_work.h"
-
 #include <doctest/doctest.h>
+
+#include "compare/trace/recording.h"
 
 namespace tracedb {
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
+#include "base/text/characters.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -39,6 +42,19 @@ TEST_CASE("a name that is too long for a sidecar: the cache, under a part of the
   CHECK(cached.filename().native().size() == 239);  // a whole character less than 240
   (void)cache.write(cached.filename().string(), "");
   CHECK(index_candidates(long_one, cache.path()) == std::vector<std::filesystem::path>{cached});
+}
+
+TEST_CASE("source paths are recorded as UTF-8 and read back, whatever their bytes") {
+  for (const std::string name : {"/a/b.json", "-", "not-utf8-\xff\xfe.json", "line\nfeed", "\x7f", "\\", "\\x", "\\x4",
+                                 "\\x41", "\\\\x41\\x0A", "\\x5cx41", "\xe6\x97\xa5\xe6", "", "50%20"}) {
+    const std::string text = source_path_text(name);
+    CHECK(valid_utf8(text).replaced == 0);
+    CHECK(text.find('\n') == std::string::npos);
+    CHECK(source_path(text) == name);
+  }
+  CHECK(source_path_text("/\xe6\x97\xa5/a b.json") == "/\xe6\x97\xa5/a b.json");
+  CHECK(source_path_text("a\xff.json") == "a\\xff.json");
+  CHECK(source_path_text("a\\x41") == "a\\x5cx41");
 }
 
 }  // namespace tracedb

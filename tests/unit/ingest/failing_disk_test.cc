@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "index/index.h"
-#include "index/refresh.h"
+#include "index/validity.h"
 #include "support/failing_vfs.h"
 #include "support/ingested.h"
 #include "support/places.h"

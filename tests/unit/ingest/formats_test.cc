@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "ingest/output_guard.h"
-#include "ingest/read/peeked_source.h"
+#include "ingest/read/format_signs.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {

@@ -2,10 +2,9 @@
 
 #include <limits>
 
-#include "ingest/link/device_owners.h"
+#include "ingest/link/cpu_links.h"
+#include "ingest/link/device_links.h"
 #include "ingest/link/external_id_table.h"
-#include "ingest/link/operator_table.h"
-#include "ingest/link/stack_trie.h"
 
 namespace tracedb {
 

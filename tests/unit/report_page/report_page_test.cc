@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"
 
 namespace tracedb {

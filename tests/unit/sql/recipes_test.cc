@@ -1,8 +1,7 @@
-#include "sql/user/recipes.h"
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "sql/user/schema_text.h"
 
 namespace tracedb {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "trace/training.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/text/amounts.h"
 #include "base/text/closest_name.h"
-#include "base/text/counted.h"
 #include "export/folded_stacks.h"
 #include "export/parquet/kernel_file.h"
 #include "export/window_export.h"
@@ -20,7 +20,7 @@
 #include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
-#include "trace_query/output_file.h"
+#include "trace_query/output.h"
 #include "trace_query/run.h"
 
 namespace tracedb {

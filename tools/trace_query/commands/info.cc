@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "index/without_device.h"
 #include "passes/layers/layer_set.h"
-#include "passes/layers/model_facts.h"
 #include "passes/layers/model_names.h"
 #include "passes/select/device_columns.h"
 #include "passes/tables/name_order.h"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "report_page/trace_page.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_page.h"

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/text/amounts.h"
 #include "base/text/closest_name.h"
-#include "base/text/counted.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_check.h"
 #include "trace_query/command.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "trace/python_frame.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"

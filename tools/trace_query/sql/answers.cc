@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "sql/user/user_sql.h"
 
 namespace tracedb {

@@ -17,7 +17,7 @@
 #include "base/text/decimal.h"
 #include "index/index.h"
 #include "index/locate.h"
-#include "index/source_path.h"
+#include "passes/sql/event_rows.h"
 #include "report/escape.h"
 #include "trace_query/inputs.h"
 #include "trace_query/limits.h"
@@ -315,6 +315,20 @@ const std::vector<LabelColumn>& IndexSet::Schema::label_columns() const {
 std::shared_ptr<Database> IndexSet::Schema::open(std::size_t) {
   if (!index) throw Error(*failure);
   return {index, &index->database()};
+}
+
+SqlIndex::SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options, Sorting sorting)
+    : trace_(std::move(trace)), workload_(requested.of(trace_.index)), functions_(workload_) {
+  register_kernel_functions(database(), &functions_);
+  add_pass_tables(workload_, options);
+  add_event_rows(database(), "", [this]() -> Workload& { return workload_; });
+  sorting == Sorting::kInMemory ? make_kernel_views(database()) : add_kernel_views(database());
+}
+
+std::vector<std::string> SqlIndex::take_notes() {
+  std::vector<std::string> notes = std::exchange(trace_.notes, {});
+  for (std::string& note : workload_.take_notes()) notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace tracedb

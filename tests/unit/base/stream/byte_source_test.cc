@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text/characters.h"
 #include "support/compressed_text.h"
 #include "support/temp_directory.h"
 
@@ -133,6 +136,149 @@ TEST_CASE("file names of any bytes") {
   for (const char* name : {"\xff\xfe name", "a\nb", "'\"$(x)", " ", "-"}) {
     CHECK(read_all(*open_byte_source(directory.write(name, "[1]"))) == "[1]");
   }
+}
+
+namespace {
+
+enum class Order { kLittle, kBig };
+
+std::string units(const std::vector<std::uint32_t>& values, Order order) {
+  std::string out;
+  for (const std::uint32_t value : values) {
+    const char low = static_cast<char>(value & 0xFFU);
+    const char high = static_cast<char>(value >> 8U);
+    out += order == Order::kLittle ? low : high;
+    out += order == Order::kLittle ? high : low;
+  }
+  return out;
+}
+
+void append_units(std::vector<std::uint32_t>& out, std::uint32_t code_point) {
+  if (code_point < 0x10000) {
+    out.push_back(code_point);
+  } else {
+    out.push_back(0xD800 + ((code_point - 0x10000) >> 10U));
+    out.push_back(0xDC00 + ((code_point - 0x10000) & 0x3FFU));
+  }
+}
+
+std::string utf16(std::string_view ascii, Order order) {
+  std::vector<std::uint32_t> values;
+  for (const char c : ascii) values.push_back(static_cast<unsigned char>(c));
+  return units(values, order);
+}
+
+struct Decoded {
+  std::string text;
+  TextEncoding encoding;
+  Replacements replacements;
+};
+
+Decoded read_all(std::string_view bytes, std::size_t piece = 4096) {
+  const auto source = memory_byte_source(bytes);
+  Decoded read;
+  std::string buffer(piece, '\0');
+  while (const std::size_t got = source->read(buffer.data(), piece)) read.text.append(buffer, 0, got);
+  source->drain();
+  CHECK(source->hash() == hash_bytes(bytes));
+  CHECK(source->consumed() == bytes.size());
+  read.encoding = source->encoding();
+  read.replacements = source->replacements();
+  return read;
+}
+
+constexpr std::string_view kMark = "\xEF\xBB\xBF";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+}  // namespace
+
+TEST_CASE("every character becomes its UTF-8 form, whatever stands before it") {
+  std::vector<std::uint32_t> values = {0xFEFF};
+  std::string expected(kMark);
+  for (std::uint32_t code_point = 1; code_point <= 0x10FFFF; ++code_point) {
+    if (code_point >= 0xD800 && code_point < 0xE000) continue;
+    append_units(values, code_point);
+    append_utf8(expected, code_point);
+    if (code_point % 5 != 0) continue;  // so that every character meets every place in a group of four units
+    values.push_back('x');
+    expected += 'x';
+  }
+  for (const Order order : {Order::kLittle, Order::kBig}) {
+    const Decoded read = read_all(units(values, order));
+    CHECK(read.text == expected);
+    CHECK(read.replacements.count == 0);
+    CHECK(read.encoding ==
+          (order == Order::kLittle ? TextEncoding::kUtf16LittleEndian : TextEncoding::kUtf16BigEndian));
+  }
+}
+
+TEST_CASE("without a mark: the zeros beside the first characters tell") {
+  for (const std::string_view text : {"[]", "{}", "{\"a\":1}", "\n[1]", " {\"traceEvents\":[]}"}) {
+    for (const Order order : {Order::kLittle, Order::kBig}) {
+      const Decoded read = read_all(utf16(text, order));
+      CHECK(read.text == text);
+      CHECK(read.encoding != TextEncoding::kUtf8);
+    }
+    CHECK(read_all(text).text == text);
+    CHECK(read_all(text).encoding == TextEncoding::kUtf8);
+  }
+  using namespace std::string_view_literals;
+  for (const std::string_view bytes : {"a\0b\0"sv, "[\0\0\0"sv, "\0\0\0["sv, "[\0"sv, "{\"\0\0"sv, "\0[a\0"sv, ""sv}) {
+    CHECK(read_all(bytes).encoding == TextEncoding::kUtf8);
+    CHECK(read_all(bytes).text == bytes);
+  }
+}
+
+TEST_CASE("any size of read, any size of file, compressed or not") {
+  std::vector<std::uint32_t> values = {0xFEFF};
+  std::string expected(kMark);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint32_t code_point = i % 7 == 3 ? 0x1F600 + i : i % 5 == 2 ? 0x4E00 + i : 'a' + i % 26;
+    append_units(values, code_point);
+    append_utf8(expected, code_point);
+  }
+  const std::string bytes = units(values, Order::kLittle);
+  for (std::size_t piece = 1; piece < 20; ++piece) CHECK(read_all(bytes, piece).text == expected);
+  CHECK(read_all(gzip_text(bytes)).text == expected);
+  CHECK(read_all(zstd_text(bytes)).encoding == TextEncoding::kUtf16LittleEndian);
+  // Characters of two units across the pieces the file is read in.
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    std::vector<std::uint32_t> many(32764 + shift, 'x');
+    std::string text(many.size(), 'x');
+    many.insert(many.begin(), 0xFEFF);
+    for (int i = 0; i < 20000; ++i) {
+      append_units(many, 0x10437);
+      append_utf8(text, 0x10437);
+    }
+    CHECK(read_all(units(many, Order::kBig)).text == std::string(kMark) + text);
+  }
+}
+
+TEST_CASE("surrogates without a partner are replaced and counted") {
+  const std::string r(kReplacement);
+  const auto converted = [](const std::vector<std::uint32_t>& values) {
+    for (const Order order : {Order::kLittle, Order::kBig}) {
+      std::vector<std::uint32_t> all = {'[', ' '};
+      all.insert(all.end(), values.begin(), values.end());
+      const Decoded read = read_all(units(all, order), 3);
+      if (order == Order::kBig) return std::pair(read.text.substr(2), read.replacements);
+    }
+    return std::pair(std::string(), Replacements{});
+  };
+  for (std::uint32_t half = 0xD800; half < 0xE000; ++half) {
+    const auto [alone, one] = converted({half});
+    CHECK(alone == r);
+    CHECK(one.count == 1);
+    CHECK(one.first == 2);
+    CHECK(converted({'a', half, 'b'}).first == "a" + r + "b");
+  }
+  CHECK(converted({0xDC00, 0xD800}).first == r + r);
+  CHECK(converted({0xD800, 0xD800, 0xDC00}).first == r + "\xF0\x90\x80\x80");
+  CHECK(converted({0xD800, 0xD800, 0xDC00}).second.count == 1);
+  const Decoded cut = read_all(utf16("[1]", Order::kLittle) + "x");
+  CHECK(cut.text == "[1]" + r);
+  CHECK(cut.replacements.count == 1);
+  CHECK(cut.replacements.first == 3);
 }
 
 }  // namespace tracedb

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/unknown.h"
-#include "compare/wafer/read_trace.h"
+#include "compare/wafer/trace.h"
 #include "support/ingested.h"
 #include "support/small_index.h"
 #include "support/wafer_trace.h"

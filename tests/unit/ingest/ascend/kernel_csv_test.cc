@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ingest/ascend/hcom_name.h"
+#include "ingest/ascend/task_kind.h"
 #include "support/ingested.h"
 
 namespace tracedb {

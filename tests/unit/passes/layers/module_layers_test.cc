@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "passes/layers/numbered_layers.h"
+#include "passes/layers/layer_sources.h"
 #include "support/kernel_letters.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"

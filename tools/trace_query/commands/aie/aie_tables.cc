@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 
 namespace tracedb {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "aie/iterations.h"
-#include "aie/system.h"
 #include "report/sql_report.h"
 
 namespace tracedb {

@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "base/text/counted.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"

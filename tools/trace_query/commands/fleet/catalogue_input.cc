@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "report/escape.h"

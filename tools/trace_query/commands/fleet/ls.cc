@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 #include "trace_query/options.h"

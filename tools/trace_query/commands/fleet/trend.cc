@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "base/text/decimal.h"
 #include "report/escape.h"
-#include "report/sentence_table.h"
+#include "report/sql_report.h"
 #include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_request.h"

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "base/statistics.h"
-#include "base/text/counted.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "present/cells.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 

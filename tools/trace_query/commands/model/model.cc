@@ -14,7 +14,7 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
-#include "base/text/counted.h"
+#include "base/text/amounts.h"
 #include "base/text/decimal.h"
 #include "present/model_tables.h"
 #include "report/cell_text.h"
@@ -24,7 +24,6 @@
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/output_file.h"
 
 namespace tracedb {
 namespace {

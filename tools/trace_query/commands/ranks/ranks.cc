@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/text/amounts.h"
 #include "base/text/closest_name.h"
-#include "base/text/counted.h"
 #include "present/page_text.h"
 #include "ranks/host_cause.h"
 #include "report/escape.h"
-#include "report/sentence_table.h"
+#include "report/sql_report.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/ranks/ranks_compare.h"
 #include "trace_query/commands/ranks/ranks_page.h"

@@ -8,8 +8,7 @@
 #include <map>
 #include <set>
 
-#include "base/text/counted.h"
-#include "base/text/duration_text.h"
+#include "base/text/amounts.h"
 #include "present/cells.h"
 #include "trace_query/commands/ranks/ranks_words.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "report_page/html/data_writer.h"
+#include "report_page/html/safe_text.h"
 #include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {

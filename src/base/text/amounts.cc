@@ -1,0 +1,68 @@
+#include "base/text/amounts.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+thread_local bool counts_cycles = false;
+
+std::string cycles_text(double n) { return with_separators(fmt::format("{:.0f}", std::round(n) + 0.0)) + " cycles"; }
+
+}  // namespace
+
+CycleWords::CycleWords(bool cycles) : before_(counts_cycles) { counts_cycles = counts_cycles || cycles; }
+CycleWords::~CycleWords() { counts_cycles = before_; }
+bool CycleWords::active() { return counts_cycles; }
+
+std::string duration_text(double ns) {
+  if (counts_cycles) return cycles_text(ns);
+  const double size = std::fabs(ns);
+  if (size >= 1e9) return fmt::format("{:.3f} s", ns / 1e9);
+  if (size >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
+  if (size >= 1e3) return fmt::format("{:.3f} us", ns / 1e3);
+  return fmt::format("{:.0f} ns", ns);
+}
+
+std::string short_duration_text(double ns) {
+  if (counts_cycles) return cycles_text(ns);
+  const double size = std::fabs(ns);
+  if (size >= 999.5e6) return fmt::format("{:.3g} s", ns / 1e9);
+  if (size >= 999.5e3) return fmt::format("{:.3g} ms", ns / 1e6);
+  if (size >= 999.5) return fmt::format("{:.3g} us", ns / 1e3);
+  return fmt::format("{:.3g} ns", ns);
+}
+
+std::string brief_time(double ns) {
+  if (counts_cycles) return cycles_text(ns);
+  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits = {
+      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+  const double size = std::abs(ns);
+  for (const auto& [factor, unit] : kUnits) {
+    const double value = size / factor;
+    if (value < 0.9995 && factor > 1) continue;
+    const int decimals = factor == 1 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{}{:.{}f} {}", ns < 0 && value > 0 ? "-" : "", value, decimals, unit);
+  }
+  return "0 ns";
+}
+
+std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + brief_time(ns); }
+
+std::string moment_text(std::int64_t ns_since_epoch) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::time_t kYear1980 = 315'532'800;
+  const std::time_t seconds = ns_since_epoch / kSecond;
+  std::tm date{};
+  if (seconds < kYear1980 || gmtime_r(&seconds, &date) == nullptr) return fmt::format("{} ns", ns_since_epoch);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", date.tm_year + 1900, date.tm_mon + 1,
+                     date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, ns_since_epoch % kSecond);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,176 @@
+#include "compare/wafer/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text/characters.h"
+#include "base/text/decimal.h"
+#include "base/unknown.h"
+#include "compare/wafer/layers.h"
+#include "passes/classify/classifier.h"
+#include "passes/columns/event_columns.h"
+
+namespace tracedb::wafer {
+namespace {
+
+std::string vendor_of(Platform platform) { return platform == Platform::kAmd ? "amd" : "nvidia"; }
+
+Platform taken_for(Side side) { return side == Side::kFirst ? Platform::kAmd : Platform::kNvidia; }
+
+// Names in the order of the index, which is that of their first appearance in the file.
+struct ReadNames {
+  std::vector<KernelName> names;
+  std::unordered_map<std::uint32_t, std::uint32_t> position;  // by kernel_name.id
+};
+
+ReadNames read_names(const Index& index) {
+  ReadNames out;
+  Statement rows(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");
+  while (rows.step()) {
+    out.position.emplace(rows.id(0), static_cast<std::uint32_t>(out.names.size()));
+    KernelName name;
+    name.text = rows.text(1);
+    name.lower = ascii_lower(name.text);
+    out.names.push_back(std::move(name));
+  }
+  return out;
+}
+
+void classify(std::vector<KernelName>& names, Platform own, Platform taken) {
+  const RuleSet rules = load_rules("wafer");
+  Classifier classifier(rules, vendor_of(own));
+  for (KernelName& name : names) {
+    const Classification result = classifier.classify(name.text);
+    name.op = classifier.class_name(result.class_id);
+    name.pattern = classifier.label(name.text, result.rule_id);
+    name.side_op = name.op;
+  }
+  if (own == taken) return;
+  Classifier as_side(rules, vendor_of(taken));
+  for (KernelName& name : names) name.side_op = as_side.class_name(as_side.classify(name.text).class_id);
+}
+
+// An id without a name, of a damaged index, gets the empty one.
+std::uint32_t position_of(std::uint32_t id, ReadNames& names) {
+  const auto [found, is_new] = names.position.try_emplace(id, static_cast<std::uint32_t>(names.names.size()));
+  if (is_new) names.names.emplace_back();
+  return found->second;
+}
+
+std::vector<Kernel> read_kernels(const EventColumns& columns, ReadNames& names) {
+  const auto ts = columns.int64s("ts");
+  const auto dur = columns.int64s("dur");
+  const auto correlation = columns.int64s("correlation");
+  const auto name = columns.ids("name_id");
+  std::vector<Kernel> kernels(columns.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i] = {ts[i], std::max<std::int64_t>(dur[i], 0), correlation[i], position_of(name[i], names)};
+  }
+  return kernels;
+}
+
+std::vector<Pass> read_passes(const Index& index) {
+  std::vector<Pass> out;
+  Statement rows(index.database(),
+                 "SELECT annotation.ts, annotation.dur, string.value FROM annotation JOIN string ON "
+                 "string.id = annotation.name_id WHERE annotation.kind = 'user' AND annotation.dur IS NOT NULL AND "
+                 "substr(string.value, 1, length(?1)) = ?1 ORDER BY annotation.ts, annotation.id");
+  rows.bind(1, kPassPrefix);
+  while (rows.step()) {
+    const std::int64_t begin = rows.int64(0);
+    out.push_back({begin, saturating_add(begin, rows.int64(1)), phase_of(rows.text(2))});
+  }
+  return out;
+}
+
+// The operator with the external id of the first kernel of each name; of several operators the last.
+void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace) {
+  const auto external = kernels.int64s("external_id");
+  std::vector<bool> seen(trace.names.size());
+  std::unordered_multimap<std::int64_t, std::uint32_t> wanted;  // external id: name
+  for (std::size_t i = 0; i < trace.kernels.size(); ++i) {
+    const std::uint32_t name = trace.kernels[i].name;
+    if (!seen[name] && external[i] != kUnknownValue) wanted.emplace(external[i], name);
+    seen[name] = true;
+  }
+  if (wanted.empty()) return;
+  const EventColumns operators(index, "cpu_op", {"external_id", "name_id"});
+  std::vector<std::uint32_t> found(trace.names.size(), 0);  // string.id
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const auto [begin, end] = wanted.equal_range(operators.int64s("external_id")[i]);
+    for (auto match = begin; match != end; ++match) found[match->second] = operators.ids("name_id")[i];
+  }
+  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  for (std::size_t name = 0; name < found.size(); ++name) {
+    text.bind(1, static_cast<std::int64_t>(found[name]));
+    if (text.step()) trace.names[name].cpu_op = text.text(0);
+    text.reset();
+  }
+}
+
+constexpr double kGigabyte = 1024.0 * 1024 * 1024;
+constexpr double kKilobyte = 1024;
+
+// Texts of JSON that are no version.
+constexpr std::array<std::string_view, 7> kFalse = {"null", "false", "0", "0.0", "\"\"", "[]", "{}"};
+
+// A member of the first listed device; nothing where there is none.
+std::optional<std::string> listed(const Index& index, const char* member) {
+  Statement statement(index.database(),
+                      "SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$[0].' || ?) END "
+                      "FROM meta WHERE key = 'trace.deviceProperties'");
+  statement.bind(1, std::string_view(member));
+  if (!statement.step() || statement.is_null(0)) return std::nullopt;
+  return std::string(statement.text(0));
+}
+
+std::int64_t listed_number(const Index& index, const char* member, std::int64_t otherwise) {
+  return parse_integral(listed(index, member).value_or("")).value_or(otherwise);
+}
+
+}  // namespace
+
+Trace read_trace(const Index& index, Side side) {
+  Trace trace;
+  trace.platform = platform_of(index);
+  trace.device = read_device(index);
+  ReadNames names = read_names(index);
+  const EventColumns columns(index, "kernel", {"ts", "dur", "correlation", "name_id", "external_id"});
+  trace.kernels = read_kernels(columns, names);
+  trace.names = std::move(names.names);
+  classify(trace.names, trace.platform, taken_for(side));
+  read_cpu_ops(index, columns, trace);
+  trace.passes = read_passes(index);
+  assign_phases(trace);
+  trace.has_python = index.database()
+                         .query_int64("SELECT 1 FROM event_count WHERE category = 'python_function' AND read > 0")
+                         .has_value();
+  return trace;
+}
+
+Platform platform_of(const Index& index) {
+  const std::string version = index.meta("trace.roctracer_version").value_or("null");
+  const bool has_version = std::find(kFalse.begin(), kFalse.end(), version) == kFalse.end();
+  return has_version || listed_number(index, "warpSize", 0) == 64 ? Platform::kAmd : Platform::kNvidia;
+}
+
+Device read_device(const Index& index) {
+  const char* unnamed = platform_of(index) == Platform::kAmd ? "MI300X" : "Unknown GPU";
+  Device device;
+  device.name = listed(index, "name").value_or(unnamed);
+  device.compute_capability =
+      listed(index, "computeMajor").value_or("0") + '.' + listed(index, "computeMinor").value_or("0");
+  device.total_memory_gb = static_cast<double>(listed_number(index, "totalGlobalMem", 0)) / kGigabyte;
+  device.sm_count = listed_number(index, "numSms", 0);
+  device.warp_size = listed_number(index, "warpSize", device.warp_size);
+  device.max_threads_per_block = listed_number(index, "maxThreadsPerBlock", 0);
+  device.shared_mem_per_block_kb = static_cast<double>(listed_number(index, "sharedMemPerBlock", 0)) / kKilobyte;
+  return device;
+}
+
+}  // namespace tracedb::wafer
