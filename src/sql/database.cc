@@ -160,6 +160,7 @@ Database::Database(Database&& other) noexcept
       interrupt_(other.interrupt_),
       failure_text_(other.failure_text_),
       watchdog_(std::exchange(other.watchdog_, nullptr)),
+      sources_(std::move(other.sources_)),
       mode_(other.mode_) {}
 
 void Database::end_by(Watchdog& watchdog) {

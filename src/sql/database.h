@@ -13,7 +13,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files/file_descriptor.h"
@@ -130,6 +132,24 @@ class Database {
     return failure_text_ != nullptr ? failure_text_(failure.what()) : failure.what();
   }
 
+  // What the virtual tables of this connection read from, by its type: SQLite keeps the tables and gives nobody but
+  // itself a way to them. Not owned: forgotten before it ends.
+  template <class Source>
+  void know(Source& source) {
+    sources_.emplace_back(typeid(Source), &source);
+  }
+  void forget(const void* source) {
+    std::erase_if(sources_, [&](const auto& known) { return known.second == source; });
+  }
+  template <class Source>
+  [[nodiscard]] std::vector<Source*> sources() const {
+    std::vector<Source*> out;
+    for (const auto& [type, source] : sources_) {
+      if (type == typeid(Source)) out.push_back(static_cast<Source*>(source));
+    }
+    return out;
+  }
+
   [[noreturn]] void fail(int sqlite_code, std::string_view doing);  // throws the Error for `sqlite_code`
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_; }
@@ -153,6 +173,7 @@ class Database {
   std::optional<Error> kept_failure_;
   std::string (*failure_text_)(std::string_view) = nullptr;
   Watchdog* watchdog_ = nullptr;
+  std::vector<std::pair<std::type_index, void*>> sources_;
   Mode mode_;
 };
 

@@ -150,7 +150,7 @@ void add_column_table(Database& database, std::string_view name, std::span<const
   source->lookups.resize(source->names.size());
   ColumnTableSource& table = *source;
   add_module(database, table.name, kColumnModule, std::move(source));
-  if (!view.empty()) know(table);
+  if (!view.empty()) database.know(table);
   // Declares the columns, which SqlGuard does not allow later.
   database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
 }
@@ -447,13 +447,11 @@ void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan
 }  // namespace
 
 ColumnTableSource* column_table(const Database& database, std::string_view view) {
-  return KnownSources<ColumnTableSource>::of_process().find(
-      database, [&](const ColumnTableSource& table) { return is_same_name(table.view, view); });
+  for (ColumnTableSource* const table : database.sources<ColumnTableSource>()) {
+    if (is_same_name(table->view, view)) return table;
+  }
+  return nullptr;
 }
-
-void know(ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().add(table); }
-
-void forget(const ColumnTableSource& table) { KnownSources<ColumnTableSource>::of_process().remove(table); }
 
 const ArrayColumn& ColumnTableSource::column(int number) {
   const auto place = static_cast<std::size_t>(number);

@@ -37,7 +37,7 @@ void add_column_table(Database& database, std::string_view name, std::span<const
 
 }  // namespace tracedb
 
-// How column_table.h answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
+// How a column table answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
 // src/sql only.
 struct sqlite3_index_info;
 struct sqlite3_value;
@@ -86,11 +86,9 @@ struct ColumnTableSource {
   [[nodiscard]] int number_of(std::string_view column) const;  // of those declared; -1: there is none
 };
 
-// The table of a database that a view stands for, by its name in letters of any case; null: there is none. Tables are
-// known from `know` to `forget`; several threads may ask, each for a database of its own.
+// The table of a database that a view stands for, by its name in letters of any case; null: there is none.
 ColumnTableSource* column_table(const Database& database, std::string_view view);
-void know(ColumnTableSource& table);
-void forget(const ColumnTableSource& table);
+inline void forget(const ColumnTableSource& table) { table.database.forget(&table); }
 
 // Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
 void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);

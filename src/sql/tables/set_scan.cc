@@ -412,22 +412,16 @@ MemberQuery make_query(const SetSource& source, const SetTable& table, const cha
 }
 
 SetSource* groups_of(const Database& database, std::string_view table) {
-  return KnownSources<SetSource>::of_process().find(database, [&](const SetSource& source) {
-    return source.of_groups && is_same_name(source.tables.begin()->first, groups_name(table));
-  });
+  for (SetSource* const source : database.sources<SetSource>()) {
+    if (source->of_groups && is_same_name(source->tables.begin()->first, groups_name(table))) return source;
+  }
+  return nullptr;
 }
 
 void pass_conditions(const Database& database, bool passes) {
-  KnownSources<SetSource>::of_process().for_each(database,
-                                                 [&](SetSource& source) { source.passes_conditions = passes; });
+  for (SetSource* const source : database.sources<SetSource>()) source->passes_conditions = passes;
 }
 
-bool has_sets(const Database& database) {
-  return KnownSources<SetSource>::of_process().find(database, [](const SetSource&) { return true; }) != nullptr;
-}
-
-void know(SetSource& source) { KnownSources<SetSource>::of_process().add(source); }
-
-void forget(const SetSource& source) { KnownSources<SetSource>::of_process().remove(source); }
+bool has_sets(const Database& database) { return !database.sources<SetSource>().empty(); }
 
 }  // namespace tracedb

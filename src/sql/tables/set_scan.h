@@ -126,8 +126,7 @@ struct SetSource {
 
 // The tables of groups of a connection, by "all_kernels"; null: it has no such table.
 SetSource* groups_of(const Database& database, std::string_view table);
-void know(SetSource& source);
-void forget(const SetSource& source);
+inline void forget(const SetSource& source) { source.database.forget(&source); }
 
 // Whether the tables of sets of a connection pass conditions on. SQLite answers `a OR b` by two scans and leaves out
 // rows of the second whose row id it has seen; a row has no id that is the same in scans with different conditions.

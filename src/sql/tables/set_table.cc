@@ -187,7 +187,7 @@ void add_table_of_all(Database& database, DatabaseSet& set, const SetTable& tabl
     auto source = std::make_unique<SetSource>(SetSource{database, set, {}, of_groups});
     const std::string module = of_groups ? groups_name(name) : name;
     source->tables.emplace(module, table);
-    know(*source);
+    database.know(*source);
     add_module(database, module, kTableOfAll, std::move(source));
     const std::string call = of_groups ? "(0)" : "";
     const Statement declared(
@@ -205,7 +205,7 @@ void add_schema(Database& database, DatabaseSet& set, const std::string& name, s
     sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", quoted_name(name), quoted_name(table.name),
                        quoted_name(module));
   }
-  know(*source);
+  database.know(*source);
   add_module(database, module, kTableOfSchema, std::move(source));
   database.execute(fmt::format("PRAGMA query_only=OFF; {} PRAGMA query_only=ON", sql));
 }
