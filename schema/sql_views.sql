@@ -82,7 +82,7 @@ SELECT
   generation_requests,
   generation_tokens,
   kernels,
-  iif(known > 0, kernel_time, NULL) AS kernel_time,
+  iif(known > 0, total_time, NULL) AS kernel_time,
   gpu_ts,
   gpu_ts_end,
   first_kernel_id,

@@ -49,7 +49,7 @@ struct ProfileSide {
 
 ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy);
 
-// Sums the kernels of a profile, wherever they come from; see profile_side.h for what is one kernel and what is left
+// Sums the kernels of a profile, wherever they come from; see ProfileSide for what is one kernel and what is left
 // out.
 class ProfileSums {
  public:

@@ -116,7 +116,8 @@ Index Index::open(const std::filesystem::path& path) {
             printable_path(path), difference));
   }
   // Those with texts of any length, which many questions read as a whole.
-  for (const char* table : {"string", "kernel_name", "op_shape", "task_info"}) require_own_pages(database, table);
+  std::uint64_t left = std::filesystem::file_size(path, error);
+  for (const char* table : {"string", "kernel_name", "op_shape", "task_info"}) require_own_pages(database, table, left);
   Index index(std::move(database));
   if (!index.meta("complete")) {
     throw Error(ErrorCode::kInput, fmt::format("{}: the index was never finished; {}", path.string(),

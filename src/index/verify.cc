@@ -45,7 +45,7 @@ void check_integrity(const Index& index, std::vector<VerifyFinding>& findings) {
 
 // reports/verify.sql yields (check, ok, detail): one row for every check.
 void check_numbers(const Index& index, std::vector<VerifyFinding>& findings) {
-  Statement statement(index.database(), script("reports/verify"));
+  Statement statement(index.database(), script("verify"));
   while (statement.step()) {
     const Outcome outcome = statement.int64(1) != 0 ? Outcome::kPassed : Outcome::kFailed;
     findings.push_back({std::string(statement.text(0)), outcome, std::string(statement.text(2))});

@@ -93,6 +93,7 @@ class Writer : PageWriter {
   std::string mean_of(const GroupReasons& group) const {
     if (one_step()) return fmt::format("mean of {} others", group.group->baseline.steps);
     if (!group.group->group.whole_trace && input_.in.comparison.normalise == Normalise::kStep) {
+      if (group.group->baseline.steps == 1 && group.group->candidate.steps == 1) return "one regular step each";
       return fmt::format("means of {} and {} regular steps", group.group->baseline.steps, group.group->candidate.steps);
     }
     if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));

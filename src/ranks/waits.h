@@ -114,8 +114,8 @@ struct JobWaits {
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
   std::optional<std::uint32_t> suspect;    // where there is none: the rank that causes as much, but maybe by chance
-  std::optional<Pace> pace;                // of the straggler, where ranks send to each other (waits.h)
-  bool is_too_short = false;               // for waits.h: fewer steps than it takes, or not the same on all ranks
+  std::optional<Pace> pace;                // of the straggler, where ranks send to each other: find_pace()
+  bool is_too_short = false;               // for find_pace(): fewer steps than it takes, or not the same on all ranks
   [[nodiscard]] LateCause cause_of(
       std::uint32_t rank) const;  // of the straggler why it is; of others that of most waiting
 };

@@ -4,7 +4,6 @@
 
 #include "report/cell_text.h"
 #include "report/json_text.h"
-#include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
@@ -30,7 +29,7 @@ Column parse_column(std::string_view line) {
   column.unit = unit_from(next_field(line)).value();  // a wrong word is our own bug
   column.others = others_aggregate_from(next_field(line)).value();
   column.fit = fit_from(next_field(line)).value();
-  column.meaning = trimmed(line);  // of a script, which is compiled in
+  column.meaning = trimmed(line);
   return column;
 }
 
@@ -82,10 +81,9 @@ void bind_cell(Statement& statement, int index, const Cell& cell) {
   }
 }
 
-Report run_report(Database& database, std::string_view name, const Parameters& parameters) {
-  const std::string_view text = script("reports/" + std::string(name));
-  Report report{report_columns(text), {}, {}};
-  Statement statement(database, text);
+Report run_report(Database& database, std::string_view script_text, const Parameters& parameters) {
+  Report report{report_columns(script_text), {}, {}};
+  Statement statement(database, script_text);
   for (const auto& [parameter, value] : parameters) {
     if (const int index = statement.parameter_index(":" + parameter)) bind_cell(statement, index, value);
   }

@@ -1,4 +1,5 @@
-// Reports that are one SQL script. The script says itself what its columns are, in lines before the SELECT:
+// Reports that are one SQL script (passes/tables/pass_tables.h has them by name). The script says itself what its columns
+// are, in lines before the SELECT:
 //
 //   -- column: total_time | Total Time | ns | sum | 6 | sum of the durations
 //
@@ -34,12 +35,12 @@ using Parameters = std::map<std::string, Cell>;
 // The index of the column with a key.
 std::optional<std::size_t> find_column(std::span<const Column> columns, std::string_view key);
 
+// Of columns, meanings refer to the text.
 std::vector<Column> report_columns(std::string_view script_text);
 ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
 void bind_cell(Statement& statement, int index, const Cell& cell);
 
-// Runs schema/reports/<name>.sql.
-Report run_report(Database& database, std::string_view name, const Parameters& parameters);
+Report run_report(Database& database, std::string_view script_text, const Parameters& parameters);
 
 struct SortKey {
   std::string column;  // a key or a head, in any case

@@ -18,6 +18,7 @@
 #include "compare/ledger.h"
 #include "compare/trace/recording.h"
 #include "passes/steps/step_stats.h"
+#include "passes/tables/pass_tables.h"
 #include "passes/time/communication.h"
 #include "present/cells.h"
 #include "present/reason_words.h"
@@ -29,7 +30,7 @@ namespace tracedb {
 namespace {
 
 struct TableOfReport {
-  const char* report;  // schema/reports
+  const char* report;
   const char* title;
   const char* note;
   const char* command;  // that has more of it
@@ -57,7 +58,7 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
   page.command = "report";
   Report warnings;
   for (const TableOfReport& table : kTables) {
-    Report report = run_report(database, table.report, {});
+    Report report = run_report(database, report_script(table.report), {});
     if (std::string_view(table.report) == "warnings") warnings = report;
     if (report.rows.empty()) continue;
     if (CycleWords::active()) name_cycles(report);

@@ -134,15 +134,15 @@ void query(const Index& index, const std::filesystem::path& trace) {
   ask(index, [&] { check_validity(index, source_of(index), Effort::kQuick); });
   ask(index, [&] { check_validity(index, trace, Effort::kQuick); });
   ask(index, [&] { verify(index, trace); });
-  ask(index, [&] { print(run_report(index.database(), "info", {}), "json"); });
-  ask(index, [&] { print(run_report(index.database(), "issues", {}), "markdown"); });
+  ask(index, [&] { print(run_report(index.database(), report_script("info"), {}), "json"); });
+  ask(index, [&] { print(run_report(index.database(), report_script("issues"), {}), "markdown"); });
   const ActiveRules rules;
   const PassOptions options;
   Workload workload(index, rules);
   ask(index, [&] { add_pass_tables(workload, options); });
-  ask(index, [&] { print(run_report(index.database(), "memcpys", {}), "csv"); });
+  ask(index, [&] { print(run_report(index.database(), report_script("memcpys"), {}), "csv"); });
   ask(index, [&] {
-    Report report = run_report(index.database(), "kernels", {});
+    Report report = run_report(index.database(), report_script("kernels"), {});
     sort_rows(report, parse_sort_key("name:asc"));
     limit_rows(report, 2);
     print(report, "table");
@@ -152,7 +152,7 @@ void query(const Index& index, const std::filesystem::path& trace) {
     decode.selection.phases = {"decode"};
     Workload selected(index, rules, decode);
     add_pass_tables(selected, options);
-    print(run_report(index.database(), "phases", {}), "tsv");
+    print(run_report(index.database(), report_script("phases"), {}), "tsv");
   });
   ask(index, [&] {
     SqlLimits limits;

@@ -74,7 +74,7 @@ def check_tiles(index, stalled):
     for report in ("timeline", "gaps", "kernels", "info"):
         text = run("trace-query", report, "-q", index).stdout
         require(" us" not in text and "cycles" in text, text)
-    for words in (("report",), ("compare", index), ("compare", index, "--section", "ledger"), ("report", "--picture", "waterfall")):
+    for words in (("report",), ("compare", index), ("compare", index, "--section", "ledger")):
         text = run("trace-query", words[0], "-q", index, *words[1:]).stdout.partition("<script")[0]
         require(not re.search(r"[\d(] ?[num]s\b", text) and "cycles" in text, f"{words}: {text}")
     equal(rows("ls", index)[0]["gpu_time"], None, "time of a trace that counts cycles")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import Cases, equal, ingest, make_trace, report_commands, require, run, scratch_folder  # noqa: E402
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 
@@ -56,11 +56,10 @@ def check_info(index, trace):
 
 
 def check_input_column(index):
-    for command in ("kernels", "ops", "phases", "steps", "layers", "timeline", "gaps", "launches", "comms", "memcpys",
-                    "stacks", "sequences", "warnings", "issues", "info", "verify"):
-        head = next(csv.reader(query(command, "-q", "--csv", index).splitlines()))
+    for command in report_commands():
+        head = next(csv.reader(query(*command, "-q", "--csv", index).splitlines()))
         equal(head[0], "Input", f"first column of {command} as CSV")
-        for line in query(command, "-q", "--jsonl", index).splitlines():
+        for line in query(*command, "-q", "--jsonl", index).splitlines():
             equal(json.loads(line)["input"], str(index), f"input of {command} as JSON lines")
     rows = json.loads(query("kernels", "-q", "--json", index))["rows"]
     require("input" not in rows[0], "a JSON document of one input says so in its head")
@@ -166,8 +165,6 @@ def check_bad_input(folder, index, other):
     equal(run("trace-query", "compare", bad, index, check=False).returncode, 3, "a baseline that cannot be read")
 
 
-REPORTS = ("info", "ops", "kernels", "phases", "steps", "layers", "timeline", "gaps", "launches", "comms", "memcpys",
-           "stacks", "sequences", "warnings", "issues", "verify")
 TYPES = {"string": str, "number": (int, float), "array": list, "object": dict, "null": type(None)}
 
 
@@ -194,10 +191,9 @@ def faults(value, schema, place):
 
 
 def check_json_schemas(index, other):
-    cases = [((name, index), name) for name in REPORTS]
-    cases += [(("kernels", "--by", "pass", index), "kernels"), (("layers", "--per-op", index), "layers"),
-              (("ops", index, other), "ops"), (("timeline", "--per-stream", index), "timeline"),
-              (("kernels", "--name", "none of these", index), "kernels"), (("rules", "show", index), "rules_show"),
+    cases = [((*words, index), "rules_show" if words[0] == "rules" else words[0]) for words in report_commands()]
+    cases += [(("ops", index, other), "ops"), (("timeline", "--per-stream", index), "timeline"),
+              (("kernels", "--name", "none of these", index), "kernels"),
               (("align", index, other), "compare"), (("fusion", index, other), "compare"),
               (("compare", "--section", "all", index, other), "compare"), (("compare", index, other, "--gate", 1000), "compare"),
               (("compare", index, other, other), "compare")]
@@ -213,7 +209,7 @@ def check_json_schemas(index, other):
 
 def check_columns_of_help(index, other):
     """`help REPORT`, `schema` and the JSON Schema name the columns that the report has."""
-    for name in REPORTS:
+    for name in dict.fromkeys(words[0] for words in report_commands() if words[0] != "rules"):
         head = next(csv.reader(query(name, "-q", "--csv", "--timeunit", "ns", index).splitlines()))[1:]
         text = query("help", name)
         listed = {row["column"] for row in json.loads(query("schema", "--json", "--object", f"report {name}"))["rows"]}

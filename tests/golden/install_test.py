@@ -15,7 +15,7 @@ EXPECTED = ("bin/trace-ingest", "bin/trace-query", "bin/make-trace", "share/man/
             "share/bash-completion/completions/trace-query", "share/zsh/site-functions/_trace-query",
             "share/fish/vendor_completions.d/trace-query.fish", "share/doc/tracedb/LICENSE", "share/doc/tracedb/README.md",
             "share/doc/tracedb/src/manual/compare.md", "share/tracedb/rules/default.rules", "share/tracedb/schema/core.sql",
-            "share/tracedb/schema/reports/kernels.sql")
+            "share/tracedb/schema/reports/info.sql")
 FOR_DEVELOPERS = ("src/README.md", ".github/", "benchmarks/", "tools/fleet/")  # stay with the sources
 
 

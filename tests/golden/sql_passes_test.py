@@ -1,6 +1,7 @@
 """Tables of the passes in trace-query sql: the figures of the reports, under the same options; declared in the schema."""
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -8,42 +9,33 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
-# Table, its columns, the report, that report's columns, options of both.
+# Table, its columns, which the report has too (or what they are in the table), the report, options of both.
 SAME = (
-    ("kernels_by_name", "name n, n i, total t, busy b", "kernels", "name n, instances i, total_time t, busy b", ()),
-    ("kernels_by_name", "name n, n i, median m", "kernels", "name n, instances i, med m", ("--phase", "decode")),
-    ("kernels_by_name", "name n, n i, total t", "kernels", "name n, instances i, total_time t", ("--layer", "1..2")),
-    ("kernels_by_pass", "name n, pass p, n i", "kernels --by pass", "name n, pass p, instances i", ()),
-    ("ops", "op o, names k, n i, p99 p", "ops", "op o, names k, instances i, p99 p", ()),
-    ("ops", "op o, n i, total t", "ops", "op o, instances i, total_time t", ("--rules", "wafer", "--device", "0")),
-    ("ops_by_pass", "op o, pass p, total t", "ops --by pass", "op o, pass p, total_time t", ()),
-    ("layers", "layer l, n i, step_time s", "layers", "layer l, instances i, step_time s", ()),
-    ("layers", "layer l, n i", "layers", "layer l, instances i", ("--step-regex", "generation_[1-9]")),
-    ("layer_ops", "layer l, op o, total t", "layers --per-op", "layer l, op o, total_time t", ("--phase", "decode")),
-    ("layers_by_pass", "layer l, pass p, n i", "layers --by pass", "layer l, pass p, instances i", ()),
-    ("timeline", "span s, idle i, comm c, exposed_comm e, kernels k", "timeline",
-     "span s, idle i, comm c, exposed_comm e, kernels k", ("--from", "1ms")),
-    ("timeline", "busy b, host_wait h, micro_idle m", "timeline", "busy b, host_wait h, micro_idle m",
-     ("--per-stream", "--micro-idle", "3us", "--kernel-wait", "1us")),
-    ("idle_gaps", "ts s, dur d, cause c, step p", "gaps --each", "ts s, dur d, launch_cause c, step p",
-     ("--step", "1..2")),
-    ("idle_gaps", "ts s, dur d, cause c", "gaps --each", "ts s, dur d, launch_cause c", ("--per-stream",)),
-    ("gap_groups", "gaps n, time t, coalesce(host, '[not recorded]') h, python_calls p", "gaps",
-     "instances n, dur t, host h, python_calls p", ("--phase", "decode")),
-    ("step_figures", "step s, kernels k, period p, gpu_span g, steady y", "steps",
-     "step s, kernels k, period p, gpu_span g, steady y", ()),
-    ("phases", "phase p, steps s, total t, busy b", "phases", "phase p, steps s, total_time t, busy b", ()),
-    ("phases", "phase p, steps s, total t", "phases", "phase p, steps s, total_time t", ("--steady",)),
-    ("launch_calls", "call c, calls n, kernels k, delay_median d", "launches",
-     "call c, instances n, kernels k, delay_med d", ("--phase", "decode")),
-    ("comms", "coalesce(name, '[no name]') n, n i, exposed e, busy b", "comms", "name n, instances i, exposed e, busy b",
-     ()),
-    ("copies", "kind || coalesce(' ' || direction, '') o, n i, bytes b", "memcpys", "operation o, instances i, bytes b",
-     ()),
-    ("call_tree", "frame f, total t, self s", "stacks --json", "frame f, total_time t, self_time s", ()),
-    ("sequences", "sequence q, n i, total t", "sequences", "sequence q, instances i, total_time t",
-     ("--length", 4, "--least", 3)),
-    ("kernel_classes", "class c, rule r", "rules show", "class c, rule r", ()),
+    ("kernels_by_name", "name, instances, total_time, busy", "kernels", ()),
+    ("kernels_by_name", "name, instances, med", "kernels", ("--phase", "decode")),
+    ("kernels_by_name", "name, instances, total_time", "kernels", ("--layer", "1..2")),
+    ("kernels_by_pass", "name, pass, instances", "kernels --by pass", ()),
+    ("ops", "op, names, instances, p99", "ops", ()),
+    ("ops", "op, instances, total_time", "ops", ("--rules", "wafer", "--device", "0")),
+    ("ops_by_pass", "op, pass, total_time", "ops --by pass", ()),
+    ("layers", "layer, instances, step_time", "layers", ()),
+    ("layers", "layer, instances", "layers", ("--step-regex", "generation_[1-9]")),
+    ("layer_ops", "layer, op, total_time", "layers --per-op", ("--phase", "decode")),
+    ("layers_by_pass", "layer, pass, instances", "layers --by pass", ()),
+    ("timeline", "span, idle, comm, exposed_comm, kernels", "timeline", ("--from", "1ms")),
+    ("timeline", "busy, host_wait, micro_idle", "timeline", ("--per-stream", "--micro-idle", "3us", "--kernel-wait", "1us")),
+    ("idle_gaps", "ts, dur, cause AS launch_cause, step", "gaps --each", ("--step", "1..2")),
+    ("idle_gaps", "ts, dur, cause AS launch_cause", "gaps --each", ("--per-stream",)),
+    ("gap_groups", "instances, dur, coalesce(host, '[not recorded]') AS host, python_calls", "gaps", ("--phase", "decode")),
+    ("step_figures", "step, kernels, period, gpu_span, steady", "steps", ()),
+    ("phases", "phase, steps, total_time, busy", "phases", ()),
+    ("phases", "phase, steps, total_time", "phases", ("--steady",)),
+    ("launch_calls", "call, instances, kernels, delay_med", "launches", ("--phase", "decode")),
+    ("comms", "coalesce(name, '[no name]') AS name, instances, exposed, busy", "comms", ()),
+    ("copies", "kind || coalesce(' ' || direction, '') AS operation, instances, bytes", "memcpys", ()),
+    ("call_tree", "frame, total_time, self_time", "stacks --json", ()),
+    ("sequences", "sequence, instances, total_time", "sequences", ("--length", 4, "--least", 3)),
+    ("kernel_classes", "class, rule", "rules show", ()),
 )
 
 
@@ -60,9 +52,9 @@ def in_order(rows):
     return sorted(rows, key=lambda row: json.dumps(list(row.values())))
 
 
-def check_same(index, table, columns, command, keys, options):
-    pairs = [key.rsplit(" ", 1) for key in keys.split(", ")]
-    expected = [{short: row[key] for key, short in pairs} for row in report(command, index, *options)
+def check_same(index, table, columns, command, options):
+    keys = re.findall(r"(?:^|, )(?:[^,]*\([^)]*\)[^,]* AS |\w+ AS )?(\w+)(?=,|$)", columns)
+    expected = [{key: row[key] for key in keys} for row in report(command, index, *options)
                 if row.get("device") not in ("mean", "min", "max")]
     require(expected, f"{command} {options}: no rows to compare")
     equal(in_order(sql(index, f"SELECT {columns} FROM {table}", *options)), in_order(expected), table)
@@ -74,7 +66,7 @@ def check_causes(index):
         found = {}
         for row in sql(index, "SELECT cause, sum(gaps) n, sum(time) t FROM gaps_by_cause GROUP BY 1", *options):
             found[row["cause"]] = row["t"]
-        expected = {cause: sum(lane[cause] for lane in lanes) for cause in
+        expected = {cause: sum(lane[cause if "_" in cause else f"{cause}_wait"] for lane in lanes) for cause in
                     ("host_wait", "kernel_wait", "graph_gap", "other", "unknown")}
         equal(found, {cause: time for cause, time in expected.items() if time}, f"causes {options}")
 
@@ -120,8 +112,8 @@ def main():
     cases = Cases()
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", *SERVE), folder / "index.tracedb")
-        for table, columns, command, keys, options in SAME:
-            cases.run(f"{table} {' '.join(map(str, options))}", check_same, index, table, columns, command, keys, options)
+        for table, columns, command, options in SAME:
+            cases.run(f"{table} {' '.join(map(str, options))}", check_same, index, table, columns, command, options)
         for check in (check_causes, check_schema, check_names, check_guards):
             cases.run(check.__name__, check, index)
     cases.finish()

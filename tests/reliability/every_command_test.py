@@ -21,7 +21,6 @@ WORDS = {"report": (ONE, "-o", "one.html"), "compare": (*TWO, "-o", "two.html"),
          "stacks": (ONE, "--view", "tree")}
 AGAIN = {"report of ranks": ("report", "job", "-o", "ranks.html"), "compare without a page": ("compare", *TWO),
          "sql of passes": ("sql", ONE, "SELECT * FROM gaps_by_cause; SELECT * FROM phases; SELECT * FROM sequences"),
-         "picture": ("report", ONE, "--picture", "timeline", "-o", "timeline.svg"),
          "folded stacks": ("export", ONE, "-o", "stacks.folded"), "sentences of all": ("warnings", *TWO)}
 
 

@@ -14,7 +14,7 @@ from extension import LIBRARY, by_python, by_shell, uri_of  # noqa: E402
 from trace_cases import BIN, Cases, Skip, equal, ingest, make_trace, require, scratch_folder  # noqa: E402
 
 OPTIONS = ("--steps", 4, "--seed", 5, "--layers")
-OPS = ["sql", "SELECT op, n, total FROM ops ORDER BY 1"]
+OPS = ["sql", "SELECT op, instances, total_time FROM ops ORDER BY 1"]
 WORDS = ["sql", "SELECT op, phase, layer, count(*) AS n FROM kernels GROUP BY 1, 2, 3"]
 PLAIN = ["sql", "SELECT median(column1) AS m, human_ns(1500) AS h, op_class('ncclDevKernel_AllReduce') AS o FROM (VALUES (1), (3))"]
 PLAIN_ROWS = [{"m": 2.0, "h": "1.500 us", "o": "communication"}]
@@ -57,7 +57,7 @@ def plain(answer):
 def not_an_index(files):
     path = files.folder / "other.db"
     database = sqlite3.connect(path)
-    database.execute("CREATE TABLE ops AS SELECT 'mine' AS op, 1 AS n, 2 AS total")
+    database.execute("CREATE TABLE ops AS SELECT 'mine' AS op, 1 AS instances, 2 AS total_time")
     database.commit()
     database.close()
     for uri, named in ((uri_of(path, "rw"), "other.db"), ("file::memory:", "the open database")):
@@ -67,7 +67,7 @@ def not_an_index(files):
         one_line(words, named, "not an index")
         plain(functions)
         if named == "other.db":
-            equal(own["rows"], [{"op": "mine", "n": 1, "total": 2}], "a table of the database")
+            equal(own["rows"], [{"op": "mine", "instances": 1, "total_time": 2}], "a table of the database")
 
 
 def in_memory(files):
@@ -193,7 +193,7 @@ def host(*arguments):
 
 def static_host(files):
     """In a program that has SQLite linked statically, loaded or in every connection."""
-    expected = "".join(f"{row['op']}|{row['n']}|{row['total']}\n" for row in files.ops)
+    expected = "".join(f"{row['op']}|{row['instances']}|{row['total_time']}\n" for row in files.ops)
     for mode in ("load", "auto"):
         result = host(mode, LIBRARY, files.index, OPS[1])
         equal((result.returncode, result.stdout), (0, expected), f"{mode}: {result}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from index_folder import trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import Cases, equal, program, report_commands, require, run, scratch_folder  # noqa: E402
 
 INDEXES = int(os.environ.get("TRACEDB_HOSTILE_INDEXES", "30"))
 FIRST = int(os.environ.get("TRACEDB_HOSTILE_FIRST", "0"))
@@ -22,10 +22,7 @@ PAGE = 16384
 MOST_BYTES = 800 << 20
 LIMITS = ("--timeout", "30", "--max-memory", "600M")
 
-REPORTS = [("info",), ("kernels",), ("kernels", "--by", "pass"), ("kernels", "--layer", "0.."), ("ops",),
-           ("phases",), ("steps",), ("layers",), ("timeline",), ("gaps",), ("launches",), ("comms",), ("memcpys",),
-           ("stacks",), ("stacks", "--modules"), ("stacks", "--by", "line"), ("gaps", "--each"), ("sequences",),
-           ("warnings",), ("issues",), ("rules", "show"), ("verify",),
+REPORTS = [*report_commands(), ("kernels", "--layer", "0.."), ("stacks", "--modules"), ("stacks", "--by", "line"),
            ("compare",), ("compare", "--section", "all"), ("compare", "--gate", "5"), ("compare", "--method", "wafer"),
            ("align",), ("fusion",), ("sql", "SELECT * FROM kernels"), ("sql", "SELECT step, op, layer, sum(dur) FROM kernels "
                                                                        "GROUP BY 1, 2, 3"),

@@ -24,7 +24,7 @@ LAYERS = {
     "ranks": {"base", "sql", "trace", "index", "passes"},
     "report": {"base", "sql"},
     "export": {"base", "sql", "trace", "index", "passes", "report"},
-    "present": {"base", "sql", "trace", "compare", "ascend", "report"},
+    "present": {"base", "sql", "trace", "compare", "aie", "ascend", "fleet", "ranks", "report"},
     "report_page": {"base", "sql", "trace", "index", "passes", "compare", "report", "present"},
 }
 # room -> the rooms of the same layer that it may use. The files in the folder of the layer itself are its front, which

@@ -42,7 +42,7 @@ def unlisted(rows):
     for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "schema/reports").glob("*.sql")):
         declared = re.findall(r"^-- column: (\w+)", path.read_text(encoding="utf-8"), re.M)
         if declared and declared not in listed.values():
-            yield f"{path.name}: no report that `schema` lists has its columns; see tools/trace_query/report_shapes.cc"
+            yield f"{path.name}: no report that `schema` lists has its columns; see tools/trace_query/command.h"
 
 
 def main():

@@ -3,6 +3,7 @@
 Each test file makes one Cases object, reports every case to it as ok, failed or skipped, and exits with finish():
 0 passed, 1 something failed, 77 everything was skipped (ctest's SKIP_RETURN_CODE). Standard library only.
 """
+import csv
 import gc
 import gzip
 import json
@@ -79,6 +80,17 @@ def program(name):
     if not path.exists():
         raise FileNotFoundError(f"{path} is not built (TRACEDB_BIN names the folder of the programs)")
     return str(path)
+
+
+def report_commands():
+    """The words of every table that a command prints of a trace: ("ops", "--by", "role"). A new report is in it."""
+    words = {"rules_show": ("rules", "show")}
+    listed = run("trace-query", "schema", "--csv").stdout.splitlines()
+    objects = dict.fromkeys(row["Object"].split()[1:] and tuple(row["Object"].split()[1:])
+                            for row in csv.DictReader(listed) if row["Type"] == "report")
+    commands = [words.get(of[0], of) for of in objects if of[0] != "ls"]
+    require(len(commands) > 20, commands)
+    return commands
 
 
 def run(name, *arguments, check=True, **options):

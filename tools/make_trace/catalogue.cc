@@ -345,7 +345,7 @@ std::vector<KernelKind> read_catalogue() {
   all.reserve(kRows.size());
   for (const KernelRow& row : kRows) {
     KernelKind& kind = all.emplace_back(KernelKind{row, {}});
-    for (const std::size_t vendor : {0, 1}) {
+    for (const std::size_t vendor : {std::size_t{0}, std::size_t{1}}) {
       const std::string_view name = vendor == 0 || row.nvidia == "=" ? row.amd : row.nvidia;
       const auto bar = name.find('|');
       kind.names[vendor] = {written_out(name.substr(0, bar)), written_out(name.substr(bar == name.npos ? 0 : bar + 1))};

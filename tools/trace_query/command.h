@@ -1,51 +1,80 @@
-// One command of trace-query: its help and its function. The commands are defined in commands/ and listed in main.cc,
-// in the order help shows them.
+// One command of trace-query: its help, its tables and its function. All that lists commands or their tables (help,
+// manual, completion, `schema`, JSON Schema) reads commands().
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view usage;                         // one line, after "trace-query "
-  std::string_view example;                       // one or more lines, shown by --help
-  int (*run)(std::span<const std::string> args);  // the exit code; throws Error
+class CommandLine;
+class Workload;
+struct PassOptions;
+struct ReportShape;
+struct TraceReport;
+
+enum class OptionGroup {
+  kOutput,     // --format --csv ... -o --timeunit --wide
+  kPage,       // HTML is a format, too: page(); before kOutput
+  kRows,       // --limit --sort --columns
+  kSelection,  // --device --stream --step --phase --op --name --from --to
+  kPlaces,     // of these, what needs no kernel names: all but --op --name
+  kRules,      // --rules
+  kLayers,     // --layer
+  kSteps,      // --step-regex
+  kCapture,    // --capture
+  kExplain,    // --explain
+  kInput,      // --no-ingest, and kFiles
+  kFiles,      // --files-from: all arguments are traces, indexes and folders of them
+  kNoIngest,   // --no-ingest
+  kEvery,      // --timeout --max-memory --quiet --help, which every command has
 };
 
-extern const Command kInfoCommand;
-extern const Command kCompareCommand;
-extern const Command kAlignCommand;
-extern const Command kFusionCommand;
-extern const Command kKernelsCommand;
-extern const Command kOpsCommand;
-extern const Command kTimelineCommand;
-extern const Command kGapsCommand;
-extern const Command kLaunchesCommand;
-extern const Command kCommsCommand;
-extern const Command kPhasesCommand;
-extern const Command kStepsCommand;
-extern const Command kLayersCommand;
-extern const Command kMemcpysCommand;
-extern const Command kModelCommand;
-extern const Command kStacksCommand;
-extern const Command kSequencesCommand;
-extern const Command kWarningsCommand;
-extern const Command kIssuesCommand;
-extern const Command kRulesCommand;
-extern const Command kSqlCommand;
-extern const Command kSchemaCommand;
-extern const Command kVerifyCommand;
-extern const Command kAieCommand;
-extern const Command kRanksCommand;
-extern const Command kLsCommand;
-extern const Command kTrendCommand;
-extern const Command kReportCommand;
-extern const Command kExportCommand;
+// One of the tables of a command: a report (passes/tables/pass_tables.h) and the option that chooses it.
+struct CommandTable {
+  std::string_view option;  // "--per-op", "--by role"; "": the usual one
+  std::string_view report;  // "layer_ops"
+  std::string_view help = {};
+};
 
-const Command* known_command(const std::string& name);  // null: there is none
+struct Command {
+  using Run = int(const Command& command, std::span<const std::string> args);  // the exit code; throws Error
+
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;    // one line, after "trace-query "
+  std::string_view example;  // one or more lines, shown by --help
+  Run* run;
+
+  std::vector<CommandTable> tables = {};
+  // Where they are not all: tables that are made otherwise.
+  std::vector<ReportShape> (*shapes)(std::string_view command) = nullptr;
+  std::string_view json = {};  // name of the report in JSON; "": the command's
+
+  // Of a table_command().
+  std::vector<OptionGroup> groups = {};
+  void (*add_options)(CommandLine& line) = nullptr;
+  void (*prepare)(const CommandLine& line, PassOptions& options) = nullptr;
+  // Says what the reader must know; may change the table.
+  void (*finish)(const CommandLine& line, Workload& workload, TraceReport& report) = nullptr;
+};
+
+// In the order of the help.
+std::span<const Command> commands();
+const Command* known_command(std::string_view name);  // null: there is none
+
+// One that prints the table that the options choose of each input, and no more.
+Command table_command(std::string_view name, std::string_view summary, std::string_view usage, std::string_view example,
+                      std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
+                      decltype(Command::finish) finish, decltype(Command::add_options) add_options = nullptr,
+                      decltype(Command::prepare) prepare = nullptr);
+
+// By the file that defines them; report_commands(): those that are little more than tables.
+std::vector<Command> report_commands(), compare_commands(), timeline_commands();
+Command info_command(), page_command(), stacks_command(), ranks_command(), ls_command(), trend_command(),
+    model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
+    verify_command();
 
 }  // namespace tracedb

@@ -164,10 +164,10 @@ Candidates complete_command(const Command& command, std::span<const std::string>
   return complete(words, options, values, argument_words(command, words.size() < 2));
 }
 
-Candidates complete_program(std::span<const Command* const> commands, std::span<const std::string> words) {
+Candidates complete_program(std::span<const Command> commands, std::span<const std::string> words) {
   Candidates known = any_file();
-  for (const Command* command : commands)
-    known.words.push_back({std::string(command->name), std::string(command->summary)});
+  for (const Command& command : commands)
+    known.words.push_back({std::string(command.name), std::string(command.summary)});
   if (words.size() > 1) {
     known.files = false;
     return words.size() == 2 && words[0] == "help" ? complete(words.subspan(1), {}, {}, known) : Candidates{};

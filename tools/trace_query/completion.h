@@ -14,6 +14,6 @@ Candidates complete_command(const Command& command, std::span<const std::string>
                             const boost::program_options::options_description& options);
 
 // For the words behind trace-query.
-Candidates complete_program(std::span<const Command* const> commands, std::span<const std::string> words);
+Candidates complete_program(std::span<const Command> commands, std::span<const std::string> words);
 
 }  // namespace tracedb

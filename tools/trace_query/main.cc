@@ -35,15 +35,6 @@ namespace {
 constexpr std::size_t kHelpWidth = 100;  // where it goes to no terminal
 constexpr std::size_t kEnvironmentIndent = 21;
 
-// In the order help shows them.
-constexpr const Command* kCommands[] = {
-    &kInfoCommand,     &kReportCommand, &kCompareCommand, &kAlignCommand,  &kFusionCommand,    &kOpsCommand,
-    &kKernelsCommand,  &kPhasesCommand, &kStepsCommand,   &kLayersCommand, &kTimelineCommand,  &kGapsCommand,
-    &kLaunchesCommand, &kCommsCommand,  &kMemcpysCommand, &kStacksCommand, &kSequencesCommand, &kWarningsCommand,
-    &kIssuesCommand,   &kRanksCommand,  &kLsCommand,      &kTrendCommand,  &kModelCommand,     &kAieCommand,
-    &kRulesCommand,    &kSqlCommand,    &kExportCommand,  &kSchemaCommand, &kVerifyCommand,
-};
-
 constexpr std::string_view kDescription =
     "Answers questions about profiler traces of GPUs and NPUs from their indexes. A trace without a valid\n"
     "index is ingested first.";
@@ -51,7 +42,7 @@ constexpr std::string_view kDescription =
 std::string help_text() {
   std::string text =
       fmt::format("Usage: trace-query COMMAND [options] TRACE|INDEX...\n\n{}\n\nCommands:\n", kDescription);
-  for (const Command* command : kCommands) text += fmt::format("  {:<9} {}\n", command->name, command->summary);
+  for (const Command& command : commands()) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
   text +=
       "\n'trace-query COMMAND --help' shows the options of a command, 'trace-query help COMMAND' also its columns.\n"
       "'trace-query TRACE' is info.\n\n"
@@ -91,7 +82,7 @@ const Command& find_command(const std::string& name) {
     if (name == other) throw Error(ErrorCode::kUsage, fmt::format("no command '{}': trace-query {}", name, ours));
   }
   std::vector<std::string> known;
-  for (const Command* command : kCommands) known.emplace_back(command->name);
+  for (const Command& command : commands()) known.emplace_back(command.name);
   throw Error(ErrorCode::kUsage,
               fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
 }
@@ -103,17 +94,19 @@ void refuse_command_behind(std::span<const std::string> args) {
   throw Error(ErrorCode::kUsage, fmt::format("the command comes first: trace-query {} {}", args[1], args[0]));
 }
 
+int run_command(const Command& command, std::span<const std::string> args) { return command.run(command, args); }
+
 // With the name of a command in front, its own words; with a trace there, those of info.
 int print_completion(std::span<const std::string> words) {
   const bool of_program = words.size() < 2 || words.front() == "help" || words.front().starts_with('-');
   if (of_program) {
-    std::cout << to_lines(complete_program(kCommands, words));
+    std::cout << to_lines(complete_program(commands(), words));
     return 0;
   }
   const Command* command = known_command(words.front());
   std::vector<std::string> args{std::string(kCompleteOption)};
   args.insert(args.end(), words.begin() + (command == nullptr ? 0 : 1), words.end());
-  return (command == nullptr ? kInfoCommand : *command).run(args);
+  return run_command(command == nullptr ? *known_command("info") : *command, args);
 }
 
 int dispatch(std::span<const std::string> args) {
@@ -132,21 +125,21 @@ int dispatch(std::span<const std::string> args) {
   }
   if (name == kManualOption) {
     const bool index = args.size() > 1 && args[1] == "tracedb";
-    std::cout << (index ? index_manual() : program_manual(kDescription, kCommands));
+    std::cout << (index ? index_manual() : program_manual(kDescription, commands()));
     return 0;
   }
   if (name == kCompleteOption) return print_completion(args.subspan(1));
   if (name == "help") {
     const Command& command = find_command(args[1]);
-    const int code = command.run(std::vector<std::string>{"--help"});
+    const int code = run_command(command, std::vector<std::string>{"--help"});
     std::cout << columns_help(command.name, line_width(STDOUT_FILENO).value_or(kHelpWidth));
     return code;
   }
   if (known_command(name) == nullptr && is_input(name)) {
     refuse_command_behind(args);
-    return kInfoCommand.run(args);
+    return run_command(*known_command("info"), args);
   }
-  return find_command(name).run(args.subspan(1));
+  return run_command(find_command(name), args.subspan(1));
 }
 
 int complain(const std::string& message, int exit_code) {
@@ -179,10 +172,23 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-const Command* known_command(const std::string& name) {
-  const auto* const found = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                         [&](const Command* command) { return command->name == name; });
-  return found == std::end(kCommands) ? nullptr : *found;
+std::span<const Command> commands() {
+  static const std::vector<Command> kCommands = [] {
+    std::vector<Command> out = {info_command(), page_command()};
+    const auto add = [&](const std::vector<Command>& more) { out.insert(out.end(), more.begin(), more.end()); };
+    add(compare_commands());
+    add(report_commands());
+    add({ranks_command(), ls_command(), trend_command(), model_command(), aie_command(), rules_command(), sql_command(),
+         export_command(), schema_command(), verify_command()});
+    return out;
+  }();
+  return kCommands;
+}
+
+const Command* known_command(std::string_view name) {
+  const auto all = commands();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Command& command) { return command.name == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace tracedb

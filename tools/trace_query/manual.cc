@@ -36,20 +36,20 @@ constexpr std::string_view kIndexText =
 
 }  // namespace
 
-std::string program_manual(std::string_view description, std::span<const Command* const> commands) {
+std::string program_manual(std::string_view description, std::span<const Command> commands) {
   ManualPage page("trace-query", "1", "answers questions about profiler traces of GPUs and NPUs");
   page.heading("Synopsis");
   page.lines("trace-query COMMAND [options] TRACE|INDEX...\ntrace-query help [COMMAND]");
   page.heading("Description");
   page.paragraph(description);
   page.heading("Commands");
-  for (const Command* command : commands) page.item(command->name, command->summary);
+  for (const Command& command : commands) page.item(command.name, command.summary);
   page.heading("Environment");
   for (const EnvironmentVariable& variable : kEnvironmentVariables) page.item(variable.name, variable.meaning);
   page.exit_status();
   page.heading("Examples");
-  page.lines(kInfoCommand.example);
-  page.lines(kCompareCommand.example);
+  page.lines(known_command("info")->example);
+  page.lines(known_command("compare")->example);
   page.see_also({"trace-ingest(1)", "trace-query-compare(1)", "trace-query-sql(1)", "make-trace(1)", "tracedb(5)"});
   return page.text();
 }

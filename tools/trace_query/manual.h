@@ -11,7 +11,7 @@
 namespace tracedb {
 
 // trace-query(1). `description`: what its help says before the commands.
-std::string program_manual(std::string_view description, std::span<const Command* const> commands);
+std::string program_manual(std::string_view description, std::span<const Command> commands);
 
 // trace-query-COMMAND(1): name, usage and summary so far; add_command_end() adds columns and examples.
 ManualPage command_manual(const Command& command);

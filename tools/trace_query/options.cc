@@ -198,7 +198,7 @@ struct CommandLine::Options {
 
 CommandLine::~CommandLine() = default;
 
-CommandLine::CommandLine(const Command& command, std::initializer_list<OptionGroup> groups)
+CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>& groups)
     : command_(command), options_(std::make_unique<Options>(command.name)) {
   for (const OptionGroup group : groups) options_->add_group(group);
   options_->add_group(OptionGroup::kEvery);

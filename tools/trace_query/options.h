@@ -15,23 +15,6 @@
 
 namespace tracedb {
 
-enum class OptionGroup {
-  kOutput,     // --format --csv ... -o --timeunit --wide
-  kPage,       // HTML is a format, too: page(); before kOutput
-  kRows,       // --limit --sort --columns
-  kSelection,  // --device --stream --step --phase --op --name --from --to
-  kPlaces,     // of these, what needs no kernel names: all but --op --name
-  kRules,      // --rules
-  kLayers,     // --layer
-  kSteps,      // --step-regex
-  kCapture,    // --capture
-  kExplain,    // --explain
-  kInput,      // --no-ingest, and kFiles
-  kFiles,      // --files-from: all arguments are traces, indexes and folders of them
-  kNoIngest,   // --no-ingest
-  kEvery,      // --timeout --max-memory --quiet --help, which every command has
-};
-
 enum class OptionKind {
   kFlag,
   kValue,
@@ -47,7 +30,7 @@ std::string_view format_of_name(std::string_view path);
 
 class CommandLine {
  public:
-  CommandLine(const Command& command, std::initializer_list<OptionGroup> groups);
+  CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;

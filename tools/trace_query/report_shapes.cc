@@ -9,59 +9,14 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
-#include "present/model_tables.h"
-#include "present/sections.h"
+#include "passes/tables/pass_tables.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
 #include "report/sql_report.h"
-#include "sql/scripts.h"
-#include "trace_query/commands/aie/aie_tables.h"
-#include "trace_query/commands/fleet/catalogue_input.h"
-#include "trace_query/commands/fleet/trend_tables.h"
-#include "trace_query/commands/ranks/ranks_compare.h"
-#include "trace_query/commands/ranks/ranks_tables.h"
+#include "trace_query/command.h"
 
 namespace tracedb {
 namespace {
-
-struct ScriptOfReport {
-  std::string_view command, report, option, script;
-};
-constexpr ScriptOfReport kScripts[] = {
-    {"info", "info", "", "info"},
-    {"ops", "ops", "", "ops"},
-    {"ops", "ops", "--by pass", "ops_by_pass"},
-    {"ops", "ops", "--by role", "ops_by_role"},
-    {"kernels", "kernels", "", "kernels"},
-    {"kernels", "kernels", "--by pass", "kernels_by_pass"},
-    {"phases", "phases", "", "phases"},
-    {"steps", "steps", "", "steps"},
-    {"layers", "layers", "", "layers"},
-    {"layers", "layers", "--per-op", "layer_ops"},
-    {"layers", "layers", "--per-role", "layer_roles"},
-    {"layers", "layers", "--by pass", "layers_by_pass"},
-    {"timeline", "timeline", "", "timeline"},
-    {"gaps", "gaps", "", "gap_groups"},
-    {"gaps", "gaps", "--each", "gaps"},
-    {"launches", "launches", "", "launches"},
-    {"comms", "comms", "", "comms"},
-    {"memcpys", "memcpys", "", "memcpys"},
-    {"stacks", "stacks", "", "stacks"},
-    {"sequences", "sequences", "", "sequences"},
-    {"warnings", "warnings", "", "warnings"},
-    {"issues", "issues", "", "issues"},
-    {"rules", "rules_show", "", "rules_show"},
-};
-
-void add_sections(std::string_view command, std::vector<ReportShape>& shapes) {
-  for (const Section& section : compare_sections()) {
-    const std::string_view only = section.name == "alignment" ? "align" : section.name;
-    if (command == "compare" || command == only) {
-      shapes.push_back(
-          {command, "compare", std::string(section.name), true, section.columns(), section.summary, section.member});
-    }
-  }
-}
 
 // Columns that only some options leave in, or that depend on the number of candidates.
 bool is_optional(const ReportShape& shape, const Column& column) {
@@ -160,57 +115,27 @@ std::string sections_schema(const std::vector<const ReportShape*>& tables) {
 
 }  // namespace
 
-std::vector<Column> verify_columns() {
-  return {{"check", "Check", Unit::kText, OthersAggregate::kLabel, {}, "what was checked"},
-          {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone, {}, "passed, FAILED or not checked"},
-          {"detail", "Detail", Unit::kText, OthersAggregate::kNone, Fit::kWrapped, "what was found"}};
-}
-
-std::vector<ReportShape> shapes_of_command(std::string_view command) {
+std::vector<ReportShape> shapes_of_command(std::string_view name) {
+  const Command* const command = known_command(name);
+  if (command == nullptr) return {};
   std::vector<ReportShape> shapes;
-  for (const ScriptOfReport& known : kScripts) {
-    if (known.command != command) continue;
-    shapes.push_back({known.command, known.report, std::string(known.option), false,
-                      report_columns(script("reports/" + std::string(known.script)))});
+  for (const CommandTable& table : command->tables) {
+    shapes.push_back({command->name, command->json.empty() ? command->name : command->json, std::string(table.option),
+                      false, report_columns(report_script(table.report))});
   }
-  if (command == "compare" || command == "align" || command == "fusion") add_sections(command, shapes);
-  if (command == "verify") shapes.push_back({"verify", "verify", "", false, verify_columns()});
-  if (command == "model") {
-    shapes.push_back({"model", "model", "summary", true, model_summary({}).columns});
-    shapes.push_back({"model", "model", "operators", true, model_operators({}, ModelBy::kKernel).columns});
-  }
-  if (command == "aie") {
-    shapes.push_back({"aie", "aie", "tiles", true, aie_tiles({}, {}).columns});
-    shapes.push_back({"aie", "aie", "iterations", true, aie_iterations({}, {}).columns});
-    shapes.push_back({"aie", "aie", "system", true, aie_system({}, {}, 0).columns});
-  }
-  if (command == "ls") shapes.push_back({"ls", "ls", "", false, catalogue_columns()});
-  if (command == "trend") {
-    shapes.push_back({"trend", "trend", "sentences", true, sentence_columns(), "", true});
-    shapes.push_back({"trend", "trend", "series", true, trend_series({}, "").columns});
-    shapes.push_back({"trend", "trend", "points", true, trend_points({}, "").columns});
-  }
-  if (command == "ranks") {
-    shapes.push_back({"ranks", "ranks", "sentences", true, sentence_columns(), "", true});
-    shapes.push_back({"ranks", "ranks", "compare", true, ranks_compare_columns()});
-    shapes.push_back({"ranks", "ranks", "jobs", true, ranks_jobs({}).columns});
-    shapes.push_back({"ranks", "ranks", "ranks", true, ranks_ranks({}).columns});
-    shapes.push_back({"ranks", "ranks", "causes", true, ranks_causes({}).columns});
-    shapes.push_back({"ranks", "ranks", "steps", true, ranks_steps({}).columns});
-    shapes.push_back({"ranks", "ranks", "collectives", true, ranks_collectives({}).columns});
-  }
+  if (command->shapes != nullptr) shapes = command->shapes(command->name);
   return shapes;
 }
 
 std::vector<ReportShape> report_shapes() {
-  std::vector<std::string_view> commands = {"compare"};
-  for (const ScriptOfReport& known : kScripts) {
-    if (commands.back() != known.command) commands.push_back(known.command);
-  }
-  for (const std::string_view more : {"ranks", "ls", "trend", "model", "aie", "verify"}) commands.push_back(more);
   std::vector<ReportShape> out;
-  for (const std::string_view command : commands) {
-    for (ReportShape& shape : shapes_of_command(command)) out.push_back(std::move(shape));
+  for (const Command& command : commands()) {
+    for (ReportShape& shape : shapes_of_command(command.name)) {
+      const bool known = std::any_of(out.begin(), out.end(), [&](const ReportShape& other) {
+        return other.report == shape.report && other.variant == shape.variant;
+      });
+      if (!known) out.push_back(std::move(shape));  // `align` prints a section of `compare`
+    }
   }
   return out;
 }

@@ -26,8 +26,6 @@ struct ReportShape {
 std::vector<ReportShape> report_shapes();
 std::vector<ReportShape> shapes_of_command(std::string_view command);  // empty: it prints no report
 
-std::vector<Column> verify_columns();
-
 // What `trace-query help COMMAND` says of its columns; "" where there are none. `width`: of a line.
 std::string columns_help(std::string_view command, std::size_t width);
 

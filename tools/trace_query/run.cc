@@ -1,14 +1,15 @@
 #include "trace_query/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "base/files/input_file.h"
 #include "present/cells.h"
-#include "sql/scripts.h"
 #include "trace_query/inputs.h"
 #include "trace_query/selection.h"
 
@@ -18,7 +19,7 @@ namespace {
 // As SQL with comments: what trace-query sql runs as it is.
 void explain(Output& output, const CommandLine& line, const PassReport& report, const RequestedWorkload& requested,
              const Index& index) {
-  const std::string_view sql = script("reports/" + report.script);
+  const std::string_view sql = report_script(report.script);
   std::ostream& out = output.stream();
   out << fmt::format("-- {} of {}\n", report.name, printable_path(index.path()));
   out << fmt::format("-- made from {} (xxh3-128 {})\n", printable_path(index.meta("source_path").value_or("?")),
@@ -87,10 +88,80 @@ int run_pass_reports(const CommandLine& line, std::span<const std::string> input
     }
     Workload workload = requested.of(trace.index);
     add_pass_tables(workload, report.options);
-    TraceReport result{run_report(trace.index.database(), report.script, report.parameters), {}};
+    TraceReport result{run_report(trace.index.database(), report_script(report.script), report.parameters), {}};
     report.finish(workload, result);
     return result;
   });
+}
+
+namespace {
+
+// The options that choose one of the tables: "--per-op", "--by role".
+std::pair<std::string, std::string> option_of(const CommandTable& table) {
+  const std::string_view text = table.option.substr(std::min<std::size_t>(2, table.option.size()));
+  const std::size_t space = std::min(text.find(' '), text.size());
+  return {std::string(text.substr(0, space)), std::string(text.substr(std::min(space + 1, text.size())))};
+}
+
+void add_table_options(CommandLine& line, std::span<const CommandTable> tables) {
+  std::string parts;  // of --by
+  for (const CommandTable& table : tables) {
+    const auto [name, value] = option_of(table);
+    if (!value.empty()) {
+      parts += fmt::format("{}{}: {}", parts.empty() ? "" : ";\n", value, table.help);
+    } else if (!name.empty()) {
+      line.add(name.c_str(), OptionKind::kFlag, std::string(table.help).c_str());
+    }
+  }
+  if (!parts.empty()) line.add("by", OptionKind::kValue, parts.c_str());
+}
+
+const CommandTable& chosen_table(const CommandLine& line, std::span<const CommandTable> tables) {
+  std::vector<const CommandTable*> chosen;
+  std::vector<std::string> options, values;
+  for (const CommandTable& table : tables) {
+    const auto [name, value] = option_of(table);
+    if (name.empty()) continue;
+    if (!value.empty()) values.push_back(value);
+    options.emplace_back(table.option);
+    if (value.empty() ? line.has(name) : line.text(name) == value) chosen.push_back(&table);
+  }
+  const bool has_by = !values.empty();
+  if (has_by && line.has("by") && std::find(values.begin(), values.end(), *line.text("by")) == values.end()) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {} {}", *line.text("by"),
+                                               values.size() == 1 ? "is" : "are", fmt::join(values, " and ")));
+  }
+  if (chosen.size() > 1) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: give only one of {}", line.command().name, fmt::join(options, ", ")));
+  }
+  return chosen.empty() ? tables.front() : *chosen.front();
+}
+
+int run_table(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, command.groups);
+  add_table_options(line, command.tables);
+  if (command.add_options != nullptr) command.add_options(line);
+  if (!line.parse(args)) return 0;
+  const CommandTable& table = chosen_table(line, command.tables);
+  PassOptions options = requested_pass_options(line);
+  if (command.prepare != nullptr) command.prepare(line, options);
+  return run_pass_reports(line,
+                          {std::string(command.name),
+                           std::string(table.report),
+                           options,
+                           {{"steady", std::int64_t{line.has("steady")}}},
+                           [&](Workload& workload, TraceReport& result) { command.finish(line, workload, result); }});
+}
+
+}  // namespace
+
+Command table_command(std::string_view name, std::string_view summary, std::string_view usage, std::string_view example,
+                      std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
+                      decltype(Command::finish) finish, decltype(Command::add_options) add_options,
+                      decltype(Command::prepare) prepare) {
+  return {name, summary,           usage,       example, run_table, std::move(tables), nullptr,
+          {},   std::move(groups), add_options, prepare, finish};
 }
 
 void remove_column(Report& report, std::string_view key) {

@@ -31,7 +31,7 @@ struct PassReport {
              Parameters script_parameters, Finish at_the_end);
 
   std::string name;    // in JSON
-  std::string script;  // "kernels_by_pass": schema/reports/kernels_by_pass.sql
+  std::string script;  // "kernels_by_pass": its name in passes/tables/pass_tables.h
   PassOptions options;
   Parameters parameters;
   Finish finish;

@@ -100,24 +100,4 @@ std::string selection_text(const CommandLine& line) {
   return text.empty() ? "everything" : text;
 }
 
-void add_by_pass(CommandLine& line) {
-  line.add("by", OptionKind::kValue, "pass: a row for each pass of training: forward, backward, optimizer");
-}
-
-bool by_pass(const CommandLine& line) {
-  const auto text = line.text("by");
-  if (text && *text != "pass")
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {}", *text,
-                                               line.command().name == "ops" ? "are pass and role" : "is pass"));
-  return text.has_value();
-}
-
-void add_pass_note(const Index& index, std::vector<std::string>& notes) {
-  const EventColumns kernels(index, "kernel", {"pass"});
-  const auto pass = kernels.ids("pass");
-  const bool known = std::any_of(pass.begin(), pass.end(), [](std::uint32_t value) { return value != 0; });
-  if (known || pass.empty()) return;
-  notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
-}
-
 }  // namespace tracedb

@@ -16,13 +16,6 @@ Selection selection_of(const CommandLine& line);
 // "step = 3, phase = decode", for people; "everything" when nothing was selected.
 std::string selection_text(const CommandLine& line);
 
-// --by pass: whether a report is split by pass of training. add_by_pass() makes the option known. Error{kUsage} for
-// another word.
-void add_by_pass(CommandLine& line);
-bool by_pass(const CommandLine& line);
-// Tells a reader of a report by pass where the trace has none.
-void add_pass_note(const Index& index, std::vector<std::string>& notes);
-
 // "12345", "12345ns", "1.5us", "250ms", "2s" -> ns. Error{kUsage} for anything else.
 std::int64_t parse_time(const std::string& text);
 

@@ -1,4 +1,4 @@
-// The files that postprocess_aie_trace.py of the stream project writes.
+// What postprocess_aie_trace.py of the stream project makes of a trace, and the files that it writes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// A count with its noun, for messages: "1 gap", "2 gaps", "0 gaps".
+// Counts and durations in words, for messages and sentences.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <string>

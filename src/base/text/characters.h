@@ -1,4 +1,4 @@
-// Checks whether text is valid UTF-8.
+// Characters: ASCII, independent of the locale, and whether text is valid UTF-8.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 namespace tracedb {
 
 struct GroupSide {
-  // Indices into StepWork::steps, ascending: the steps that all figures are of (step_groups.h), and all of the group.
+  // Indices into StepWork::steps, ascending: the steps that all figures are of (usual steps), and all of the group.
   std::vector<std::uint32_t> device_steps, matched;
   std::vector<std::uint32_t> rare;  // of those: too long to be regular
   std::vector<std::uint32_t> slow;  // two kinds of steps: of `device_steps` the slow ones; else empty

@@ -39,7 +39,7 @@ struct ComparedTrace {
   TraceDescription description;
   EventTables events;
   StepSet steps;
-  LayerSet layers;  // numbered like those of the other traces (compared_trace.h); `by_step` has moved to `work`
+  LayerSet layers;  // numbered like those of the other traces (joint stacks); `by_step` has moved to `work`
   StepWork work;
   StepPeriods periods;
   RecordedGaps recorded;

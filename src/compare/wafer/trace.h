@@ -1,8 +1,8 @@
 // One trace as the tool wafer 0.1.28 sees it. compare/wafer reproduces that tool, including its known errors, for
 // cross-checking our own comparison (trace-query compare); nothing else uses it.
 //
-// Plain values without a database: trace.h makes them from an index, everything else takes and returns values and
-// throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.
+// Plain values without a database: the reader below makes them from an index, everything else takes and returns values
+// and throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.
 #pragma once
 
 #include <cstddef>

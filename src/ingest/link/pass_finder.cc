@@ -66,8 +66,8 @@ bool PassFinder::ends_flow(const OperatorRecord& record) {
 
 // Operators inside one another share a number, so the thread's last one is looked at first.
 void PassFinder::note_sequence_number(const OperatorRecord& record) {
-  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() / 2;
-  if (record.sequence_number < 0 || record.sequence_number > kLargest) return;
+  constexpr std::int64_t kLargestNumber = std::numeric_limits<std::int64_t>::max() / 2;
+  if (record.sequence_number < 0 || record.sequence_number > kLargestNumber) return;
   const std::int64_t number = record.sequence_number * 2 + record.is_forward;
   std::int64_t& last = last_sequence_number_[record.track - 1];
   if (std::exchange(last, number) == number) return;

@@ -119,12 +119,12 @@ std::size_t JsonWalk::value_length(bool keep) {
 }
 
 std::string_view JsonWalk::next_object(std::string_view sign, std::uint64_t& lost) {
-  constexpr std::size_t kDeepest = 32, kLongestKey = 64;
+  constexpr std::size_t kDeepest = 32, kLongestName = 64;
   while (true) {
     const std::size_t found = window_.find('{', at_);
     if (found == std::string::npos) {
       const std::size_t end = window_.size();
-      lost += pass_to(ended_ ? end : std::max(at_, end - std::min(end, kLongestKey)), sign);
+      lost += pass_to(ended_ ? end : std::max(at_, end - std::min(end, kLongestName)), sign);
       if (!refill() && at_ == window_.size()) return {};
       continue;
     }

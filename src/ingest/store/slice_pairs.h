@@ -3,7 +3,7 @@
 // Rules, those of the Chrome trace format. B and E pair on their thread; b and e by category, id and scope; S and F by
 // category, id, scope and name. Events pair in the order of their times, at equal times in that of the file. An end
 // closes the innermost open begin of its name; one without a name, which only S and F must have, the innermost of all.
-// Events of tiles pair as slice_pairs.h says.
+// Events of tiles pair as TilePairs says.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 // second trace: a run of the same model without graphs, or the trace in which the graphs were captured.
 //
 // A run without graphs: the kernels of a replayed step are matched with those of one of its steps by name and order
-// (capture.h), by full names or else by short names. A step with a whole layer more or less is another model.
+// (sequence match below), by full names or else by short names. A step with a whole layer more or less is another
+// model.
 //
 // A capture: the calls that launch kernels between begin and end of a stream capture. They have no kernels there and so
 // no names; the nth launch is the nth kernel of the replay. Accepted only if a run of captures has exactly as many

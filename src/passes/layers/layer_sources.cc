@@ -107,8 +107,8 @@ std::optional<std::int32_t> layer_number(std::string_view name) {
       const auto end = std::from_chars(text.data() + begin, text.data() + text.size(), number);
       const bool ends =
           end.ptr == text.data() + text.size() || std::string_view("._ #:]/)").find(*end.ptr) != std::string_view::npos;
-      constexpr std::int32_t kMost = 10000;
-      if (end.ec == std::errc{} && ends && number >= 0 && number < kMost) return number;
+      constexpr std::int32_t kMostNumber = 10000;
+      if (end.ec == std::errc{} && ends && number >= 0 && number < kMostNumber) return number;
     }
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// Layers known from names: modules in Python stacks, numbered annotations, numbered operators (module_layers.h,
-// layer_sources.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
+// Layers known from names: modules in Python stacks, numbered annotations, numbered operators
+// (module_layers.h), and origins from a capture (capture.h). Resolved once per distinct stack, annotation or operator.
 #pragma once
 
 #include <cstdint>

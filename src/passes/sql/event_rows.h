@@ -1,6 +1,6 @@
 // The tables kernel_rows and launch_rows of trace-query sql: what the views kernels and launches show of each kernel
 // and of each launch of one, as arrays (sql/tables/column_table.h). A column is made when a statement first needs it
-// (event_rows.h).
+// (KernelRows below).
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,7 @@ std::optional<double> median_of(std::vector<std::int64_t> values);
 // annotation lies between. The period is from the start of this work to the start of that; if it is not positive, it is
 // unknown. The last step of its kind in a row has none. If the next step of its track is of another kind, there is a
 // transition instead: the same time, to that kind.
-struct SteppedEvents;  // step_stats.h
+struct SteppedEvents;
 
 // Where a step begins on one of the devices that run its kernels.
 struct StepStart {

@@ -167,12 +167,12 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
   }
 }
 
-constexpr TableColumn kBetween = {
-    "between_steps", ColumnType::kInteger, "",
-    "1: what is before and after it is not of one step; 0: it is; NULL: there are no steps"};
-constexpr TableColumn kAllGaps = {"all_gaps", ColumnType::kInteger, "count",
-                                  "gaps there are, in all rows and those a limit leaves out"};
-constexpr TableColumn kAllIdle = {"all_idle", ColumnType::kInteger, "ns", "time of all of them: idle in timeline"};
+constexpr PassColumn kBetween =
+    column("between_steps", ColumnType::kInteger, "",
+           "1: what is before and after it is not of one step; 0: it is; NULL: there are no steps");
+constexpr PassColumn kAllGaps =
+    column("all_gaps", ColumnType::kInteger, "count", "gaps there are, in all rows and those a limit leaves out");
+constexpr PassColumn kAllIdle = column("all_idle", ColumnType::kInteger, "ns", "time of all of them: idle in timeline");
 
 }  // namespace
 
@@ -181,20 +181,18 @@ PassTable idle_gaps_table() {
   return {
       "idle_gaps",
       "one row per time at which a device ran nothing of the selection, longest first",
-      with_host_columns({kDeviceColumn,
-                         kStreamColumn,
-                         {"ts", kInteger, "ns", "start, from meta.base_time_ns"},
-                         {"dur", kInteger, "ns", "length"},
-                         {"cause", kText, "", "host_wait, kernel_wait, graph_gap, other or unknown, as in timeline"},
-                         {"before_kernel_id", kInteger, "", "id in kernel, if a kernel ended last before it"},
-                         {"before_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"},
-                         {"after_kernel_id", kInteger, "", "id in kernel, if a kernel ended it"},
-                         {"after_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"},
-                         {"step", kInteger, "", "number of the step of what ended it; NULL: in none"},
-                         kAllGaps,
-                         kAllIdle,
-                         kBetween}),
+      with_host_columns({kDeviceColumn, kStreamColumn, column("ts", kInteger, "ns", "start, from meta.base_time_ns"),
+                         column("dur", kInteger, "ns", "length"),
+                         column("cause", kText, "",
+                                "host_wait, kernel_wait, graph_gap, other or unknown, of which timeline has the sums"),
+                         column("before_kernel_id", kInteger, "", "id in kernel, if a kernel ended last before it"),
+                         column("before_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"),
+                         column("after_kernel_id", kInteger, "", "id in kernel, if a kernel ended it"),
+                         column("after_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"),
+                         column("step", kInteger, "", "number of the step of what ended it; NULL: in none"), kAllGaps,
+                         kAllIdle, kBetween}),
       fill_gaps,
+      {},
       {{3, true}, {2}}};
 }
 
@@ -202,33 +200,47 @@ PassTable gaps_by_cause_table() {
   using enum ColumnType;
   return {"gaps_by_cause",
           "idle time of each device by its cause, between steps and within; with --per-stream, of each stream",
-          with_host_columns({kDeviceColumn,
-                             kStreamColumn,
-                             {"cause", kText, "", "as in idle_gaps"},
-                             {"gaps", kInteger, "count", "gaps of this cause"},
-                             {"time", kInteger, "ns", "their time; over all causes it is idle in timeline"},
-                             {"longest", kInteger, "ns", "of the longest"},
-                             kBetween}),
+          with_host_columns({kDeviceColumn, kStreamColumn, column("cause", kText, "", "as in idle_gaps"),
+                             column("gaps", kInteger, "count", "gaps of this cause"),
+                             column("time", kInteger, "ns", "their time; over all causes it is idle in timeline"),
+                             column("longest", kInteger, "ns", "of the longest"), kBetween}),
           fill_causes};
 }
 
 PassTable gap_groups_table() {
   using enum ColumnType;
-  return {"gap_groups", "gaps of one cause between the same kernels with the host at the same place, largest sum first",
-          with_host_columns(
-              {kDeviceColumn,
-               kStreamColumn,
-               {"cause", kText, "", "as in idle_gaps"},
-               kBetween,
-               {"before", kText, "", "short name of the kernel, or name of the copy or fill, that ended last before"},
-               {"next", kText, "", "of what ended it"},
-               {"gaps", kInteger, "count", "gaps in the group"},
-               {"time", kInteger, "ns", "their sum"},
-               {"longest", kInteger, "ns", "of the longest"},
-               {"first_ts", kInteger, "ns", "start of the first, from meta.base_time_ns"},
-               kAllGaps,
-               kAllIdle}),
-          fill_groups};
+  return {
+      "gap_groups",
+      "gaps of one cause between the same kernels with the host at the same place, largest sum first",
+      with_host_columns(
+          {kDeviceColumn, kStreamColumn,
+           column("cause", kText, "",
+                  "host_wait, kernel_wait, graph_gap, other, unknown; the report has [between steps], too: see "
+                  "schema/METRICS.md",
+                  "Cause", "", "9", "iif(between_steps = 1, '[between steps]', cause)"),
+           kBetween, column("before", kText, "", "the work that ended last before them", "Before", "", "4 names"),
+           column("next", kText, "", "the work that ended the gaps", "Next", "label", "8 names"),
+           column("instances", kInteger, "count", "how many gaps the row is about", "Gaps", "sum", "8"),
+           column("dur", kInteger, "ns", "time of the gaps", "Duration", "sum", "8"),
+           column("longest", kInteger, "ns", "the longest of them", "Longest", "max", "2"),
+           column("ts", kInteger, "ns", "start of the first gap, since the begin of the trace", "First", "min"),
+           kAllGaps, kAllIdle, kDeviceNumber, kStreamNumber,
+           derived("idle_pct", kReal, "percent", "share of the idle time of all devices", "Idle (%)", "sum", "8",
+                   "100.0 * dur / nullif(all_idle, 0)"),
+           derived("launch_cause", kText, "", "the cause, also of gaps between steps", "By Launch", "", "", "cause"),
+           derived("host_pct", kReal, "percent", "share of the time it was there", "Host (%)", "", "7",
+                   "100.0 * host_time / nullif(dur, 0)"),
+           derived("host_op_pct", kReal, "percent", "share of the time in it", "Operator (%)", "", "",
+                   "100.0 * host_op_time / nullif(dur, 0)"),
+           derived("host_call_pct", kReal, "percent", "share of the time in it", "Call (%)", "", "",
+                   "100.0 * host_call_time / nullif(dur, 0)")}),
+      fill_groups,
+      {"gap_groups",
+       "idle_pct dur instances longest device stream cause host host_pct next before launch_cause host_op host_op_pct "
+       "host_call host_call_pct python_calls ts",
+       "dur DESC, ts, t.device_id, t.stream_id", kLaneJoins,
+       "Cause [between steps]: what is before and after is not of one step. Host: where the thread that launched Next "
+       "was."}};
 }
 
 // Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
@@ -276,36 +288,67 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
 
 PassTable timeline_table() {
   using enum ColumnType;
+  std::vector<PassColumn> columns = with_host_columns(
+      {kDeviceColumn,
+       kStreamColumn,
+       column("kernels", kInteger, "count", "kernels of the selection", "Kernels", "sum", "2"),
+       column("memory_ops", kInteger, "count", "copies and fills of the selection", "Copies", "sum", "1"),
+       column("begin", kInteger, "ns", "start of the first work, since the begin of the trace", "Begin", "min", "1"),
+       column("span", kInteger, "ns", "from the first start to the last end of its work", "Span", "sum", "6"),
+       column("busy", kInteger, "ns", "time during which at least one of them ran", "Busy", "sum", "4"),
+       column("idle", kInteger, "ns", "span - busy", "Idle", "sum", "8"),
+       column("computation", kInteger, "ns", "time during which a kernel computed or a fill ran", "Computation", "sum",
+              "6"),
+       column("comm", kInteger, "ns", "time during which a kernel communicated", "Comm", "sum", "3"),
+       column("fused_comm", kInteger, "ns", "the part of it in kernels that also compute", "Fused Comm", "sum", "1"),
+       column("copy", kInteger, "ns", "time during which a copy of the selection ran", "Copy", "sum", "2"),
+       column("exposed_comm", kInteger, "ns", "communication during which nothing computed", "Exposed Comm", "sum",
+              "9"),
+       column("exposed_copy", kInteger, "ns", "copies during which nothing computed or communicated", "Exposed Copy",
+              "sum", "5"),
+       column("host_wait", kInteger, "ns", "idle because the next work was launched late", "Host Wait", "sum", "8"),
+       column("kernel_wait", kInteger, "ns", "idle briefly before work that was already launched", "Kernel Wait", "sum",
+              "7"),
+       column("graph_gap", kInteger, "ns", "idle between the kernels of one graph launch", "Graph Gap", "sum", "5"),
+       column("other_wait", kInteger, "ns", "idle before launched work, for longer", "Other Wait", "sum", "5"),
+       column("unknown_wait", kInteger, "ns", "idle before work whose launch is not known", "Unknown Wait", "sum", "4"),
+       column("gaps", kInteger, "count", "number of idle times", "Gaps", "sum", "2"),
+       column("micro_idle", kInteger, "ns", "idle in gaps below the limit", "Micro Idle", "sum", "2"),
+       column("macro_idle", kInteger, "ns", "idle in longer gaps", "Macro Idle", "sum", "2"),
+       column("micro_idle_limit", kInteger, "ns", "that limit (--micro-idle)", "Micro Below"),
+       column("unselected", kInteger, "ns", "the part of idle during which work ran that was not selected",
+              "Unselected Work", "sum", "1"),
+       column("between_steps", kInteger, "ns", "idle in gaps whose neighbours are not of one step, whatever the cause",
+              "Between Steps", "sum", "6"),
+       kDeviceNumber,
+       kStreamNumber,
+       derived("utilization_pct", kReal, "percent", "busy as a share of span", "Utilization (%)", "", "7",
+               "100.0 * busy / nullif(span, 0)"),
+       derived("overlap_pct", kReal, "percent", "share of the communication during which something computed",
+               "Overlap (%)", "", "3", "100.0 * (comm - exposed_comm) / nullif(comm, 0)"),
+       derived("host_pct", kReal, "percent", "share of the idle time it was there", "Host (%)", "", "5",
+               "100.0 * host_time / nullif(idle, 0)")});
+  for (PassColumn& column : columns) {  // what differs from the tables of gaps
+    if (column.name == "host") column.sql = {}, column.fit = "7";
+    if (column.name == "python_calls") column.fit = "1";
+    if (column.name == "device") {
+      column.others = "label", column.fit = "9";
+      column.meaning = "device number; mean, min and max are over all devices";
+    }
+    if (column.name == "stream") column.fit = "8";
+  }
   return {
-      "timeline", "how the time of each device is spent; with --per-stream, of each stream",
-      with_host_columns(
-          {kDeviceColumn,
-           kStreamColumn,
-           {"kernels", kInteger, "count", "kernels that are selected"},
-           {"memory_ops", kInteger, "count", "copies and fills that are selected"},
-           {"begin", kInteger, "ns", "start of the first of them"},
-           {"span", kInteger, "ns", "from the first start to the last end"},
-           {"busy", kInteger, "ns", "time during which any of them ran"},
-           {"idle", kInteger, "ns", "span without busy; computation + exposed_comm + exposed_copy + idle = span"},
-           {"computation", kInteger, "ns", "time during which compute kernels or fills ran"},
-           {"comm", kInteger, "ns", "time during which collectives ran"},
-           {"fused_comm", kInteger, "ns", "of comm, of kernels that also compute"},
-           {"copy", kInteger, "ns", "time during which copies ran"},
-           {"exposed_comm", kInteger, "ns", "of comm, without computation at the same time"},
-           {"exposed_copy", kInteger, "ns", "of copy, without computation or communication at the same time"},
-           {"host_wait", kInteger, "ns", "idle before work that was launched only after the gap began"},
-           {"kernel_wait", kInteger, "ns", "idle in gaps below --kernel-wait before work that was already launched"},
-           {"graph_gap", kInteger, "ns", "idle between kernels of one graph launch"},
-           {"other", kInteger, "ns", "idle before work that waited for something else"},
-           {"unknown", kInteger, "ns", "idle before work whose launch is not in the trace"},
-           {"gaps", kInteger, "count", "gaps; their time adds up to idle"},
-           {"micro_idle", kInteger, "ns", "idle in gaps below micro_idle_limit"},
-           {"macro_idle", kInteger, "ns", "idle in the other gaps"},
-           {"micro_idle_limit", kInteger, "ns", "of --micro-idle"},
-           {"unselected", kInteger, "ns", "of idle, time during which events outside the selection ran"},
-           {"between_steps", kInteger, "ns",
-            "of idle, gaps whose neighbours are not of one step, whatever the cause; NULL: there are no steps"}}),
-      fill_timeline};
+      "timeline",
+      "how the time of each device is spent; with --per-stream, of each stream",
+      std::move(columns),
+      fill_timeline,
+      {"timeline",
+       "device stream span busy utilization_pct idle computation exposed_comm exposed_copy comm fused_comm overlap_pct "
+       "copy host_wait kernel_wait graph_gap other_wait unknown_wait between_steps host host_pct python_calls gaps "
+       "micro_idle macro_idle micro_idle_limit unselected kernels memory_ops begin",
+       "d.ordinal, t.device_id, t.stream_id", kLaneJoins,
+       "computation + exposed_comm + exposed_copy + idle = span; host_wait + kernel_wait + graph_gap + other_wait + "
+       "unknown_wait = idle."}};
 }
 
 }  // namespace tracedb

@@ -128,47 +128,64 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
   }
 }
 
-std::vector<TableColumn> columns(GroupBy by, bool by_pass) {
+std::vector<PassColumn> columns(GroupBy by, bool by_pass) {
   using enum ColumnType;
-  const TableColumn label =
-      by == GroupBy::kRole ? TableColumn{"role", kText, "", "role at its place in the model, [no role] where unknown"}
-      : by == GroupBy::kOp ? TableColumn{"op", kText, "", "operation class under the active rules"}
-                           : TableColumn{"name", kText, "", "name of the kernels"};
-  std::vector<TableColumn> out = {
+  const PassColumn label =
+      by == GroupBy::kRole
+          ? column("role", kText, "", "place in the model (qkv_proj, gate_up ...), or [no role]", "Role", "label")
+      : by == GroupBy::kOp ? column("op", kText, "", "operation class under the active rules", "Operation", "label")
+                           : column("name", kText, "", "kernel name", "Name", "label", "names");
+  std::vector<PassColumn> out = {
       label,
-      {"names", kInteger, "count", "distinct kernel names"},
-      {"n", kInteger, "count", "kernels"},
-      {"known", kInteger, "count", "of them, whose duration is known: what the figures below are of"},
-      {"total", kInteger, "ns", "sum of the durations"},
-      {"busy", kInteger, "ns", "time during which any of them ran, added up over devices"},
-      {"min", kInteger, "ns", "shortest duration"},
-      {"max", kInteger, "ns", "longest duration"},
-      {"median", kReal, "ns", "median of the durations"},
-      {"p90", kInteger, "ns", "90th percentile, nearest rank"},
-      {"p99", kInteger, "ns", "99th percentile, nearest rank"},
-      {"stddev", kReal, "ns", "standard deviation of the sample"},
-      {"all_busy", kInteger, "ns", "time during which any kernel of the selection ran, added up over devices"}};
+      column("names", kInteger, "count", "different kernel names", "Names", "sum"),
+      column("instances", kInteger, "count", "number of kernels", "Instances", "sum", "4"),
+      column("known", kInteger, "count", "kernels with a known duration; the statistics cover only these"),
+      column("total_time", kInteger, "ns", "sum of the durations; concurrent kernels count twice", "Total Time", "sum",
+             "6"),
+      column("busy", kInteger, "ns", "time during which at least one of them ran: the length of their union", "Busy",
+             "", "1"),
+      column("min", kInteger, "ns", "shortest", "Min", "min", "1"),
+      column("max", kInteger, "ns", "longest", "Max", "max", "2"),
+      column("med", kReal, "ns", "median of the durations", "Med", "", "2"),
+      column("p90", kInteger, "ns", "duration that 90 % do not exceed", "P90"),
+      column("p99", kInteger, "ns", "duration that 99 % do not exceed", "P99", "", "1"),
+      column("stddev", kReal, "ns", "standard deviation of the durations", "StdDev"),
+      column("all_busy", kInteger, "ns", "time during which any kernel of the selection ran, added up over devices"),
+      kTimeShare,
+      kMeanTime,
+      kBusyShare};
   if (by_pass) {
-    out.insert(out.begin() + 1, {"pass", kText, "", "forward, backward, optimizer or [no pass]"});
+    out.insert(out.begin() + 1,
+               column("pass", kText, "", "pass of training: forward, backward, optimizer", "Pass", "", "5"));
   }
   return out;
 }
 
 template <GroupBy by, bool by_pass>
-PassTable table(std::string_view name, std::string_view meaning) {
+PassTable table(std::string_view name, std::string_view meaning, const TableReport& report) {
   return {name, meaning, columns(by, by_pass),
-          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, by, by_pass); }};
+          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, by, by_pass); },
+          report};
 }
+
+constexpr std::string_view kKernelFigures =
+    "time_pct total_time instances avg med min max stddev p90 p99 busy busy_share_pct ";
 
 }  // namespace
 
 std::vector<PassTable> kernel_group_tables() {
   using enum GroupBy;
-  return {table<kName, false>("kernels_by_name", "kernel time by name"),
-          table<kName, true>("kernels_by_pass", "kernel time by name and pass of training"),
-          table<kOp, false>("ops", "kernel time by operation class"),
-          table<kOp, true>("ops_by_pass", "kernel time by operation class and pass of training"),
-          table<kRole, false>("ops_by_role", "kernel time by role in the model")};
+  return {
+      table<kName, false>("kernels_by_name", "kernel time by name",
+                          {"kernels", std::string(kKernelFigures) + "name", "total_time DESC, name"}),
+      table<kName, true>("kernels_by_pass", "kernel time by name and pass of training",
+                         {"kernels_by_pass", std::string(kKernelFigures) + "pass name", "total_time DESC, name, pass"}),
+      table<kOp, false>("ops", "kernel time by operation class",
+                        {"ops", std::string(kKernelFigures) + "names op", "total_time DESC, op"}),
+      table<kOp, true>("ops_by_pass", "kernel time by operation class and pass of training",
+                       {"ops_by_pass", std::string(kKernelFigures) + "names pass op", "total_time DESC, op, pass"}),
+      table<kRole, false>("ops_by_role", "kernel time by role in the model",
+                          {"ops_by_role", std::string(kKernelFigures) + "names role", "total_time DESC, role"})};
 }
 
 // The operation class of every kernel name, and the rule that chose it.
@@ -189,10 +206,10 @@ PassTable kernel_classes_table() {
   using enum ColumnType;
   return {"kernel_classes",
           "the operation class of each kernel name under the active rules",
-          {{"name_id", kInteger, "", "id in kernel_name"},
-           {"class", kText, "", "attention, dense_gemm, norm ...; other: no rule holds"},
-           {"rule", kText, "", "the rule that chose it; NULL: none"},
-           {"pattern", kText, "", "what the rule shows for the name; NULL: nothing"}},
+          {column("name_id", kInteger, "", "id in kernel_name"),
+           column("class", kText, "", "attention, dense_gemm, norm ...; other: no rule holds"),
+           column("rule", kText, "", "the rule that chose it; NULL: none"),
+           column("pattern", kText, "", "what the rule shows for the name; NULL: nothing")},
           fill_classes};
 }
 
@@ -200,9 +217,9 @@ PassTable roles_table() {
   using enum ColumnType;
   return {"roles",
           "the roles that kernels have in a model",
-          {{"role", kText, "", "its name"},
-           {"family", kText, "", "the coarser role that it is part of; itself where there is none"},
-           {"meaning", kText, "", "what kernels of the role do"}},
+          {column("role", kText, "", "its name"),
+           column("family", kText, "", "the coarser role that it is part of; itself where there is none"),
+           column("meaning", kText, "", "what kernels of the role do")},
           [](Workload&, const PassOptions&, TableRows& rows) {
             for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
           }};

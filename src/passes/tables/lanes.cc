@@ -72,20 +72,24 @@ HostCells host_cells(const HostActivity& activity) {
           first_of(activity[HostLayer::kCall]), activity.python_calls()};
 }
 
-std::vector<TableColumn> with_host_columns(std::vector<TableColumn> columns) {
+std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns) {
   using enum ColumnType;
-  const std::vector<TableColumn> host = {
-      {"host", kText, "",
-       "where the host was for most of the time: the innermost python frame of the user's or a framework's code on the "
-       "thread that launched what came next, else the outermost operator, else the runtime call; of AI Engine tiles, "
-       "what "
-       "stalled them; NULL: not recorded"},
-      {"host_time", kInteger, "ns", "how long it was there"},
-      {"host_op", kText, "", "the innermost operator that was open longest; NULL: none"},
-      {"host_op_time", kInteger, "ns", "how long"},
-      {"host_call", kText, "", "the runtime call that was open longest; NULL: none"},
-      {"host_call_time", kInteger, "ns", "how long"},
-      {"python_calls", kInteger, "count", "recorded python calls that start there; recording them slows the host"}};
+  const std::vector<PassColumn> host = {
+      column(
+          "host", kText, "",
+          "where the host was for most of the time: the innermost python frame of the user's or a framework's code on "
+          "the "
+          "thread that launched what came next, else the outermost operator, else the runtime call; of AI Engine "
+          "tiles, "
+          "what stalled them; NULL: not recorded",
+          "Host", "", "9", "coalesce(host, '[not recorded]')"),
+      column("host_time", kInteger, "ns", "how long it was there"),
+      column("host_op", kText, "", "innermost operator that was open longest; NULL: none", "Host Operator", "", "2"),
+      column("host_op_time", kInteger, "ns", "how long"),
+      column("host_call", kText, "", "runtime call that was open longest; NULL: none", "Host Call", "", "2"),
+      column("host_call_time", kInteger, "ns", "how long"),
+      column("python_calls", kInteger, "count", "recorded Python calls that start in it; recording them slows the host",
+             "Python Calls", "sum")};
   columns.insert(columns.end(), host.begin(), host.end());
   return columns;
 }

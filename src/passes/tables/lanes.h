@@ -11,9 +11,16 @@
 
 namespace tracedb {
 
-inline constexpr TableColumn kDeviceColumn = {"device_id", ColumnType::kInteger, "", "id in device"};
-inline constexpr TableColumn kStreamColumn = {"stream_id", ColumnType::kInteger, "",
-                                              "id in stream; NULL: a whole device"};
+inline constexpr PassColumn kDeviceColumn = column("device_id", ColumnType::kInteger, "", "id in device");
+inline constexpr PassColumn kStreamColumn =
+    column("stream_id", ColumnType::kInteger, "", "id in stream; NULL: a whole device");
+// For the reports, with kLaneJoins: their numbers.
+inline constexpr PassColumn kDeviceNumber = derived("device", ColumnType::kInteger, "", "device number", "Device", "",
+                                                    "1", "coalesce(d.ordinal, d.name, 'unknown')");
+inline constexpr PassColumn kStreamNumber =
+    derived("stream", ColumnType::kInteger, "", "stream number, with --per-stream", "Stream", "", "2", "s.number");
+inline constexpr std::string_view kLaneJoins =
+    "t LEFT JOIN device d ON d.id = t.device_id LEFT JOIN stream s ON s.id = t.stream_id";
 
 // The workload must outlive the object.
 class Lanes {
@@ -67,7 +74,7 @@ struct HostCells {
 HostCells host_cells(const HostActivities& all, std::size_t gap);
 HostCells host_cells(const HostActivity& activity);
 
-std::vector<TableColumn> with_host_columns(std::vector<TableColumn> columns);
+std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns);
 void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells);
 void add_no_host(TableRows& rows);  // where no statement reads these columns
 

@@ -1,6 +1,11 @@
 #include "passes/tables/pass_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+
+#include "sql/scripts.h"
 
 namespace tracedb {
 
@@ -17,7 +22,64 @@ std::vector<PassTable> all_tables() {
   return out;
 }
 
+// Those that are in the table.
+std::vector<TableColumn> stored_columns(const PassTable& table) {
+  std::vector<TableColumn> out;
+  for (const PassColumn& column : table.columns) {
+    if (column.is_in_table) out.push_back(column);
+  }
+  return out;
+}
+
+std::string script_of(const PassTable& table) {
+  constexpr std::size_t kLine = 110;
+  const TableReport& report = table.report;
+  std::string text =
+      fmt::format("-- {}: {}.{}{}\n", report.name, table.meaning, report.about.empty() ? "" : " ", report.about);
+  std::string select = "SELECT ";
+  std::size_t line = 0;
+  for (std::string_view rest = report.columns; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                    [&](const PassColumn& one) { return one.name == name; });
+    const PassColumn& column = table.columns.at(static_cast<std::size_t>(found - table.columns.begin()));
+    const std::string_view unit = column.type == ColumnType::kText ? "text" : column.unit;
+    text += fmt::format("-- column: {} | {} | {} | {} | {} | {}\n", name, column.head, unit, column.others, column.fit,
+                        column.meaning);
+    if (select.size() - line > kLine) select.replace(select.size() - 1, 1, "\n       "), line = select.size();
+    select += fmt::format("{}{}", column.sql.empty() ? name : column.sql, rest.empty() ? "" : ", ");
+  }
+  return fmt::format("{}{}\nFROM temp.{}{}{}\nORDER BY {};\n", text, select, table.name, report.from.empty() ? "" : " ",
+                     report.from, report.order);
+}
+
+const std::map<std::string, std::string>& all_reports() {
+  static const auto by_name = [] {
+    constexpr std::string_view kRoom = "reports/";
+    std::map<std::string, std::string> out;
+    for (const Script& one : scripts()) {
+      if (one.name.starts_with(kRoom)) out.emplace(one.name.substr(kRoom.size()), one.text);
+    }
+    for (const PassTable& table : pass_tables()) {
+      if (!table.report.name.empty()) out.emplace(table.report.name, script_of(table));
+    }
+    return out;
+  }();
+  return by_name;
+}
+
 }  // namespace
+
+std::string_view report_script(std::string_view name) {
+  return all_reports().at(std::string(name));  // an unknown name is our own bug
+}
+
+std::vector<std::string> report_names() {
+  std::vector<std::string> out;
+  for (const auto& [name, text] : all_reports()) out.push_back(name);
+  return out;
+}
 
 std::span<const PassTable> pass_tables() {
   static const std::vector<PassTable> kTables = all_tables();
@@ -34,7 +96,7 @@ const PassTable* find_pass_table(std::string_view name) {
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options) {
   for (const PassTable& table : pass_tables()) {
     add_table_function(
-        database, table.name, table.columns,
+        database, table.name, stored_columns(table),
         [workload, options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
   }
 }
@@ -46,7 +108,7 @@ void add_pass_tables(Workload& workload, const PassOptions& options) {
 
 void declare_pass_tables(Database& database) {
   for (const PassTable& table : pass_tables())
-    add_table_function(database, table.name, table.columns, [](TableRows&) {});
+    add_table_function(database, table.name, stored_columns(table), [](TableRows&) {});
 }
 
 }  // namespace tracedb

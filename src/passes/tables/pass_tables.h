@@ -1,6 +1,6 @@
-// What the passes find, as tables that SQL selects from: the reports' scripts (schema/reports) and trace-query sql. A
-// table is declared once, with the unit and meaning of each column; its rows are made when a statement first reads
-// them, under the options of the command line.
+// What the passes find, as tables that SQL selects from: reports and trace-query sql. A table is declared once, with
+// the unit and meaning of each column and how the report on it shows them; its rows are made when a statement first
+// reads them, under the options of the command line.
 //
 // To add one: a function that declares it, in a file of this folder, and its line in pass_tables().
 #pragma once
@@ -43,17 +43,62 @@ struct PassOptions {
   std::size_t most_frames = 0;  // only the largest
 };
 
+// A column of a table and of the report on it. What `others` and `fit` say: report/sql_report.h.
+struct PassColumn : TableColumn {
+  std::string_view head = {};  // for people; "": the report does not have it
+  std::string_view others = {};
+  std::string_view fit = {};
+  std::string_view sql = {};  // what the report shows, an expression over the table; "": the column as it is
+  bool is_in_table = true;    // else the report alone has it
+};
+
+constexpr PassColumn column(std::string_view name, ColumnType type, std::string_view unit, std::string_view meaning,
+                            std::string_view head = {}, std::string_view others = {}, std::string_view fit = {},
+                            std::string_view sql = {}) {
+  return {{name, type, unit, meaning}, head, others, fit, sql};
+}
+// Of the report alone.
+constexpr PassColumn derived(std::string_view name, ColumnType type, std::string_view unit, std::string_view meaning,
+                             std::string_view head, std::string_view others, std::string_view fit,
+                             std::string_view sql) {
+  return {{name, type, unit, meaning}, head, others, fit, sql, false};
+}
+
+// The same in several tables.
+inline constexpr PassColumn kTimeShare =
+    derived("time_pct", ColumnType::kReal, "percent", "share of the kernel time of the selection", "Time (%)", "sum",
+            "4", "100.0 * total_time / nullif(total(total_time) OVER (), 0)");
+inline constexpr PassColumn kMeanTime =
+    derived("avg", ColumnType::kReal, "ns", "mean duration", "Avg", "mean", "3", "1.0 * total_time / nullif(known, 0)");
+inline constexpr PassColumn kBusyShare =
+    derived("busy_share_pct", ColumnType::kReal, "percent", "busy as a share of the busy time of everything selected",
+            "Busy Share (%)", "", "", "100.0 * busy / nullif(all_busy, 0)");
+
+// The report on a table. Those of several tables are scripts: schema/reports.
+struct TableReport {
+  std::string_view name = {};   // "kernels"; "": there is none
+  std::string columns = {};     // their names, in the order in which people see them
+  std::string_view order = {};  // of its rows, as SQL; unknown parameters are NULL
+  std::string_view from = {};   // what follows FROM temp.TABLE
+  std::string_view about = {};  // what --explain says besides
+};
+
 struct PassTable {
   std::string_view name;
   std::string_view meaning;  // what a row is
-  std::vector<TableColumn> columns;
+  std::vector<PassColumn> columns;
   void (*fill)(Workload& workload, const PassOptions& options, TableRows& rows);
+  TableReport report = {};
   std::vector<RowOrder> order = {};  // of its rows; empty: SQL may not rely on it
 };
 
 // No name is that of a table or view of the index.
 std::span<const PassTable> pass_tables();
 const PassTable* find_pass_table(std::string_view name);  // null: there is none
+
+// A report as report/sql_report.h reads it: of a table, else schema/reports/NAME.sql. Valid as long as the program.
+std::string_view report_script(std::string_view name);
+std::vector<std::string> report_names();  // of all reports, sorted
 
 // Makes all of them known to a database. What is asked for the workload must outlive its last statement; the options
 // are copied.

@@ -1,3 +1,5 @@
+// Collectives: their exposed time, bandwidth and waiting.
+//
 // Exposed communication, during which a device communicates and computes nothing, shared out to groups of communication
 // kernels. Pure, linear.
 //

@@ -121,11 +121,11 @@ DataWriter& DataWriter::list(std::string_view name, const std::vector<std::strin
 }
 
 std::int64_t NameList::index_of(const std::string& name) {
-  constexpr std::size_t kMostBytes = 80'000;
+  constexpr std::size_t kMostNameBytes = 80'000;
   const std::string others = "[others]";
   if (const auto found = index_.find(name); found != index_.end()) return found->second;
   bytes_ += data_string(name).size();
-  if (bytes_ > kMostBytes && name != others) return index_of(others);
+  if (bytes_ > kMostNameBytes && name != others) return index_of(others);
   names_.push_back(name);
   return index_[name] = static_cast<std::int64_t>(names_.size()) - 1;
 }

@@ -26,7 +26,7 @@ class DataWriter {
   DataWriter& open(char bracket);   // { or [
   DataWriter& close(char bracket);  // } or ]
   DataWriter& key(std::string_view name);
-  DataWriter& text(std::string_view value);  // made inert and readable (safe_text.h)
+  DataWriter& text(std::string_view value);  // made inert and readable
   DataWriter& number(std::int64_t value);
   DataWriter& real(double value);  // null where it is no number
   DataWriter& null();

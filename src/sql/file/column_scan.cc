@@ -354,9 +354,8 @@ std::vector<LeafRun> leaves_of(Database& database, std::string_view table, const
 
 }  // namespace
 
-void require_own_pages(Database& database, std::string_view table) {
+void require_own_pages(Database& database, std::string_view table, std::uint64_t& left) {
   const Pages pages(database, table);
-  std::uint64_t left = pages.count() * pages.page_size();
   for_each_page(pages, leaves_of(database, table, pages), [&](std::span<const std::byte> page, std::size_t header) {
     for_each_cell(pages, page, header, [&](Reader&, std::uint64_t payload, const std::byte*) {
       if (payload > left) pages.damaged();

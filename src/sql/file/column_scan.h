@@ -62,9 +62,9 @@ struct ScannedColumns {
   std::vector<ColumnValues> columns;  // one for each that was asked for
 };
 
-// Error{kInput} where the rows of a table are together more than the file holds: pages that many of them share would
-// cost as much to read as if each row had its own.
-void require_own_pages(Database& database, std::string_view table);
+// Error{kInput} where the rows of a table are together more than `left` bytes, which they are taken from: what the file
+// holds, for all tables. Pages that many rows share would cost as much to read as if each row had its own.
+void require_own_pages(Database& database, std::string_view table, std::uint64_t& left);
 
 // Each column once. Uses a second thread for large tables. Throws std::logic_error if the table has no such column.
 ScannedColumns scan_columns(Database& database, std::string_view table, std::span<const ScanColumn> columns);

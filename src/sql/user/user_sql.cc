@@ -28,8 +28,6 @@ bool is_no_fault_of_sql(int code) {
 
 }  // namespace
 
-bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
-
 UserSql::UserSql(Database& database, std::string_view text, std::size_t first, std::size_t end)
     : database_(database), text_(text), first_(first), end_(end) {
   const std::size_t nul = text.find('\0');

@@ -13,9 +13,6 @@
 
 namespace tracedb {
 
-// Whether a text ends with a statement that is whole: with a semicolon outside of quotes and comments.
-bool is_complete_sql(const std::string& text);
-
 class UserSql {
  public:
   // Throws Error{kUsage} for a text with a NUL byte: sqlite would take it for the end.

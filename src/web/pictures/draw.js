@@ -1,5 +1,5 @@
 // What all pictures share: figures as text, colours, axes, legends. The files of this folder draw static SVG from the
-// data of the page, in ES5 and without asking for a layout, so that they also run where there is no browser. A picture
+// data of the page, without asking for a layout. A picture
 // is tracedb.pictures[kind](svg, picture, context):
 //   svg      d3 selection of an empty <svg>; the function sets its viewBox
 //   context  width: of the drawing, in pixels; sides: those of the page; ink(name): a colour; state: what the reader

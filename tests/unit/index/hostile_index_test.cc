@@ -44,7 +44,7 @@ struct Specimen {
     attempt(what, [&] { check_validity(Index::open(path), directory / "x.json", Effort::kFullHash); });
     attempt(what, [&] { verify(Index::open(path), {}); });
     for (const char* report : {"info", "issues"}) {
-      attempt(what, [&] { run_report(Index::open(path).database(), report, {}); });
+      attempt(what, [&] { run_report(Index::open(path).database(), report_script(report), {}); });
     }
   }
 

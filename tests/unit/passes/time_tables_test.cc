@@ -25,16 +25,16 @@ struct TimeFixture : ChangedIndex {
                       selection, options);
   }
   [[nodiscard]] std::string launches(const Selection& selection = {}) const {
-    return ask_passes(index, "SELECT call, calls, kernels, api_total, delay_total, queue_total FROM launch_calls",
+    return ask_passes(index, "SELECT call, instances, kernels, total_time, delay_total, queue_total FROM launch_calls",
                       selection);
   }
   [[nodiscard]] std::string comms(const Selection& selection = {}) const {
-    return ask_passes(index, "SELECT name, group_size, bytes, n, total, busy, exposed, factor, described FROM comms",
+    return ask_passes(index, "SELECT name, ranks, bytes, instances, total_time, busy, exposed, factor, described FROM comms",
                       selection);
   }
   [[nodiscard]] std::string copies(const Selection& selection = {}) const {
     return ask_passes(index,
-                      "SELECT kind, direction, n, known, total, busy, sized, bytes, measured_bytes, measured_busy "
+                      "SELECT kind, direction, instances, known, total_time, busy, sized, bytes, measured_bytes, measured_busy "
                       "FROM copies",
                       selection);
   }
@@ -45,7 +45,7 @@ struct TimeFixture : ChangedIndex {
 TEST_CASE("timeline of the small index, by device and by stream") {
   const TimeFixture fixture;
   CHECK(fixture.timeline() == "1 - 550 150 250 40 110 0");
-  CHECK(fixture.rows("SELECT comm, copy, unknown, gaps, kernels, memory_ops, begin FROM timeline") ==
+  CHECK(fixture.rows("SELECT comm, copy, unknown_wait, gaps, kernels, memory_ops, begin FROM timeline") ==
         "300 40 110 2 3 1 100");
   CHECK(fixture.timeline({}, by_stream()) == "1 1 550 150 0 40 360 0; 1 2 300 0 300 0 0 0");
 }
@@ -89,24 +89,24 @@ TEST_CASE("steps other than those of the index") {
         "2 1 500 50 300 110");
   CHECK(rows("SELECT ts, step FROM idle_gaps ORDER BY ts", {}) == "450 1; 500 1");
   CHECK(rows("SELECT call, kernels FROM launch_calls", decode) == "[no launch] 2");
-  CHECK(rows("SELECT n FROM comms", decode) == "1");
-  CHECK(rows("SELECT n FROM copies", decode) == "1");
-  CHECK(rows("SELECT n FROM sequences", decode).empty());
-  CHECK(rows("SELECT total, frame FROM call_tree", decode) == "350 [no stack]");
+  CHECK(rows("SELECT instances FROM comms", decode) == "1");
+  CHECK(rows("SELECT instances FROM copies", decode) == "1");
+  CHECK(rows("SELECT instances FROM sequences", decode).empty());
+  CHECK(rows("SELECT total_time, frame FROM call_tree", decode) == "350 [no stack]");
 }
 
 TEST_CASE("steps and phases of the small index") {
   const TimeFixture fixture;
-  CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, kernel_time, gpu_ts, gpu_ts_end, first_kernel_id, "
+  CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, total_time, gpu_ts, gpu_ts_end, first_kernel_id, "
                      "last_kernel_id, timed_on FROM step_figures") ==
         "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - [no step] - - 1 50 600 650 3 3 -");
-  CHECK(fixture.rows("SELECT phase, steps, kernels, total, all_busy FROM phases") ==
+  CHECK(fixture.rows("SELECT phase, steps, instances, total_time, all_busy FROM phases") ==
         "prefill 1 2 400 400; [no step] 0 1 50 400");
 }
 
 TEST_CASE("what was launched before the recording is no work outside of steps") {
   const std::string stepless = "UPDATE kernel SET step_id = NULL, launch_id = NULL WHERE id = ";
-  const char* const sql = "SELECT phase, kernels, total FROM phases WHERE phase GLOB '[[]*'";
+  const char* const sql = "SELECT phase, instances, total_time FROM phases WHERE phase GLOB '[[]*'";
   // The first kernel of its stream; the last one of its stream; and on a stream on which no launch is known.
   const TimeFixture first(stepless + "1; UPDATE kernel SET launch_id = 1, stream_id = 1, step_id = 1 WHERE id = 2");
   CHECK(first.rows(sql) == "[launched before the recording] 1 100; [no step] 1 50");

@@ -25,7 +25,7 @@ struct Fixture {
   }
 };
 
-Report kernels(const Fixture& fixture) { return run_report(fixture.database, "kernels", {}); }
+Report kernels(const Fixture& fixture) { return run_report(fixture.database, report_script("kernels"), {}); }
 
 Cell at(const Report& report, std::size_t row, const std::string& key) {
   for (std::size_t c = 0; c < report.columns.size(); ++c) {
@@ -113,16 +113,16 @@ TEST_CASE("columns of choice") {
 
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
-  for (const char* name : {"kernels", "timeline", "gaps", "launches", "comms", "memcpys", "issues"}) {
+  for (const std::string& name : report_names()) {
     CAPTURE(name);
-    CHECK(run_report(fixture.database, name, {}).rows.empty());
+    const bool says_something = name == "info" || name == "verify" || name == "warnings";
+    CHECK((run_report(fixture.database, report_script(name), {}).rows.empty() || says_something));
   }
-  CHECK_FALSE(run_report(fixture.database, "info", {}).rows.empty());
 }
 
 TEST_CASE("memcpys: bandwidth is bytes over time") {
   Fixture fixture;
-  const Report report = run_report(fixture.database, "memcpys", {});
+  const Report report = run_report(fixture.database, report_script("memcpys"), {});
   REQUIRE(report.rows.size() == 1);
   CHECK(is(at(report, 0, "operation"), "memcpy HtoD"));
   CHECK(number(at(report, 0, "gb_per_s")).value() == 2.0);
@@ -130,11 +130,11 @@ TEST_CASE("memcpys: bandwidth is bytes over time") {
 
 TEST_CASE("each script's columns match its SELECT") {
   Fixture fixture;
-  for (const char* name : {"kernels", "ops", "timeline", "gaps", "launches", "comms", "memcpys", "issues", "info"}) {
+  for (const std::string& name : report_names()) {
     CAPTURE(name);
-    Statement statement(fixture.database, script("reports/" + std::string(name)));
-    CHECK(static_cast<std::size_t>(statement.column_count()) ==
-          report_columns(script("reports/" + std::string(name))).size());
+    if (name == "verify") continue;  // many statements, whose rows the command words
+    Statement statement(fixture.database, report_script(name));
+    CHECK(static_cast<std::size_t>(statement.column_count()) == report_columns(report_script(name)).size());
   }
 }
 

@@ -194,17 +194,18 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
   if (report && query) throw Error(ErrorCode::kUsage, "export: give --report or --query, not both");
   if (report) {
     const Command* command = known_command(*report);
-    if (command == nullptr || command == &kExportCommand) {
+    if (command == nullptr || command->name == "export") {
       throw Error(ErrorCode::kUsage,
                   fmt::format("--report {}: no such report (trace-query --help lists them)", *report));
     }
-    return command->run(words);
+    return command->run(*command, words);
   }
   const std::string wanted = value_of(words, "--format");
   const std::string file = value_of(words, "-o") + value_of(words, "--output");
   if (!query && format_of(wanted, file).kind != ExportKind::kTable) return std::nullopt;
   words.push_back(query.value_or("SELECT * FROM kernels"));
-  return kSqlCommand.run(words);
+  const Command& sql = *known_command("sql");
+  return sql.run(sql, words);
 }
 
 int write_export(const CommandLine& line) {
@@ -229,7 +230,7 @@ int write_export(const CommandLine& line) {
               fmt::format("export: write --format {} and -o FILE as words of their own", format.name));
 }
 
-int run(std::span<const std::string> args) {
+int run(const Command& command, std::span<const std::string> args) {
   // Asked what it offers, it answers for itself.
   const bool asked = std::any_of(args.begin(), args.end(), [](const std::string& word) {
     return word == "--help" || word == "-h" || word == kCompleteOption;
@@ -243,8 +244,8 @@ int run(std::span<const std::string> args) {
   if (!asked) {
     if (const std::optional<int> code = run_other_command(args)) return *code;
   }
-  CommandLine line(kExportCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
-                                    OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kInput});
+  CommandLine line(command, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kCapture,
+                             OptionGroup::kRules, OptionGroup::kInput});
   line.add("format", OptionKind::kValue, format_help().c_str());
   line.add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
   line.add("compare", OptionKind::kValue,
@@ -267,15 +268,17 @@ int run(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kExportCommand = {"export", "part of a trace for Perfetto, speedscope and flame graphs; tables as files",
-                                "export [options] TRACE|INDEX",
-                                "  trace-query export trace.json.gz --step 40..44 -o window.json\n"
-                                "  trace-query export trace.json.gz --top-gaps 3 -o gaps.json\n"
-                                "  trace-query export mi300x.json --compare h100.json --step 5 -o both.json\n"
-                                "  trace-query export trace.json.gz --format collapsed --by module | flamegraph.pl\n"
-                                "  trace-query export trace.json.gz -o trace.speedscope.json\n"
-                                "  trace-query export trace.json.gz --format parquet -o kernels\n"
-                                "  trace-query export trace.json.gz --report ops --phase decode -o ops.csv",
-                                run};
+Command export_command() {
+  return {"export", "part of a trace for Perfetto, speedscope and flame graphs; tables as files",
+          "export [options] TRACE|INDEX",
+          "  trace-query export trace.json.gz --step 40..44 -o window.json\n"
+          "  trace-query export trace.json.gz --top-gaps 3 -o gaps.json\n"
+          "  trace-query export mi300x.json --compare h100.json --step 5 -o both.json\n"
+          "  trace-query export trace.json.gz --format collapsed --by module | flamegraph.pl\n"
+          "  trace-query export trace.json.gz -o trace.speedscope.json\n"
+          "  trace-query export trace.json.gz --format parquet -o kernels\n"
+          "  trace-query export trace.json.gz --report ops --phase decode -o ops.csv",
+          run};
+}
 
 }  // namespace tracedb

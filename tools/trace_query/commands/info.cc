@@ -147,13 +147,13 @@ void merge(Report& report, std::vector<Row> rows) {
   }
 }
 
-int run_info(std::span<const std::string> args) {
-  CommandLine line(kInfoCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
+int run_info(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const RequestedWorkload requested(line);
   const bool human_readable = line.renderer().audience == Audience::kHuman;
   return run_trace_reports(line, "info", [&](const Index& index) {
-    TraceReport result{run_report(index.database(), "info", {}), {}};
+    TraceReport result{run_report(index.database(), report_script("info"), {}), {}};
     if (has_kernels(index)) {
       Workload workload = requested.of(index);
       merge(result.report, findings(workload));
@@ -168,7 +168,13 @@ int run_info(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kInfoCommand = {"info", "what this trace is: devices, ranks, events, steps, coverage, issues",
-                              "info [options] TRACE|INDEX...", "  trace-query info trace.json.gz", run_info};
+Command info_command() {
+  return {"info",
+          "what this trace is: devices, ranks, events, steps, coverage, issues",
+          "info [options] TRACE|INDEX...",
+          "  trace-query info trace.json.gz",
+          run_info,
+          {{"", "info"}}};
+}
 
 }  // namespace tracedb

@@ -19,9 +19,9 @@ void add_page_choices(CommandLine& line) {
            "only steps of these kinds: prefill, decode, mixed, train, other, unknown, unit; several: decode,mixed");
 }
 
-int run_report_command(std::span<const std::string> args) {
-  CommandLine line(kReportCommand, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kCapture, OptionGroup::kRules,
-                                    OptionGroup::kInput});
+int run_report_command(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kCapture, OptionGroup::kRules,
+                             OptionGroup::kInput});
   add_page_choices(line);
   if (!line.parse(args)) return 0;
   if (line.inputs().size() != 1) return run_ranks_page(line);
@@ -43,12 +43,14 @@ int run_report_command(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kReportCommand = {"report", "one page of HTML to look at and to hand on: pictures, reasons, tables",
-                                "report [options] TRACE|INDEX -o FILE.html | report [options] FOLDER -o FILE.html",
-                                "  trace-query report trace.json.gz -o trace.html\n"
-                                "  trace-query report trace.json.gz --phase decode -o decode.html\n"
-                                "  trace-query report profiles/ -o ranks.html      (the ranks of one job)\n"
-                                "  trace-query compare a.json.gz b.json.gz -o why.html",
-                                run_report_command};
+Command page_command() {
+  return {"report", "one page of HTML to look at and to hand on: pictures, reasons, tables",
+          "report [options] TRACE|INDEX -o FILE.html | report [options] FOLDER -o FILE.html",
+          "  trace-query report trace.json.gz -o trace.html\n"
+          "  trace-query report trace.json.gz --phase decode -o decode.html\n"
+          "  trace-query report profiles/ -o ranks.html      (the ranks of one job)\n"
+          "  trace-query compare a.json.gz b.json.gz -o why.html",
+          run_report_command};
+}
 
 }  // namespace tracedb

@@ -1,251 +1,128 @@
+// Commands that are little more than their tables: what they answer is in passes/tables and schema/reports.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "passes/columns/event_columns.h"
 #include "report/escape.h"
 #include "trace/issue.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
-#include "trace_query/selection.h"
 
 namespace tracedb {
 namespace {
 
-int run_grouped(const Command& command, std::span<const std::string> args) {
-  CommandLine line(command, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kCapture,
-                             OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kExplain,
-                             OptionGroup::kInput});
-  const bool has_roles = command.name == kOpsCommand.name;
-  if (has_roles) {
-    line.add("by", OptionKind::kValue,
-             "role: a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...);\n"
-             "pass: a row for each pass of training: forward, backward, optimizer");
+using enum OptionGroup;
+using Notes = std::vector<std::string>;
+
+void append(Notes& notes, const Notes& more) { notes.insert(notes.end(), more.begin(), more.end()); }
+
+// Of a report split by pass.
+void add_pass_note(const Index& index, Notes& notes) {
+  const EventColumns kernels(index, "kernel", {"pass"});
+  const auto pass = kernels.ids("pass");
+  const bool known = std::any_of(pass.begin(), pass.end(), [](std::uint32_t value) { return value != 0; });
+  if (known || pass.empty()) return;
+  notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
+}
+
+bool is_by(const CommandLine& line, std::string_view part) { return line.knows("by") && line.text("by") == part; }
+
+bool any(const Workload& workload, std::string_view sql) {
+  return !workload.selection().empty() && workload.index().database().query_int64(sql).has_value();
+}
+
+// Where the report has no rows: whether the selection is to blame.
+void explain_empty(Workload& workload, TraceReport& result, std::string_view any_sql, std::string_view selected,
+                   std::string_view none) {
+  result.warnings = workload.selection_notes();
+  if (result.report.rows.empty()) result.warnings.emplace_back(any(workload, any_sql) ? selected : none);
+}
+
+constexpr std::string_view kAnyKernel = "SELECT id FROM kernel LIMIT 1";
+
+void prepare_kernels(const CommandLine& line, PassOptions&) {
+  if (line.has("capture") && !line.has("layer") && !is_by(line, "role")) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{}: --capture needs --layer: it changes nothing else here", line.command().name));
+  }
+}
+
+void finish_kernels(const CommandLine& line, Workload& workload, TraceReport& result) {
+  if (is_by(line, "role")) {
+    result.warnings = workload.layer_notes();
+    append(result.warnings, workload.missing_notes());
   } else {
-    add_by_pass(line);
+    result.warnings = workload.selection_notes();
   }
-  if (!line.parse(args)) return 0;
-  const std::string name(command.name);
-  const bool by_role = has_roles && line.text("by") == "role";
-  if (line.has("capture") && !line.has("layer") && !by_role) {
-    throw Error(ErrorCode::kUsage, name + ": --capture needs --layer: it changes nothing else here");
-  }
-  const bool passes = !by_role && by_pass(line);
-  return run_pass_reports(line, {name,
-                                 by_role  ? name + "_by_role"
-                                 : passes ? name + "_by_pass"
-                                          : name,
-                                 {},
-                                 {},
-                                 [&](Workload& workload, TraceReport& result) {
-                                   result.warnings = by_role ? workload.layer_notes() : workload.selection_notes();
-                                   if (by_role) {
-                                     const std::vector<std::string> missing = workload.missing_notes();
-                                     result.warnings.insert(result.warnings.end(), missing.begin(), missing.end());
-                                   }
-                                   if (result.report.rows.empty()) result.warnings.push_back(why_no_kernels(workload));
-                                   if (passes) add_pass_note(workload.index(), result.warnings);
-                                 }});
+  if (result.report.rows.empty()) result.warnings.push_back(why_no_kernels(workload));
+  if (is_by(line, "pass")) add_pass_note(workload.index(), result.warnings);
 }
 
-int run_kernels(std::span<const std::string> args) { return run_grouped(kKernelsCommand, args); }
-int run_ops(std::span<const std::string> args) { return run_grouped(kOpsCommand, args); }
-
-}  // namespace
-
-const Command kKernelsCommand = {"kernels", "kernel time by name", "kernels [options] TRACE|INDEX...",
-                                 "  trace-query kernels trace.json.gz --limit 10\n"
-                                 "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
-                                 run_kernels};
-
-const Command kOpsCommand = {"ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
-                             "ops [options] TRACE|INDEX...",
-                             "  trace-query ops trace.json.gz --phase decode\n"
-                             "  trace-query ops trace.json.gz --by role\n"
-                             "  trace-query ops training.json.gz --by pass\n"
-                             "  trace-query kernels trace.json.gz --op attention_decode\n"
-                             "  trace-query rules show trace.json.gz       which name has which class, and why",
-                             run_ops};
-
-namespace {
-
-int run_launches(std::span<const std::string> args) {
-  CommandLine line(kLaunchesCommand,
-                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(
-      line, {"launches", "launches", {}, {}, [](Workload& workload, TraceReport& result) {
-               result.warnings = workload.selection_notes();
-               if (!result.report.rows.empty()) return;
-               const bool kernels = has_kernels(workload.index()) && !workload.selection().empty();
-               result.warnings.emplace_back(kernels ? "no kernel matches the selection"
-                                                    : "the trace has neither kernels nor calls that launch some");
-             }});
+void finish_launches(const CommandLine&, Workload& workload, TraceReport& result) {
+  explain_empty(workload, result, kAnyKernel, "no kernel matches the selection",
+                "the trace has neither kernels nor calls that launch some");
 }
 
-}  // namespace
-
-const Command kLaunchesCommand = {"launches", "calls that launch kernels, by name: time in the call, delay, queueing",
-                                  "launches [options] TRACE|INDEX...",
-                                  "  trace-query launches trace.json.gz\n"
-                                  "  trace-query launches trace.json.gz --phase decode --csv",
-                                  run_launches};
-
-namespace {
-
-int run_memcpys(std::span<const std::string> args) {
-  CommandLine line(kMemcpysCommand, {OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                     OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(line, {"memcpys", "memcpys", {}, {}, [](Workload& workload, TraceReport& result) {
-                                   result.warnings = workload.selection_notes();
-                                   if (!result.report.rows.empty()) return;
-                                   const bool any =
-                                       !workload.selection().empty() &&
-                                       workload.index().database().query_int64("SELECT id FROM memory_op LIMIT 1");
-                                   result.warnings.emplace_back(any ? "no copy or fill matches the selection"
-                                                                    : "the trace has no copies or fills");
-                                 }});
+void finish_memcpys(const CommandLine&, Workload& workload, TraceReport& result) {
+  explain_empty(workload, result, "SELECT id FROM memory_op LIMIT 1", "no copy or fill matches the selection",
+                "the trace has no copies or fills");
 }
 
-}  // namespace
-
-const Command kMemcpysCommand = {"memcpys", "copies and fills by direction: count, bytes, time, bandwidth",
-                                 "memcpys [options] TRACE|INDEX...",
-                                 "  trace-query memcpys trace.json.gz\n"
-                                 "  trace-query memcpys trace.json.gz --phase decode --csv",
-                                 run_memcpys};
-
-namespace {
-
-std::string why_empty(Workload& workload) {
-  const bool selected = !workload.selection().empty();
-  const bool any = selected && workload.index().database().query_int64(
-                                   "SELECT 1 FROM kernel WHERE kind IN ('comm', 'comm_compute') LIMIT 1");
-  return any ? "no communication kernel matches the selection" : "the trace has no communication kernels";
+void finish_comms(const CommandLine&, Workload& workload, TraceReport& result) {
+  explain_empty(workload, result, "SELECT 1 FROM kernel WHERE kind IN ('comm', 'comm_compute') LIMIT 1",
+                "no communication kernel matches the selection", "the trace has no communication kernels");
+  const auto& rows = result.report.rows;
+  if (rows.empty()) return;
+  const std::size_t rate = find_column(result.report.columns, "alg_gb_per_s").value();
+  const bool rated = std::any_of(rows.begin(), rows.end(),
+                                 [&](const Row& row) { return !std::holds_alternative<std::monostate>(row[rate]); });
+  result.warnings.emplace_back(rated ? "times include waiting for the other ranks, so bandwidths are lower bounds"
+                                     : "times include waiting for the other ranks");
 }
 
-int run_comms(std::span<const std::string> args) {
-  CommandLine line(kCommsCommand,
-                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(
-      line,
-      {"comms", "comms", {}, {}, [](Workload& workload, TraceReport& result) {
-         result.warnings = workload.selection_notes();
-         const auto& rows = result.report.rows;
-         const std::size_t rate = find_column(result.report.columns, "alg_gb_per_s").value();
-         const bool rated = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-           return !std::holds_alternative<std::monostate>(row[rate]);
-         });
-         result.warnings.push_back(rows.empty() ? why_empty(workload)
-                                   : rated ? "times include waiting for the other ranks, so bandwidths are lower bounds"
-                                           : "times include waiting for the other ranks");
-       }});
-}
-
-}  // namespace
-
-const Command kCommsCommand = {"comms", "communication by collective: time, exposed time, size, bandwidth",
-                               "comms [options] TRACE|INDEX...",
-                               "  trace-query comms trace.json.gz\n"
-                               "  trace-query comms trace.json.gz --phase decode --csv",
-                               run_comms};
-
-namespace {
-
-constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
-
-int run_sequences(std::span<const std::string> args) {
-  CommandLine line(kSequencesCommand, {OptionGroup::kSelection, OptionGroup::kRules, OptionGroup::kRows,
-                                       OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+void add_sequence_choices(CommandLine& line) {
   add_sequence_options(line);
   line.add("by", OptionKind::kValue, "name: by short name (default); op: by operation class");
-  if (!line.parse(args)) return 0;
-  PassOptions options = requested_pass_options(line);
+}
+
+void prepare_sequences(const CommandLine& line, PassOptions& options) {
   const std::string by = line.text("by").value_or("name");
   if (by != "name" && by != "op") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are name and op", by));
   options.sequences_by_op = by == "op";
   if (line.renderer().audience == Audience::kHuman && !line.has("wide")) {
+    constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
     options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };
   }
-  return run_pass_reports(
-      line, {"sequences", "sequences", options, {}, [](Workload& workload, TraceReport& result) {
-               result.warnings = workload.selection_notes();
-               if (!result.report.rows.empty()) return;
-               const bool all = workload.selection().empty();
-               result.warnings.emplace_back(all ? "no sequence of kernels repeats"
-                                                : "no sequence of kernels that match the selection repeats");
-             }});
 }
 
-}  // namespace
-
-const Command kSequencesCommand = {"sequences", "sequences of kernels that repeat",
-                                   "sequences [options] TRACE|INDEX...",
-                                   "  trace-query sequences trace.json.gz --length 4\n"
-                                   "  trace-query sequences trace.json.gz --by op --phase decode",
-                                   run_sequences};
-
-namespace {
-
-constexpr std::size_t kCount = 1, kKind = 2;
-constexpr std::size_t kMeaning = kKind + 1;
+void finish_sequences(const CommandLine&, Workload& workload, TraceReport& result) {
+  explain_empty(workload, result, "SELECT 1", "no sequence of kernels that match the selection repeats",
+                "no sequence of kernels repeats");
+}
 
 // An index stores the kind; what it means is added here.
-void add_meanings(Report& report) {
-  for (Row& row : report.rows) {
+void finish_issues(const CommandLine&, Workload&, TraceReport& result) {
+  constexpr std::size_t kCount = 1, kKind = 2, kMeaning = 3;
+  for (Row& row : result.report.rows) {
     const auto* kind = std::get_if<std::string>(&row[kKind]);
     const IssueDescription* known = kind == nullptr ? nullptr : find_issue_kind(*kind);
     const auto* count = std::get_if<std::int64_t>(&row[kCount]);
     if (known != nullptr && count != nullptr)
       row[kMeaning] = issue_sentence(known->kind, static_cast<std::uint64_t>(*count)).text;
   }
-}
-
-TraceReport issues(const Index& index) {
-  TraceReport result{run_report(index.database(), "issues", {}), {}};
-  add_meanings(result.report);
   if (result.report.rows.empty()) result.warnings.emplace_back("nothing was wrong with the trace");
-  return result;
 }
 
-int run_issues(std::span<const std::string> args) {
-  CommandLine line(kIssuesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  return run_trace_reports(line, "issues", issues);
+void finish_warnings(const CommandLine&, Workload& workload, TraceReport& result) {
+  result.warnings = workload.steps().notes;
+  if (result.report.rows.empty()) result.warnings.emplace_back("nothing to warn of");
 }
 
-}  // namespace
-
-const Command kIssuesCommand = {"issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
-                                "  trace-query issues trace.json.gz", run_issues};
-
-namespace {
-
-int run_warnings(std::span<const std::string> args) {
-  CommandLine line(kWarningsCommand, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                      OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(line, {"warnings", "warnings", {}, {}, [](Workload& workload, TraceReport& result) {
-                                   result.warnings = workload.steps().notes;
-                                   if (result.report.rows.empty()) result.warnings.emplace_back("nothing to warn of");
-                                 }});
-}
-
-}  // namespace
-
-const Command kWarningsCommand = {
-    "warnings", "what makes answers about this trace less certain, how much it affects, what to do",
-    "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", run_warnings};
-
-namespace {
-
-std::vector<std::string> notes_of(Workload& workload, const Report& report) {
-  std::vector<std::string> notes = workload.layer_notes();
-  for (std::string& text : workload.missing_notes()) notes.push_back(std::move(text));
+void finish_layers(const CommandLine& line, Workload& workload, TraceReport& result) {
+  Notes& notes = result.warnings = workload.layer_notes();
+  append(notes, workload.missing_notes());
   const LayerSet& layers = workload.layers();
   if (!layers.stacks.empty()) {
     std::string text;
@@ -256,120 +133,117 @@ std::vector<std::string> notes_of(Workload& workload, const Report& report) {
   }
   if (!has_kernels(workload.index())) {
     notes.emplace_back("the trace has no kernels");
-  } else if (report.rows.empty() && !workload.selection().empty()) {
+  } else if (result.report.rows.empty() && !workload.selection().empty()) {
     notes.emplace_back("no kernel matches the selection");
   }
-  return notes;
+  if (is_by(line, "pass")) add_pass_note(workload.index(), notes);
+  // With a single stack, its name is not repeated in each row.
+  if (line.renderer().audience == Audience::kHuman && layers.stacks.size() < 2) remove_column(result.report, "stack");
 }
 
-// With a single stack, its name is not repeated in each row.
-void drop_stack(Report& report) {
-  const auto stack = std::find_if(report.columns.begin(), report.columns.end(),
-                                  [](const Column& column) { return column.key == "stack"; });
-  const auto at = stack - report.columns.begin();
-  report.columns.erase(stack);
-  for (Row& row : report.rows) row.erase(row.begin() + at);
-}
-
-int run_layers(std::span<const std::string> args) {
-  CommandLine line(kLayersCommand, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps,
-                                    OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
-                                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  line.add("per-op", OptionKind::kFlag, "a row for each operation of each layer");
-  line.add("per-role", OptionKind::kFlag, "a row for each role of each layer: qkv_proj, o_proj, gate_up, down ...");
-  add_by_pass(line);
-  if (!line.parse(args)) return 0;
-  const bool per_op = line.has("per-op");
-  const bool passes = by_pass(line);
-  const bool per_role = line.has("per-role");
-  if (int{per_op} + int{per_role} + int{passes} > 1) {
-    throw Error(ErrorCode::kUsage, "layers: give one of --per-op, --per-role and --by pass");
-  }
-  const bool human = line.renderer().audience == Audience::kHuman;
-  const std::string script = per_op ? "layer_ops" : per_role ? "layer_roles" : passes ? "layers_by_pass" : "layers";
-  return run_pass_reports(line, {"layers", script, {}, {}, [&](Workload& workload, TraceReport& result) {
-                                   result.warnings = notes_of(workload, result.report);
-                                   if (passes) add_pass_note(workload.index(), result.warnings);
-                                   if (human && workload.layers().stacks.size() < 2) drop_stack(result.report);
-                                 }});
-}
-
-}  // namespace
-
-const Command kLayersCommand = {"layers", "kernel time by layer of the model, head and tail of each step",
-                                "layers [options] TRACE|INDEX...",
-                                "  trace-query layers trace.json.gz --phase decode\n"
-                                "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
-                                "  trace-query layers trace.json.gz --phase decode --per-role\n"
-                                "  trace-query kernels trace.json.gz --layer 7\n"
-                                "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
-                                run_layers};
-
-namespace {
-
-constexpr auto kGroups = {OptionGroup::kSteps,  OptionGroup::kRules,   OptionGroup::kRows,
-                          OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput};
-
-void explain_empty(const CommandLine& line, Workload& workload, TraceReport& result) {
+void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.steps().notes;
-  if (!result.report.rows.empty()) return;
-  if (workload.steps().steps.empty() && !has_kernels(workload.index())) {
-    result.warnings.emplace_back("the trace has no kernels");
-  } else if (line.has("steady")) {
-    result.warnings.emplace_back("no step gives its number of decode requests: steady state is unknown");
+  if (result.report.rows.empty()) {
+    if (workload.steps().steps.empty() && !has_kernels(workload.index())) {
+      result.warnings.emplace_back("the trace has no kernels");
+    } else if (line.has("steady")) {
+      result.warnings.emplace_back("no step gives its number of decode requests: steady state is unknown");
+    }
   }
-}
-
-// People see the clock of a period where it is not the usual one.
-void drop_usual_clock(const CommandLine& line, Report& report) {
+  // People see the clock of a period where it is not the usual one.
   if (line.renderer().audience != Audience::kHuman || line.has("columns")) return;
-  const auto is_host = [place = find_column(report.columns, "period_on")](const Row& row) {
-    return place && row[*place] == Cell("host");
+  const auto is_host = [place = find_column(result.report.columns, "period_on").value()](const Row& row) {
+    return row[place] == Cell("host");
   };
-  if (std::none_of(report.rows.begin(), report.rows.end(), is_host)) remove_column(report, "period_on");
+  if (std::none_of(result.report.rows.begin(), result.report.rows.end(), is_host))
+    remove_column(result.report, "period_on");
 }
 
-void add_steady_note(Workload& workload, std::vector<std::string>& notes) {
+void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {
+  finish_phases(line, workload, result);
   Statement steady(workload.index().database(), "SELECT min(step), max(step) FROM temp.step_figures WHERE steady = 1");
   if (!steady.step() || steady.is_null(0) || steady.int64(0) == steady.int64(1)) return;
-  notes.push_back(fmt::format("steady state: steps {} to {} of {}", steady.int64(0), steady.int64(1),
-                              workload.steps().steps.size()));
+  result.warnings.push_back(fmt::format("steady state: steps {} to {} of {}", steady.int64(0), steady.int64(1),
+                                        workload.steps().steps.size()));
 }
 
-int run_steps(std::span<const std::string> args) {
-  CommandLine line(kStepsCommand, kGroups);
-  add_steady(line);
-  if (!line.parse(args)) return 0;
-  const Parameters parameters = {{"steady", std::int64_t{line.has("steady")}}};
-  return run_pass_reports(line, {"steps", "steps", {}, parameters, [&](Workload& workload, TraceReport& result) {
-                                   explain_empty(line, workload, result);
-                                   drop_usual_clock(line, result.report);
-                                   add_steady_note(workload, result.warnings);
-                                 }});
-}
-
-int run_phases(std::span<const std::string> args) {
-  CommandLine line(kPhasesCommand, kGroups);
-  add_steady(line);
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(
-      line, {"phases", "phases", requested_pass_options(line), {}, [&](Workload& workload, TraceReport& result) {
-               explain_empty(line, workload, result);
-               drop_usual_clock(line, result.report);
-             }});
+CommandTable by_pass(std::string_view report) {
+  return {"--by pass", report, "a row for each pass of training: forward, backward, optimizer"};
 }
 
 }  // namespace
 
-const Command kStepsCommand = {
-    "steps", "the steps of the workload: kind, requests, tokens, time on host and device",
-    "steps [options] TRACE|INDEX...",
-    "  trace-query steps trace.json.gz\n"
-    "  trace-query steps trace.json.gz --steady --csv\n"
-    "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
-    run_steps};
-
-const Command kPhasesCommand = {"phases", "steps by kind: prefill, decode, mixed, train, ...",
-                                "phases [options] TRACE|INDEX...", "  trace-query phases trace.json.gz", run_phases};
+std::vector<Command> report_commands() {
+  const std::vector<OptionGroup> of_layers = {kSelection, kLayers, kSteps,   kCapture, kRules,
+                                              kRows,      kOutput, kExplain, kInput};
+  const std::vector<OptionGroup> of_steps = {kSteps, kRules, kRows, kOutput, kExplain, kInput};
+  const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
+  const std::vector<Command> timeline = timeline_commands();
+  return {
+      table_command("ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
+                    "ops [options] TRACE|INDEX...",
+                    "  trace-query ops trace.json.gz --phase decode\n"
+                    "  trace-query ops trace.json.gz --by role\n"
+                    "  trace-query ops training.json.gz --by pass\n"
+                    "  trace-query kernels trace.json.gz --op attention_decode\n"
+                    "  trace-query rules show trace.json.gz       which name has which class, and why",
+                    {{"", "ops"},
+                     by_pass("ops_by_pass"),
+                     {"--by role", "ops_by_role",
+                      "a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...)"}},
+                    of_layers, finish_kernels, nullptr, prepare_kernels),
+      table_command("kernels", "kernel time by name", "kernels [options] TRACE|INDEX...",
+                    "  trace-query kernels trace.json.gz --limit 10\n"
+                    "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
+                    {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
+      table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "phases [options] TRACE|INDEX...",
+                    "  trace-query phases trace.json.gz", {{"", "phases"}}, of_steps, finish_phases, add_steady),
+      table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
+                    "steps [options] TRACE|INDEX...",
+                    "  trace-query steps trace.json.gz\n"
+                    "  trace-query steps trace.json.gz --steady --csv\n"
+                    "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
+                    {{"", "steps"}}, of_steps, finish_steps, add_steady),
+      table_command(
+          "layers", "kernel time by layer of the model, head and tail of each step", "layers [options] TRACE|INDEX...",
+          "  trace-query layers trace.json.gz --phase decode\n"
+          "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
+          "  trace-query layers trace.json.gz --phase decode --per-role\n"
+          "  trace-query kernels trace.json.gz --layer 7\n"
+          "  trace-query layers with_graphs.json.gz --capture without_graphs.json.gz",
+          {{"", "layers"},
+           {"--per-op", "layer_ops", "a row for each operation of each layer"},
+           {"--per-role", "layer_roles", "a row for each role of each layer: qkv_proj, o_proj, gate_up, down ..."},
+           by_pass("layers_by_pass")},
+          of_layers, finish_layers),
+      timeline[0],
+      timeline[1],
+      table_command("launches", "calls that launch kernels, by name: time in the call, delay, queueing",
+                    "launches [options] TRACE|INDEX...",
+                    "  trace-query launches trace.json.gz\n"
+                    "  trace-query launches trace.json.gz --phase decode --csv",
+                    {{"", "launches"}}, usual, finish_launches),
+      table_command("comms", "communication by collective: time, exposed time, size, bandwidth",
+                    "comms [options] TRACE|INDEX...",
+                    "  trace-query comms trace.json.gz\n"
+                    "  trace-query comms trace.json.gz --phase decode --csv",
+                    {{"", "comms"}}, usual, finish_comms),
+      table_command("memcpys", "copies and fills by direction: count, bytes, time, bandwidth",
+                    "memcpys [options] TRACE|INDEX...",
+                    "  trace-query memcpys trace.json.gz\n"
+                    "  trace-query memcpys trace.json.gz --phase decode --csv",
+                    {{"", "memcpys"}}, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_memcpys),
+      stacks_command(),
+      table_command("sequences", "sequences of kernels that repeat", "sequences [options] TRACE|INDEX...",
+                    "  trace-query sequences trace.json.gz --length 4\n"
+                    "  trace-query sequences trace.json.gz --by op --phase decode",
+                    {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput}, finish_sequences,
+                    add_sequence_choices, prepare_sequences),
+      table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
+                    "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", {{"", "warnings"}},
+                    of_steps, finish_warnings),
+      table_command("issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
+                    "  trace-query issues trace.json.gz", {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
+}
 
 }  // namespace tracedb

@@ -121,8 +121,8 @@ int explain(const CommandLine& line, std::span<const std::string> names) {
   return 0;
 }
 
-int run_rules(std::span<const std::string> args) {
-  CommandLine line(kRulesCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kNoIngest});
+int run_rules(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
   line.add("class", OptionKind::kValue, "show: only names of this class");
   line.add("platform", OptionKind::kValue, "explain: the vendor to assume (amd, nvidia), for rules that depend on it");
@@ -149,13 +149,18 @@ int run_rules(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kRulesCommand = {"rules",
-                               "the class of each kernel name and the rule that chose it; check and list rules",
-                               "rules show|check|list|explain [options] [TRACE|INDEX|FILE.rules|NAME...]",
-                               "  trace-query rules show trace.json.gz --class other\n"
-                               "  trace-query rules explain 'void vllm::rms_norm_kernel<c10::Half>(c10::Half*)'\n"
-                               "  trace-query rules check mine.rules trace.json.gz\n"
-                               "End your own file with 'include default' to put its rules before the built-in ones.",
-                               run_rules};
+Command rules_command() {
+  return {"rules",
+          "the class of each kernel name and the rule that chose it; check and list rules",
+          "rules show|check|list|explain [options] [TRACE|INDEX|FILE.rules|NAME...]",
+          "  trace-query rules show trace.json.gz --class other\n"
+          "  trace-query rules explain 'void vllm::rms_norm_kernel<c10::Half>(c10::Half*)'\n"
+          "  trace-query rules check mine.rules trace.json.gz\n"
+          "End your own file with 'include default' to put its rules before the built-in ones.",
+          run_rules,
+          {{"", "rules_show"}},
+          nullptr,
+          "rules_show"};
+}
 
 }  // namespace tracedb

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -11,8 +13,10 @@
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "passes/sql/kernel_sql_functions.h"
+#include "report/escape.h"
 #include "shared/option_parsing.h"
 #include "sql/safety.h"
+#include "sql/tables/set_scan.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/command.h"
@@ -176,20 +180,42 @@ std::string sql_literal(std::string_view text) {
   return out + '\'';
 }
 
-// In place of this program: sqlite3, with the extension where that is built or installed. Returns where there is none.
-void run_sqlite_shell(const IndexSet& indexes) {
-  std::vector<std::string> words = {"sqlite3", "-readonly", "-box"};
-  const std::filesystem::path root = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+// "": neither built nor installed beside this program.
+std::string extension_file() {
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   for (const char* folder : {"lib", TRACEDB_EXTENSION_FOLDER}) {
     const std::filesystem::path extension = root / folder / "libtracedb_sqlite.so";
-    if (!std::filesystem::exists(extension)) continue;
-    words.insert(words.end(), {"-cmd", fmt::format(".load {}", sql_literal(extension.string()))});
-    break;
+    if (std::filesystem::exists(extension, error)) return extension.string();
   }
+  return {};
+}
+
+void refuse_options_of_statements(const CommandLine& line) {
+  for (const char* option :
+       {"device",     "stream",  "step",   "phase",    "layer",      "op",          "name",       "from",     "to",
+        "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
+        "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"}) {
+    if (!line.knows(option) || !line.has(option)) continue;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("sql: --{} needs a statement: the shell is sqlite3, which does not know it", option));
+  }
+}
+
+// In place of this program: sqlite3, with the extension. Returns where there is no sqlite3.
+void run_sqlite_shell(const CommandLine& line, IndexSet& indexes) {
+  if (const auto rules = line.text("rules")) ::setenv("TRACEDB_RULES", rules->c_str(), 1);
+  std::vector<std::string> words = {"sqlite3", "-readonly", "-box"};
+  const std::string extension = extension_file();
+  if (!extension.empty()) words.insert(words.end(), {"-cmd", fmt::format(".load {}", sql_literal(extension))});
+  std::vector<std::string> notes = indexes.take_notes();
+  if (extension.empty())
+    notes.emplace_back("libtracedb_sqlite.so is not there: only the tables of the index, no passes");
+  for (const std::string& note : notes) std::cerr << "note: " << escape_text(note) << '\n';
   const auto files = indexes.schema_files();
   for (std::size_t i = 1; i < files.size(); ++i) {
-    words.insert(words.end(),
-                 {"-cmd", fmt::format("ATTACH {} AS {};", sql_literal(files[i].second.string()), files[i].first)});
+    words.insert(words.end(), {"-cmd", fmt::format("ATTACH {} AS {};", sql_literal(files[i].second.string()),
+                                                   quoted_name(files[i].first))});
   }
   words.push_back(files.front().second);
   std::vector<char*> argv;
@@ -198,10 +224,9 @@ void run_sqlite_shell(const IndexSet& indexes) {
   ::execvp(argv[0], argv.data());
 }
 
-int run_sql(std::span<const std::string> args) {
-  CommandLine line(kSqlCommand,
-                   {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
-                    OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
+int run_sql(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kRules, OptionGroup::kSteps,
+                             OptionGroup::kCapture, OptionGroup::kOutput, OptionGroup::kInput});
   add_sql_options(line);
   line.find_inputs_later();
   if (!line.parse(without_leading_comments(args))) return 0;
@@ -215,13 +240,14 @@ int run_sql(std::span<const std::string> args) {
   const SqlParameters values = parameters(line, asked.values);
   const PassOptions options = requested_pass_options(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
-  Output output(line);
+  if (is_shell) refuse_options_of_statements(line);
   const RequestedWorkload requested(line);
   IndexSet indexes(std::move(inputs), line, requested, options);
   if (is_shell) {
-    run_sqlite_shell(indexes);
+    run_sqlite_shell(line, indexes);
     throw Error(ErrorCode::kUsage, "sql: give a statement: its shell is sqlite3, which is not installed");
   }
+  Output output(line);
   indexes.add_tables(sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
@@ -234,18 +260,19 @@ int run_sql(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kSqlCommand = {
-    "sql", "read-only SQL on one or many indexes; 'trace-query schema' lists tables and columns",
-    "sql [options] [NAME=]TRACE|INDEX|FOLDER... [\"SQL\" | -f FILE | - | --recipe NAME]",
-    "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
-    "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
-    "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
-    "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv\n"
-    "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
-    "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
-    "JOIN new.kernel_stats n USING (name)'\n"
-    "  trace-query sql trace.json.gz          (on a terminal: the shell sqlite3)\n"
-    "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
-    run_sql};
+Command sql_command() {
+  return {"sql", "read-only SQL on one or many indexes; 'trace-query schema' lists tables and columns",
+          "sql [options] [NAME=]TRACE|INDEX|FOLDER... [\"SQL\" | -f FILE | - | --recipe NAME]",
+          "  trace-query sql trace.json.gz 'SELECT name, sum(dur) FROM kernels GROUP BY name ORDER BY 2 DESC LIMIT 5'\n"
+          "  trace-query sql trace.json.gz 'SELECT layer, op, sum(dur) FROM kernels GROUP BY 1, 2'\n"
+          "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
+          "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv\n"
+          "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
+          "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
+          "JOIN new.kernel_stats n USING (name)'\n"
+          "  trace-query sql trace.json.gz          (on a terminal: the shell sqlite3)\n"
+          "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
+          run_sql};
+}
 
 }  // namespace tracedb

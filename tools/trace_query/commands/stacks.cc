@@ -69,10 +69,9 @@ int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
   });
 }
 
-int run_stacks(std::span<const std::string> args) {
-  CommandLine line(kStacksCommand,
-                   {OptionGroup::kSelection, OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+int run_stacks(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kSelection, OptionGroup::kCapture, OptionGroup::kRules, OptionGroup::kRows,
+                             OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
   line.add("view", OptionKind::kValue,
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
@@ -109,14 +108,18 @@ int run_stacks(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kStacksCommand = {"stacks", "kernel time by python call path, nn.Module or function of your own code",
-                                "stacks [options] TRACE|INDEX...",
-                                "  trace-query stacks trace.json.gz --modules\n"
-                                "  trace-query stacks trace.json.gz --by module\n"
-                                "  trace-query stacks trace.json.gz --by function --own 'vllm/*'\n"
-                                "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
-                                "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
-                                "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
-                                run_stacks};
+Command stacks_command() {
+  return {"stacks",
+          "kernel time by python call path, nn.Module or function of your own code",
+          "stacks [options] TRACE|INDEX...",
+          "  trace-query stacks trace.json.gz --modules\n"
+          "  trace-query stacks trace.json.gz --by module\n"
+          "  trace-query stacks trace.json.gz --by function --own 'vllm/*'\n"
+          "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
+          "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
+          "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
+          run_stacks,
+          {{"", "stacks"}}};
+}
 
 }  // namespace tracedb

@@ -60,36 +60,41 @@ void shorten_hosts(Report& report) {
 
 bool is_for_people(const CommandLine& line) { return line.renderer().audience == Audience::kHuman; }
 
-int run_timeline(std::span<const std::string> args) {
-  CommandLine line(kTimelineCommand,
-                   {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                    OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
+void add_lane_options(CommandLine& line) {
   add_timeline_options(line);
   add_micro_idle(line);
-  if (!line.parse(args)) return 0;
-  return run_pass_reports(
-      line, {"timeline", "timeline", requested_pass_options(line), {}, [&](Workload& workload, TraceReport& result) {
-               result.warnings = workload.selection_notes();
-               const Index& index = workload.index();
-               if (!line.has("per-stream")) remove_column(result.report, "stream");
-               if (is_for_people(line)) shorten_hosts(result.report);
-               if (result.report.rows.empty()) {
-                 const bool selected = has_device_work(index) && !workload.selection().empty();
-                 result.warnings.emplace_back(selected ? "nothing that ran on a device matches the selection"
-                                                       : kNoDeviceWork);
-               }
-               if (index.database().query_int64("SELECT 1 FROM temp.timeline WHERE unselected > 0")) {
-                 result.warnings.emplace_back(
-                     "idle: none of the selected work ran; unselected: the part of idle during which other work ran");
-               }
-               add_extremes(result.report);
-             }});
 }
 
-void finish_gaps(const CommandLine& line, const std::string& table, Workload& workload, TraceReport& result) {
+void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
-  const AllGaps all = all_gaps(workload.index().database(), table);
-  const bool one_by_one = table == "idle_gaps";
+  const Index& index = workload.index();
+  if (!line.has("per-stream")) remove_column(result.report, "stream");
+  if (is_for_people(line)) shorten_hosts(result.report);
+  if (result.report.rows.empty()) {
+    const bool selected = has_device_work(index) && !workload.selection().empty();
+    result.warnings.emplace_back(selected ? "nothing that ran on a device matches the selection" : kNoDeviceWork);
+  }
+  if (index.database().query_int64("SELECT 1 FROM temp.timeline WHERE unselected > 0")) {
+    result.warnings.emplace_back(
+        "idle: none of the selected work ran; unselected: the part of idle during which other work ran");
+  }
+  add_extremes(result.report);
+}
+
+void add_gap_options(CommandLine& line) {
+  add_timeline_options(line);
+  line.add("min-dur", OptionKind::kValue, "only gaps of at least this time: 100us; the shorter ones are one row");
+}
+
+// The longest are not the first in another order.
+void prepare_gaps(const CommandLine& line, PassOptions& options) {
+  options.most_gaps = line.has("sort") ? 0 : row_limit(line);
+}
+
+void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& result) {
+  result.warnings = workload.selection_notes();
+  const bool one_by_one = line.has("each");
+  const AllGaps all = all_gaps(workload.index().database(), one_by_one ? "idle_gaps" : "gap_groups");
   Row others = other_gaps(result.report, all, line.has("min-dur") && !one_by_one ? "[shorter gaps]" : "[others]");
   const std::int64_t count = std::get<std::int64_t>(others[column_of(result.report, "instances")]);
   if (count > 0) {
@@ -106,37 +111,24 @@ void finish_gaps(const CommandLine& line, const std::string& table, Workload& wo
                                    : kNoDeviceWork);
 }
 
-int run_gaps(std::span<const std::string> args) {
-  CommandLine line(kGapsCommand, {OptionGroup::kSelection, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                  OptionGroup::kOutput, OptionGroup::kExplain, OptionGroup::kInput});
-  add_timeline_options(line);
-  line.add("each", OptionKind::kFlag, "every gap by itself, longest first");
-  line.add("min-dur", OptionKind::kValue, "only gaps of at least this time: 100us; the shorter ones are one row");
-  if (!line.parse(args)) return 0;
-  PassOptions options = requested_pass_options(line);
-  const bool each = line.has("each");
-  // The longest are not the first in another order.
-  options.most_gaps = line.has("sort") ? 0 : row_limit(line);
-  return run_pass_reports(
-      line, {"gaps", each ? "gaps" : "gap_groups", options, {}, [&](Workload& workload, TraceReport& result) {
-               finish_gaps(line, each ? "idle_gaps" : "gap_groups", workload, result);
-             }});
-}
-
 }  // namespace
 
-const Command kTimelineCommand = {
-    "timeline", "busy and idle time of each device: computation, communication, copies, causes of idling",
-    "timeline [options] TRACE|INDEX...",
-    "  trace-query timeline trace.json.gz\n"
-    "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
-    run_timeline};
-
-const Command kGapsCommand = {"gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
-                              "gaps [options] TRACE|INDEX...",
-                              "  trace-query gaps trace.json.gz --min-dur 100us\n"
-                              "  trace-query gaps trace.json.gz --each --limit 10\n"
-                              "  trace-query gaps trace.json.gz --phase decode --format csv",
-                              run_gaps};
+std::vector<Command> timeline_commands() {
+  using enum OptionGroup;
+  const std::vector<OptionGroup> groups = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
+  return {table_command("timeline",
+                        "busy and idle time of each device: computation, communication, copies, causes of idling",
+                        "timeline [options] TRACE|INDEX...",
+                        "  trace-query timeline trace.json.gz\n"
+                        "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
+                        {{"", "timeline"}}, groups, finish_timeline, add_lane_options),
+          table_command("gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
+                        "gaps [options] TRACE|INDEX...",
+                        "  trace-query gaps trace.json.gz --min-dur 100us\n"
+                        "  trace-query gaps trace.json.gz --each --limit 10\n"
+                        "  trace-query gaps trace.json.gz --phase decode --format csv",
+                        {{"", "gap_groups"}, {"--each", "gaps", "every gap by itself, longest first"}}, groups,
+                        finish_gaps, add_gap_options, prepare_gaps)};
+}
 
 }  // namespace tracedb

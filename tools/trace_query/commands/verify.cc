@@ -15,6 +15,12 @@
 namespace tracedb {
 namespace {
 
+std::vector<Column> verify_columns() {
+  return {{"check", "Check", Unit::kText, OthersAggregate::kLabel, {}, "what was checked"},
+          {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone, {}, "passed, FAILED or not checked"},
+          {"detail", "Detail", Unit::kText, OthersAggregate::kNone, Fit::kWrapped, "what was found"}};
+}
+
 using Outcome = VerifyFinding::Outcome;
 
 Report as_report(const std::vector<VerifyFinding>& findings) {
@@ -45,8 +51,8 @@ std::vector<VerifyFinding> verify_input(const std::string& input) {
   return verify(index, source, RunLimits::of_process().time_is_up());
 }
 
-int run_verify(std::span<const std::string> args) {
-  CommandLine line(kVerifyCommand, {OptionGroup::kOutput, OptionGroup::kFiles});
+int run_verify(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kFiles});
   if (!line.parse(args)) return 0;
   Output output(line);
   bool failed = false;
@@ -65,8 +71,16 @@ int run_verify(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kVerifyCommand = {
-    "verify", "check an index: structure, its trace by full hash, and that its numbers add up; exit code 1 if not",
-    "verify [options] TRACE|INDEX...", "  trace-query verify trace.json.gz.tracedb", run_verify};
+Command verify_command() {
+  return {"verify",
+          "check an index: structure, its trace by full hash, and that its numbers add up; exit code 1 if not",
+          "verify [options] TRACE|INDEX...",
+          "  trace-query verify trace.json.gz.tracedb",
+          run_verify,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            return {{name, "verify", "", false, verify_columns()}};
+          }};
+}
 
 }  // namespace tracedb

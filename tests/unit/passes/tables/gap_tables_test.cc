@@ -47,7 +47,7 @@ TEST_CASE("gaps say where the host was, and whether a step ends in them") {
 TEST_CASE("gaps that are alike are one row") {
   const GapFixture fixture;
   constexpr std::string_view kGroups =
-      "SELECT cause, between_steps, before, next, host, gaps, time, longest, first_ts, host_time, all_gaps, all_idle "
+      "SELECT cause, between_steps, before, next, host, instances, dur, longest, ts, host_time, all_gaps, all_idle "
       "FROM gap_groups";
   CHECK(fixture.rows(kGroups) ==
         "host_wait 1 gemm norm data.py(8): load 1 70000 70000 55000 55000 3 120000; "

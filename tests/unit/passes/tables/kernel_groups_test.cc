@@ -6,13 +6,13 @@ namespace tracedb {
 
 TEST_CASE("kernels by name and operation class") {
   const ChangedIndex small;
-  CHECK(ask_passes(small.index, "SELECT name, n, total, busy FROM kernels_by_name") ==
+  CHECK(ask_passes(small.index, "SELECT name, instances, total_time, busy FROM kernels_by_name") ==
         "gemm<float> 2 150 150; ncclAllReduce 1 300 300");
-  CHECK(ask_passes(small.index, "SELECT op, n, total, busy, names FROM ops") ==
+  CHECK(ask_passes(small.index, "SELECT op, instances, total_time, busy, names FROM ops") ==
         "dense_gemm 2 150 150 1; communication 1 300 300 1");
-  CHECK(ask_passes(small.index, "SELECT op, pass, n FROM ops_by_pass") ==
+  CHECK(ask_passes(small.index, "SELECT op, pass, instances FROM ops_by_pass") ==
         "dense_gemm [no pass] 2; communication [no pass] 1");
-  CHECK(ask_passes(small.index, "SELECT name, pass, n FROM kernels_by_pass LIMIT 1") == "gemm<float> [no pass] 2");
+  CHECK(ask_passes(small.index, "SELECT name, pass, instances FROM kernels_by_pass LIMIT 1") == "gemm<float> [no pass] 2");
 }
 
 TEST_CASE("busy time of everything counts what overlaps once") {
@@ -23,7 +23,7 @@ TEST_CASE("busy time of everything counts what overlaps once") {
 TEST_CASE("every selection") {
   const ChangedIndex small;
   const auto instances = [&](auto change) {
-    return ask_passes(small.index, "SELECT coalesce(sum(n), 0) FROM kernels_by_name", only(change));
+    return ask_passes(small.index, "SELECT coalesce(sum(instances), 0) FROM kernels_by_name", only(change));
   };
   CHECK(instances([](Selection& s) { s.phases = {"prefill"}; }) == "2");
   CHECK(instances([](Selection& s) { s.phases = {"decode"}; }) == "0");
@@ -52,7 +52,7 @@ TEST_CASE("every selection") {
 
 TEST_CASE("unknown durations count as kernels and in nothing else") {
   const ChangedIndex changed("UPDATE kernel SET dur = NULL WHERE id = 2");
-  CHECK(ask_passes(changed.index, "SELECT n, known, total, median FROM ops WHERE op = 'communication'") == "1 0 0 -");
+  CHECK(ask_passes(changed.index, "SELECT instances, known, total_time, med FROM ops WHERE op = 'communication'") == "1 0 0 -");
 }
 
 TEST_CASE("no kernels, no groups") {

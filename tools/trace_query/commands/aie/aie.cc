@@ -1,5 +1,3 @@
-#include "trace_query/commands/aie/aie.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -12,14 +10,15 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "present/aie_tables.h"
 #include "shared/option_parsing.h"
 #include "shared/word_completion.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/aie/aie_tables.h"
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -219,47 +218,6 @@ void add_aie_options(CommandLine& line) {
            "options --M --K --N --m --k --n --row --col --hwid --warmup --iterations, and no others of these");
 }
 
-int run_aie(std::span<const std::string> args) {
-  const auto any = [&](auto is) { return std::any_of(args.begin(), args.end(), is); };
-  const bool compat = any([](const std::string& arg) { return arg == "--compat" || arg.starts_with("--compat="); });
-  const bool asks =
-      any([](const std::string& arg) { return arg == "--help" || arg == "-h" || arg == kCompleteOption; });
-  if (compat && !asks) return run_aie_stream(args);
-  CommandLine line(kAieCommand, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
-  add_aie_options(line);
-  if (!line.parse(args)) return 0;
-  const AieRequest request = read_request(line);
-  std::vector<AieTrace> traces;
-  std::vector<std::string> warnings;
-  const bool several = line.inputs().size() > 1;
-  InputLoop loop(line.inputs());
-  for (const std::string& input : line.inputs()) {
-    std::vector<std::string> notes;
-    const bool made = loop.attempt(input, [&] {
-      const OpenedTrace opened = open_trace(input, line);
-      notes = opened.notes;
-      traces.push_back(read_trace(opened.index, request, notes));
-    });
-    if (!made) continue;
-    if (names_inputs(line)) traces.back().name = input;
-    for (const std::string& note : notes) warnings.push_back(several ? input + ": " + note : note);
-  }
-  if (loop.any_answered()) print(line, request, traces, warnings);
-  return loop.exit_code();
-}
-
-}  // namespace
-
-const Command kAieCommand = {"aie", "kernels, stalls and iterations of the tiles of an AI Engine array",
-                             "aie [options] TRACE|INDEX...",
-                             "  trace-query aie trace_mm.json --gemm 256,768,768 --warmup 2 --iterations 8\n"
-                             "  trace-query aie before.json after.json --section system --gemm 256,768,768\n"
-                             "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 "
-                             "--col 1 --hwid npu1 --warmup 1 --iterations 8",
-                             run_aie};
-
-namespace {
-
 std::string required(const CommandLine& line, const std::string& option) {
   if (const auto value = line.text(option)) return *value;
   throw Error(ErrorCode::kUsage, fmt::format("--compat stream needs --{}", option));
@@ -281,10 +239,9 @@ stream::Options read_options(const CommandLine& line) {
   return out;
 }
 
-}  // namespace
-
-int run_aie_stream(std::span<const std::string> args) {
-  CommandLine line(kAieCommand, {});
+// What postprocess_aie_trace.py of the stream project does with these arguments, in the working directory.
+int run_aie_stream(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {});
   line.add("compat", OptionKind::kValue, "stream");
   for (const char* name : {"M", "K", "N", "m", "k", "n", "row", "col", "hwid", "warmup", "iterations"}) {
     line.add(name, OptionKind::kValue, "as postprocess_aie_trace.py has it");
@@ -309,6 +266,54 @@ int run_aie_stream(std::span<const std::string> args) {
     std::cout << "[write] " << output.path << '\n';
   }
   return 0;
+}
+
+int run_aie(const Command& command, std::span<const std::string> args) {
+  const auto any = [&](auto is) { return std::any_of(args.begin(), args.end(), is); };
+  const bool compat = any([](const std::string& arg) { return arg == "--compat" || arg.starts_with("--compat="); });
+  const bool asks =
+      any([](const std::string& arg) { return arg == "--help" || arg == "-h" || arg == kCompleteOption; });
+  if (compat && !asks) return run_aie_stream(command, args);
+  CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  add_aie_options(line);
+  if (!line.parse(args)) return 0;
+  const AieRequest request = read_request(line);
+  std::vector<AieTrace> traces;
+  std::vector<std::string> warnings;
+  const bool several = line.inputs().size() > 1;
+  InputLoop loop(line.inputs());
+  for (const std::string& input : line.inputs()) {
+    std::vector<std::string> notes;
+    const bool made = loop.attempt(input, [&] {
+      const OpenedTrace opened = open_trace(input, line);
+      notes = opened.notes;
+      traces.push_back(read_trace(opened.index, request, notes));
+    });
+    if (!made) continue;
+    if (names_inputs(line)) traces.back().name = input;
+    for (const std::string& note : notes) warnings.push_back(several ? input + ": " + note : note);
+  }
+  if (loop.any_answered()) print(line, request, traces, warnings);
+  return loop.exit_code();
+}
+
+}  // namespace
+
+Command aie_command() {
+  return {"aie",
+          "kernels, stalls and iterations of the tiles of an AI Engine array",
+          "aie [options] TRACE|INDEX...",
+          "  trace-query aie trace_mm.json --gemm 256,768,768 --warmup 2 --iterations 8\n"
+          "  trace-query aie before.json after.json --section system --gemm 256,768,768\n"
+          "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 "
+          "--col 1 --hwid npu1 --warmup 1 --iterations 8",
+          run_aie,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            return {{name, "aie", "tiles", true, aie_tiles({}, {}).columns},
+                    {name, "aie", "iterations", true, aie_iterations({}, {}).columns},
+                    {name, "aie", "system", true, aie_system({}, {}, 0).columns}};
+          }};
 }
 
 }  // namespace tracedb

@@ -10,6 +10,7 @@
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_run.h"
 #include "trace_query/commands/compare/compare_wafer.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -47,9 +48,9 @@ std::vector<std::string> arguments_of_ranks(const CommandLine& line, std::span<c
   return out;
 }
 
-int run_compare(std::span<const std::string> args) {
-  CommandLine line(kCompareCommand, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
-                                     OptionGroup::kOutput, OptionGroup::kInput});
+int run_compare(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
+                             OptionGroup::kOutput, OptionGroup::kInput});
   std::string sections = "instead of one page, these sections, separated by commas, or all:";
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
   line.add("section", OptionKind::kList, sections.c_str());
@@ -62,10 +63,9 @@ int run_compare(std::span<const std::string> args) {
            "of one trace: why this step takes longer or less long than the others of its kind and batch");
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
-  line.add(
-      "gate-inconclusive", OptionKind::kValue,
-      "what --gate does where there is too little to judge by: pass (default) or fail; where nothing was compared it "
-      "fails unless pass is written out");
+  line.add("gate-inconclusive", OptionKind::kValue,
+           "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all "
+           "could have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
   line.add(
       "gate-metric", OptionKind::kValue,
       "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "
@@ -87,34 +87,55 @@ int run_compare(std::span<const std::string> args) {
   }
   if (names_jobs(line)) {
     refuse_own_options(line, "two folders of jobs, which are compared rank by rank");
-    return kRanksCommand.run(arguments_of_ranks(line, args));
+    const Command& ranks = *known_command("ranks");
+    return ranks.run(ranks, arguments_of_ranks(line, args));
   }
   return run_comparison(line);
 }
 
+std::vector<ReportShape> shapes_of_sections(std::string_view command) {
+  std::vector<ReportShape> shapes;
+  for (const Section& section : compare_sections()) {
+    const std::string_view only = section.name == "alignment" ? "align" : section.name;
+    if (command == "compare" || command == only) {
+      shapes.push_back(
+          {command, "compare", std::string(section.name), true, section.columns(), section.summary, section.member});
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
-const Command kCompareCommand = {
-    "compare", "compare two traces: operations, layers, kernels, fusions, a ledger of the change, a verdict",
-    "compare [options] BASELINE CANDIDATE [CANDIDATE...]",
-    "  trace-query compare mi300x.json.gz h100.json.gz\n"
-    "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
-    "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
-    "  trace-query compare mi300x.json.gz h100.json.gz -o why.html\n"
-    "  trace-query compare tonight.json.gz --step 7\n"
-    "  trace-query compare yesterday/ today/\n"
-    "  trace-query compare a.json.gz b.json.gz --method wafer\n"
-    "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
-    run_compare};
-
-const Command kAlignCommand = {"align", "pairs of kernels that do the same work in two traces",
-                               "align [options] BASELINE CANDIDATE [CANDIDATE...]",
-                               "  trace-query align mi300x.json.gz h100.json.gz --phase decode --limit 0",
-                               [](std::span<const std::string> args) { return run_section(kAlignCommand, args); }};
-
-const Command kFusionCommand = {"fusion", "work that one trace does in one kernel and another in several",
-                                "fusion [options] BASELINE CANDIDATE [CANDIDATE...]",
-                                "  trace-query fusion mi300x.json.gz h100.json.gz --json",
-                                [](std::span<const std::string> args) { return run_section(kFusionCommand, args); }};
+std::vector<Command> compare_commands() {
+  return {{"compare",
+           "compare two traces: operations, layers, kernels, fusions, a ledger of the change, a verdict",
+           "compare [options] BASELINE CANDIDATE [CANDIDATE...]",
+           "  trace-query compare mi300x.json.gz h100.json.gz\n"
+           "  trace-query compare last-week.json.gz tonight.json.gz --section summary --gate 5\n"
+           "  trace-query compare tonight.json.gz --baseline-file baseline.json --gate 5\n"
+           "  trace-query compare mi300x.json.gz h100.json.gz -o why.html\n"
+           "  trace-query compare tonight.json.gz --step 7\n"
+           "  trace-query compare yesterday/ today/\n"
+           "  trace-query compare a.json.gz b.json.gz --method wafer\n"
+           "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
+           run_compare,
+           {},
+           shapes_of_sections},
+          {"align",
+           "pairs of kernels that do the same work in two traces",
+           "align [options] BASELINE CANDIDATE [CANDIDATE...]",
+           "  trace-query align mi300x.json.gz h100.json.gz --phase decode --limit 0",
+           run_section,
+           {},
+           shapes_of_sections},
+          {"fusion",
+           "work that one trace does in one kernel and another in several",
+           "fusion [options] BASELINE CANDIDATE [CANDIDATE...]",
+           "  trace-query fusion mi300x.json.gz h100.json.gz --json",
+           run_section,
+           {},
+           shapes_of_sections}};
+}
 
 }  // namespace tracedb

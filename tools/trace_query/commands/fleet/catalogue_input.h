@@ -14,15 +14,10 @@ namespace tracedb {
 // Error{kInput} for an argument that is not there.
 std::vector<CatalogueEntry> read_catalogue(const CommandLine& line);
 
-std::vector<Column> catalogue_columns();
-Row catalogue_row(const CatalogueEntry& entry);
-
 // Keeps the entries for which an SQL expression over the columns of a row is true. Error{kUsage} for wrong SQL.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression);
 
 // Prints what cannot be read; what the program then exits with.
 int report_unusable(const std::vector<CatalogueEntry>& entries);
-
-std::string date_text(std::int64_t ns_since_epoch);  // "2026-11-03 04:05"
 
 }  // namespace tracedb

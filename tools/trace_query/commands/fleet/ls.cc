@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
+#include "present/fleet_tables.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -26,8 +28,8 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries) {
   return notes;
 }
 
-int run_ls(std::span<const std::string> args) {
-  CommandLine line(kLsCommand, {OptionGroup::kRows, OptionGroup::kOutput});
+int run_ls(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
   line.add("where", OptionKind::kValue, "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
   std::vector<CatalogueEntry> entries = read_catalogue(line);
@@ -42,10 +44,17 @@ int run_ls(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kLsCommand = {"ls", "a catalogue of indexes: GPU, framework, model, rank, steps, period, date",
-                            "ls [options] FOLDER|INDEX|TRACE...",
-                            "  trace-query ls /dumps --sort date\n"
-                            "  trace-query ls /dumps --where \"gpu LIKE '%H100%' AND period > 20e6\" --csv",
-                            run_ls};
+Command ls_command() {
+  return {"ls",
+          "a catalogue of indexes: GPU, framework, model, rank, steps, period, date",
+          "ls [options] FOLDER|INDEX|TRACE...",
+          "  trace-query ls /dumps --sort date\n"
+          "  trace-query ls /dumps --where \"gpu LIKE '%H100%' AND period > 20e6\" --csv",
+          run_ls,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            return {{name, "ls", "", false, catalogue_columns()}};
+          }};
+}
 
 }  // namespace tracedb

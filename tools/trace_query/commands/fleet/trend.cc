@@ -7,15 +7,16 @@
 #include "base/failure.h"
 #include "base/text/amounts.h"
 #include "base/text/decimal.h"
+#include "present/fleet_tables.h"
 #include "report/escape.h"
 #include "report/sql_report.h"
 #include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/fleet/catalogue_input.h"
-#include "trace_query/commands/fleet/trend_tables.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 #include "trace_query/run.h"
 #include "trace_query/workload.h"
 
@@ -206,8 +207,8 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
   return any;
 }
 
-int run_trend(std::span<const std::string> args) {
-  CommandLine line(kTrendCommand, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
+int run_trend(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
   line.add(
       "metric", OptionKind::kValue,
       "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
@@ -240,10 +241,19 @@ int run_trend(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kTrendCommand = {"trend", "a figure of many traces in order of time, and where its level changes",
-                               "trend [options] FOLDER|INDEX|TRACE...",
-                               "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
-                               "  trace-query trend nightly/ --metric op:dense_gemm --csv",
-                               run_trend};
+Command trend_command() {
+  return {"trend",
+          "a figure of many traces in order of time, and where its level changes",
+          "trend [options] FOLDER|INDEX|TRACE...",
+          "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
+          "  trace-query trend nightly/ --metric op:dense_gemm --csv",
+          run_trend,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            return {{name, "trend", "sentences", true, sentence_columns(), "", true},
+                    {name, "trend", "series", true, trend_series({}, "").columns},
+                    {name, "trend", "points", true, trend_points({}, "").columns}};
+          }};
+}
 
 }  // namespace tracedb

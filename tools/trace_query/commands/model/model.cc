@@ -24,6 +24,7 @@
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
@@ -349,8 +350,8 @@ void add_model_options(CommandLine& line) {
   line.add("data-dir", OptionKind::kValue, "folder of op_mapping.yaml");
 }
 
-int run_model(std::span<const std::string> args) {
-  CommandLine line(kModelCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
+int run_model(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   add_model_options(line);
   if (!line.parse(args)) return 0;
   const auto compat = line.text("compat");
@@ -361,14 +362,22 @@ int run_model(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kModelCommand = {
-    "model", "a performance model against a profile: predicted well, badly, or not at all",
-    "model [options] MODEL PROFILE",
-    "  trace-query model model.json kernel_details.csv --op-map op_mapping.yaml\n"
-    "  trace-query model --scenario name=prefill,model=pf.json,profile=pf.csv \\\n"
-    "                    --scenario name=decode,model=dc.json,profile=dc.csv,passes=4 --max-error 20 --min-share 1\n"
-    "  trace-query model --scenarios scenarios.tsv --by shape --json -o model.json\n"
-    "  trace-query model --compat msmodeling --trace-dir traces --data-dir db --output out/op_comparison.json",
-    run_model};
+Command model_command() {
+  return {
+      "model",
+      "a performance model against a profile: predicted well, badly, or not at all",
+      "model [options] MODEL PROFILE",
+      "  trace-query model model.json kernel_details.csv --op-map op_mapping.yaml\n"
+      "  trace-query model --scenario name=prefill,model=pf.json,profile=pf.csv \\\n"
+      "                    --scenario name=decode,model=dc.json,profile=dc.csv,passes=4 --max-error 20 --min-share 1\n"
+      "  trace-query model --scenarios scenarios.tsv --by shape --json -o model.json\n"
+      "  trace-query model --compat msmodeling --trace-dir traces --data-dir db --output out/op_comparison.json",
+      run_model,
+      {},
+      [](std::string_view name) -> std::vector<ReportShape> {
+        return {{name, "model", "summary", true, model_summary({}).columns},
+                {name, "model", "operators", true, model_operators({}, ModelBy::kKernel).columns}};
+      }};
+}
 
 }  // namespace tracedb

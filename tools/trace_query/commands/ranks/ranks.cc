@@ -10,18 +10,19 @@
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "present/page_text.h"
+#include "present/ranks_compare.h"
+#include "present/ranks_tables.h"
+#include "present/ranks_words.h"
 #include "ranks/host_cause.h"
 #include "report/escape.h"
 #include "report/sql_report.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/ranks/ranks_compare.h"
 #include "trace_query/commands/ranks/ranks_page.h"
-#include "trace_query/commands/ranks/ranks_tables.h"
-#include "trace_query/commands/ranks/ranks_words.h"
 #include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
 #include "trace_query/run.h"
 #include "trace_query/workload.h"
 
@@ -289,9 +290,9 @@ int answer_ranks(const CommandLine& line, bool as_page) {
   return loop.exit_code();
 }
 
-int run_ranks(std::span<const std::string> args) {
-  CommandLine line(kRanksCommand, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
-                                   OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+int run_ranks(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
+                             OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
   line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
   line.add("baseline", OptionKind::kValue,
@@ -304,13 +305,26 @@ int run_ranks(std::span<const std::string> args) {
 
 int run_ranks_page(const CommandLine& line) { return answer_ranks(line, true); }
 
-const Command kRanksCommand = {"ranks", "the ranks of a job: who waits for whom in collectives, and why",
-                               "ranks [options] FOLDER|TRACE|INDEX...",
-                               "  trace-query ranks profiles/\n"
-                               "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
-                               "  trace-query ranks profiles/ --phase decode --json\n"
-                               "  trace-query ranks profiles/ -o ranks.html\n"
-                               "  trace-query ranks today/ --baseline yesterday/",
-                               run_ranks};
+Command ranks_command() {
+  return {"ranks",
+          "the ranks of a job: who waits for whom in collectives, and why",
+          "ranks [options] FOLDER|TRACE|INDEX...",
+          "  trace-query ranks profiles/\n"
+          "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
+          "  trace-query ranks profiles/ --phase decode --json\n"
+          "  trace-query ranks profiles/ -o ranks.html\n"
+          "  trace-query ranks today/ --baseline yesterday/",
+          run_ranks,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            return {{name, "ranks", "sentences", true, sentence_columns(), "", true},
+                    {name, "ranks", "compare", true, ranks_compare_columns()},
+                    {name, "ranks", "jobs", true, ranks_jobs({}).columns},
+                    {name, "ranks", "ranks", true, ranks_ranks({}).columns},
+                    {name, "ranks", "causes", true, ranks_causes({}).columns},
+                    {name, "ranks", "steps", true, ranks_steps({}).columns},
+                    {name, "ranks", "collectives", true, ranks_collectives({}).columns}};
+          }};
+}
 
 }  // namespace tracedb

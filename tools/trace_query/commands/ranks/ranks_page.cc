@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "present/ranks_words.h"
 #include "report_page/html/safe_text.h"
-#include "trace_query/commands/ranks/ranks_words.h"
 
 namespace tracedb {
 namespace {

@@ -38,8 +38,8 @@ std::string object_name(const std::string& wanted) {
               fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
 }
 
-int run_schema(std::span<const std::string> args) {
-  CommandLine line(kSchemaCommand, {OptionGroup::kOutput, OptionGroup::kNoIngest});
+int run_schema(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
   line.add("json-schema", OptionKind::kValue, "print the JSON Schema of what this report prints with --json: kernels");
   line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
@@ -63,9 +63,10 @@ int run_schema(std::span<const std::string> args) {
 
 }  // namespace
 
-const Command kSchemaCommand = {
-    "schema", "tables, views, passes and sections of compare with their columns, SQL functions; example queries",
-    "schema [options] [TRACE|INDEX]", "  trace-query schema --object kernels\n  trace-query schema --examples",
-    run_schema};
+Command schema_command() {
+  return {"schema", "tables, views, passes and sections of compare with their columns, SQL functions; example queries",
+          "schema [options] [TRACE|INDEX]", "  trace-query schema --object kernels\n  trace-query schema --examples",
+          run_schema};
+}
 
 }  // namespace tracedb

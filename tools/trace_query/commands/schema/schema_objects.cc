@@ -89,7 +89,8 @@ void add_passes(Report& report, const std::string& only) {
   for (const PassTable& table : pass_tables()) {
     if (!only.empty() && only != table.name) continue;
     add_row(report, "pass", table.name, {"", "", "", table.meaning});
-    for (const TableColumn& column : table.columns) {
+    for (const PassColumn& column : table.columns) {
+      if (!column.is_in_table) continue;
       add_row(report, "pass", table.name, {column.name, to_string(column.type), column.unit, column.meaning});
     }
   }

@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks/ranks_words.h"
+#include "present/ranks_words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kMostListed = 8;
+constexpr std::size_t kMostListedRanks = 8;
 constexpr double kMuchOfCollectives = 0.1;
 
 // Of the whole recording: "12.3 ms a step", or without steps "0.2 s in all".
@@ -164,7 +164,7 @@ Sentence even_headline(const JobAnalysis& job) {
 }
 
 std::string listed(const std::vector<std::int64_t>& ranks) {
-  const std::size_t shown = std::min(ranks.size(), kMostListed);
+  const std::size_t shown = std::min(ranks.size(), kMostListedRanks);
   const std::string more = ranks.size() > shown ? fmt::format(" and {} more", ranks.size() - shown) : "";
   return fmt::format("{}{}", fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "), more);
 }

@@ -1,14 +1,23 @@
-// The tables and sentences of `trace-query trend`.
+// The table of `trace-query ls`, the tables and sentences of `trend`.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/text/sentence.h"
+#include "fleet/catalogue.h"
 #include "fleet/trend.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
+
+std::vector<Column> catalogue_columns();
+Row catalogue_row(const CatalogueEntry& entry);
+
+std::string date_text(std::int64_t ns_since_epoch);  // "2026-11-03 04:05"
 
 // "decode period rose 6.2 % at 2026-11-03 04:05 (run 14 of 30): 18.9 -> 20.1 ms": the last change, if there is one.
 Sentence trend_headline(const TrendSeries& series, const std::string& metric);

@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks/ranks_tables.h"
+#include "present/ranks_tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "present/cells.h"
-#include "trace_query/commands/ranks/ranks_words.h"
+#include "present/ranks_words.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace_query/commands/aie/aie_tables.h"
+#include "present/aie_tables.h"
 
 #include <fmt/format.h>
 

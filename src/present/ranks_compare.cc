@@ -1,4 +1,4 @@
-#include "trace_query/commands/ranks/ranks_compare.h"
+#include "present/ranks_compare.h"
 
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 
 #include "base/text/amounts.h"
 #include "present/cells.h"
-#include "trace_query/commands/ranks/ranks_words.h"
+#include "present/ranks_words.h"
 
 namespace tracedb {
 namespace {
 
 constexpr double kSame = 1;           // percent
 constexpr double kLeastReason = 0.1;  // of the change
-constexpr std::size_t kMostReasons = 3;
+constexpr std::size_t kMostCauses = 3;
 
 // Of a step of one rank, in ns; without steps of its recording. The parts add up to the time.
 struct RankStep {
@@ -92,7 +92,7 @@ Sentence reasons_text(const RankStep& before, const RankStep& after) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   std::vector<Sentence> out;
-  for (std::size_t i = 0; i < kMostReasons; ++i) {
+  for (std::size_t i = 0; i < kMostCauses; ++i) {
     const auto [change, part] = parts[i];
     if (std::abs(change) < kLeastReason * std::abs(after.time - before.time)) continue;
     out.push_back(say("part", change > 0 ? "+{change:duration} {part}" : "{change:duration} {part}",

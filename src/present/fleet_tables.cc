@@ -1,4 +1,4 @@
-#include "trace_query/commands/fleet/trend_tables.h"
+#include "present/fleet_tables.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,18 @@
 #include "base/statistics.h"
 #include "base/text/amounts.h"
 #include "present/cells.h"
-#include "trace_query/commands/fleet/catalogue_input.h"
 
 namespace tracedb {
+
+std::string date_text(std::int64_t ns_since_epoch) {
+  constexpr std::size_t kToMinutes = 16;
+  return moment_text(ns_since_epoch).substr(0, kToMinutes);
+}
+
 namespace {
+
+Cell text_cell(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
+Cell number_cell(const std::optional<std::int64_t>& number) { return number ? Cell(*number) : Cell(); }
 
 using Others = OthersAggregate;
 
@@ -91,6 +99,67 @@ std::vector<Column> point_columns() {
 }
 
 }  // namespace
+
+std::vector<Column> catalogue_columns() {
+  return {
+      {"name", "Name", Unit::kText, Others::kLabel, Fit{9},
+       "file of the trace, or of an index whose trace is not there"},
+      {"state", "State", Unit::kText, Others::kNone, Fit{3},
+       "indexed, no trace (the index alone is there), out of date, not indexed, unusable"},
+      {"vendor", "Vendor", Unit::kText, Others::kNone, Fit{2}, "of the devices"},
+      {"gpu", "GPU", Unit::kText, Others::kNone, Fit{6}, "model of the device; unknown: the trace does not say"},
+      {"framework", "Framework", Unit::kText, Others::kNone, Fit{3}, "by its Python code or its step marks; a guess"},
+      {"model", "Model", Unit::kText, Others::kNone, Fit{3},
+       "class of the outermost module, else what the kernels look like; a guess"},
+      {"rank", "Rank", Unit::kCount, Others::kNone, Fit{10}, "of the job"},
+      {"world_size", "World Size", Unit::kCount, Others::kNone, Fit{2}, "ranks of the job"},
+      {"steps", "Steps", Unit::kCount, Others::kSum, Fit{7}, "steps"},
+      {"phase", "Phase", Unit::kText, Others::kNone, Fit{2}, "kind of step with most kernel time"},
+      {"period", "Med Period", Unit::kTime, Others::kNone, Fit{8}, "median of that kind, as phases has it"},
+      {"span", "Med Span", Unit::kTime, Others::kNone, Fit{2},
+       "median time from first kernel to end of the last of a step of that kind"},
+      {"kernels", "Kernels", Unit::kCount, Others::kSum, Fit{7}, "kernels"},
+      {"gpu_time", "GPU Time", Unit::kTime, Others::kSum, Fit{7},
+       "sum of the kernel times; unknown of AI Engines, which count cycles"},
+      {"date", "Date (UTC)", Unit::kText, Others::kNone, Fit{4},
+       "first event of the trace, to the minute; unknown: its clock has no date"},
+      {"date_ns", "Date (ns)", Unit::kCount, Others::kNone, Fit{1}, "the same in ns since 1970"},
+      {"format", "Format", Unit::kText, Others::kNone, Fit{2}, "what wrote the trace"},
+      {"complete", "Complete", Unit::kCount, Others::kNone, Fit{1}, "0: the trace is cut short"},
+      {"bytes", "Bytes", Unit::kBytes, Others::kSum, Fit{1}, "size of the index, or of a trace without one"},
+      {"trace", "Trace", Unit::kText, Others::kNone, Fit{1}, "path of the trace"},
+      {"index_path", "Index", Unit::kText, Others::kNone, Fit{1}, "path of the index"},
+  };
+}
+
+Row catalogue_row(const CatalogueEntry& entry) {
+  const TraceSummary& one = entry.summary;
+  const bool known = entry.state != CatalogueState::kNotIndexed && entry.state != CatalogueState::kUnusable;
+  const PhaseSummary* phase = one.main_phase();
+  const std::filesystem::path& named = entry.trace.empty() ? entry.index : entry.trace;
+  const auto if_known = [known](Cell cell) { return known ? std::move(cell) : Cell(); };
+  return {named.filename().string(),
+          std::string(to_string(entry.state)),
+          text_cell(one.vendor),
+          text_cell(one.gpu),
+          text_cell(one.framework),
+          text_cell(one.model),
+          number_cell(one.rank),
+          number_cell(one.world_size),
+          if_known(one.steps()),
+          phase == nullptr ? Cell() : Cell(phase->phase),
+          phase == nullptr ? Cell() : number_cell(phase->period),
+          phase == nullptr ? Cell() : number_cell(phase->span),
+          if_known(one.kernels),
+          one.format == "aie" ? Cell() : if_known(one.kernel_time),
+          one.date_ns ? Cell(date_text(*one.date_ns)) : Cell(),
+          number_cell(one.date_ns),
+          text_cell(one.format),
+          if_known(std::int64_t{one.complete}),
+          static_cast<std::int64_t>(entry.bytes),
+          entry.trace.empty() ? Cell() : Cell(entry.trace.string()),
+          entry.index.empty() ? Cell() : Cell(entry.index.string())};
+}
 
 std::optional<double> last_change_pct(const TrendSeries& series) {
   if (series.changes.empty()) return std::nullopt;
