@@ -55,7 +55,7 @@ std::string script_of(const PassTable& table) {
 }
 
 const std::map<std::string, std::string>& all_reports() {
-  static const auto by_name = [] {
+  static const auto kAllReports = [] {
     constexpr std::string_view kRoom = "reports/";
     std::map<std::string, std::string> out;
     for (const Script& one : scripts()) {
@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& all_reports() {
     }
     return out;
   }();
-  return by_name;
+  return kAllReports;
 }
 
 }  // namespace
