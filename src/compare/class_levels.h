@@ -2,7 +2,8 @@
 // Pure.
 //
 // A class that only one trace has, or whose kernels are aligned with kernels of another class of its family, is shown
-// as that family (kernel_name_table.h) for both traces, so that rows pair up. A companion counts as the class of its host.
+// as that family (kernel_name_table.h) for both traces, so that rows pair up. A companion counts as the class of its
+// host.
 #pragma once
 
 #include <set>

@@ -108,9 +108,10 @@ std::optional<std::string> model_of(Workload& workload) {
 std::vector<PhaseSummary> phases_of(Workload& workload) {
   add_pass_tables(workload, {});
   std::vector<PhaseSummary> out;
-  Statement rows(workload.index().database(),
-                 "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) FROM "
-                 "temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
+  Statement rows(
+      workload.index().database(),
+      "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) FROM "
+      "temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
   while (rows.step()) {
     out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), integer(rows, 3), integer(rows, 4)});
   }

@@ -29,8 +29,8 @@ std::optional<std::string_view> index_of_partial(std::string_view name);
 // A regular file that is empty or begins as an index does.
 bool is_begun_index(const std::filesystem::path& file);
 
-// A temporary file (base/files/file_descriptor.h) whose process was killed before it could take the name away. One that is
-// alive is about to do the same.
+// A temporary file (base/files/file_descriptor.h) whose process was killed before it could take the name away. One that
+// is alive is about to do the same.
 bool is_empty_spool(const std::filesystem::path& file);
 
 enum class JournalState {

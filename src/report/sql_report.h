@@ -1,5 +1,5 @@
-// Reports that are one SQL script (passes/tables/pass_tables.h has them by name). The script says itself what its columns
-// are, in lines before the SELECT:
+// Reports that are one SQL script (passes/tables/pass_tables.h has them by name). The script says itself what its
+// columns are, in lines before the SELECT:
 //
 //   -- column: total_time | Total Time | ns | sum | 6 | sum of the durations
 //

@@ -29,14 +29,16 @@ struct TimeFixture : ChangedIndex {
                       selection);
   }
   [[nodiscard]] std::string comms(const Selection& selection = {}) const {
-    return ask_passes(index, "SELECT name, ranks, bytes, instances, total_time, busy, exposed, factor, described FROM comms",
+    return ask_passes(index,
+                      "SELECT name, ranks, bytes, instances, total_time, busy, exposed, factor, described FROM comms",
                       selection);
   }
   [[nodiscard]] std::string copies(const Selection& selection = {}) const {
-    return ask_passes(index,
-                      "SELECT kind, direction, instances, known, total_time, busy, sized, bytes, measured_bytes, measured_busy "
-                      "FROM copies",
-                      selection);
+    return ask_passes(
+        index,
+        "SELECT kind, direction, instances, known, total_time, busy, sized, bytes, measured_bytes, measured_busy "
+        "FROM copies",
+        selection);
   }
 };
 

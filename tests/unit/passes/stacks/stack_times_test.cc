@@ -59,7 +59,8 @@ struct StackFixture {
     PassOptions options;
     options.frames = frames;
     options.view = view;
-    return ask_passes(index, "SELECT frame, depth, total_time, self_time, frames, all_time FROM call_tree ORDER BY position",
+    return ask_passes(index,
+                      "SELECT frame, depth, total_time, self_time, frames, all_time FROM call_tree ORDER BY position",
                       {}, options);
   }
 };

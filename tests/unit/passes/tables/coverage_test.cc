@@ -21,7 +21,8 @@ std::vector<std::string> codes(const std::string& change) {
   const PassOptions options;
   add_pass_tables(workload, options);
   std::vector<std::string> out;
-  for (const Row& row : run_report(index.database(), report_script("warnings"), {}).rows) out.push_back(std::get<std::string>(row[1]));
+  for (const Row& row : run_report(index.database(), report_script("warnings"), {}).rows)
+    out.push_back(std::get<std::string>(row[1]));
   return out;
 }
 

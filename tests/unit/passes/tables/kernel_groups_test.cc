@@ -12,7 +12,8 @@ TEST_CASE("kernels by name and operation class") {
         "dense_gemm 2 150 150 1; communication 1 300 300 1");
   CHECK(ask_passes(small.index, "SELECT op, pass, instances FROM ops_by_pass") ==
         "dense_gemm [no pass] 2; communication [no pass] 1");
-  CHECK(ask_passes(small.index, "SELECT name, pass, instances FROM kernels_by_pass LIMIT 1") == "gemm<float> [no pass] 2");
+  CHECK(ask_passes(small.index, "SELECT name, pass, instances FROM kernels_by_pass LIMIT 1") ==
+        "gemm<float> [no pass] 2");
 }
 
 TEST_CASE("busy time of everything counts what overlaps once") {
@@ -52,7 +53,8 @@ TEST_CASE("every selection") {
 
 TEST_CASE("unknown durations count as kernels and in nothing else") {
   const ChangedIndex changed("UPDATE kernel SET dur = NULL WHERE id = 2");
-  CHECK(ask_passes(changed.index, "SELECT instances, known, total_time, med FROM ops WHERE op = 'communication'") == "1 0 0 -");
+  CHECK(ask_passes(changed.index, "SELECT instances, known, total_time, med FROM ops WHERE op = 'communication'") ==
+        "1 0 0 -");
 }
 
 TEST_CASE("no kernels, no groups") {
