@@ -47,6 +47,15 @@ def check_shell(_folder, index):
     equal(code, 1, "exit code of sqlite3 where statements failed")
 
 
+def check_words(_folder, index):
+    """What the shell cannot obey is refused, and a schema may have any name."""
+    for words in (("--phase", "decode"), ("--csv",), ("--plan",)):
+        said, code = typed([*words, index], "")
+        equal((code, f"{words[0]} needs a statement" in said), (2, True), said)
+    said, _ = typed([f"x={index}", f"order={index}"], 'SELECT count(*) AS complete FROM "order".meta WHERE key = \'complete\';\n.quit\n')
+    require("syntax error" not in said and re.search(r"complete.*\b1\b", said, re.S), said)
+
+
 def check_without_shell(folder, index):
     """Where sqlite3 is not installed."""
     path, os.environ["PATH"] = os.environ["PATH"], str(folder)
@@ -68,7 +77,7 @@ def main():
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", "--layers", 2, "--steps", 3, "--truth", os.devnull),
                        folder / "index.tracedb")
-        for check in (check_shell, check_without_shell, check_no_terminal):
+        for check in (check_shell, check_words, check_without_shell, check_no_terminal):
             cases.run(check.__name__, check, folder, index)
     cases.finish()
 
