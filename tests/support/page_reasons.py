@@ -55,8 +55,10 @@ class Reasons:
         for name, total in zip(("baseline", "candidate"), totals):
             near(told[name], total, name)
         equal(told["measure"], "period" if phase.by_period else "span", "what is explained")
-        equal((told["step"], told["mean_of"]), ("a step" if phase.name == "unknown" else phase.name, "means of {} and {} regular "
-              "steps".format(*(len(account.steps) for account in phase.accounts))), "what it is of")
+        steps = [len(account.steps) for account in phase.accounts]
+        equal((told["step"], told["mean_of"]),
+              ("a step" if phase.name == "unknown" else phase.name,
+               "one regular step each" if steps == [1, 1] else "means of {} and {} regular steps".format(*steps)), "what it is of")
         phase.said = 0
         sizes = [abs(row["change"]) for row in phase.rows["reasons"] if row["cause"] != "transition"]
         equal(sizes, sorted(sizes, reverse=True), "order of the reasons")
