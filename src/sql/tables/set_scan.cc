@@ -12,7 +12,6 @@
 
 #include "base/failure.h"
 #include "sql/tables/database_set.h"
-#include "sql/tables/sql_token.h"
 
 namespace tracedb {
 namespace {
@@ -158,10 +157,6 @@ void SetScan::check_cancelled() const {
 }
 
 void SetScan::handle(std::size_t member, const Error& failure) {
-  // The sum of a statement on all rows would end it, too.
-  if (query_.of_groups && std::string_view(failure.what()).find("integer overflow") != std::string_view::npos) {
-    throw Error(ErrorCode::kUsage, "integer overflow");
-  }
   if (!is_of_member(failure) || set_.label_columns().empty()) throw Error(failure);
   set_.leave_out(member, failure);
 }
@@ -288,8 +283,8 @@ class QueryMaker {
     std::getline(lines_, columns);
     std::getline(lines_, order);
     for (std::size_t i = 0; std::getline(lines_, line); ++i) add_condition(line, values[i]);
-    source_.of_groups ? select_groups() : select(columns);
-    out_.query.sql += where_ + group_by_ + order_by(order);
+    select(columns);
+    out_.query.sql += where_ + order_by(order);
   }
 
   MemberQuery take() { return std::move(out_); }
@@ -308,26 +303,6 @@ class QueryMaker {
     }
     out_.query.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
                                  list.empty() ? "count(*)" : list, from());
-  }
-
-  void select_groups() {
-    out_.query.of_groups = true;
-    if (groups_ == nullptr) throw Error(ErrorCode::kUsage, "this table is not for statements of users");
-    out_.places.assign(table_.columns.size() + 1 + kMostPartials, -1);
-    std::vector<std::string> columns;
-    for (const std::size_t column : groups_->columns) {
-      out_.places[column] = static_cast<int>(out_.query.columns++);
-      columns.push_back(quoted_name(table_.columns[column].name));
-    }
-    if (groups_->has_terms) group_by_ = " GROUP BY NULL";
-    if (!columns.empty()) group_by_ = fmt::format(" GROUP BY {}", fmt::join(columns, ", "));
-    for (std::size_t i = 0; i < groups_->partials.size(); ++i) {
-      out_.places[table_.columns.size() + 1 + i] = static_cast<int>(out_.query.columns++);
-      columns.push_back(groups_->partials[i]);
-    }
-    out_.query.sql =
-        fmt::format("SELECT {} FROM {} AS {}", fmt::join(columns, ", "), from(), quoted_name(groups_->alias));
-    if (!groups_->where.empty()) add_term(groups_->where);
   }
 
   [[nodiscard]] std::string order_by(const std::string& line) const {
@@ -351,11 +326,6 @@ class QueryMaker {
     if (!values) return;
     if (column < source_.labels()) {
       out_.query.conditions.push_back({column, comparison.sql, std::move(*values)});
-    } else if (column == source_.labels() + table_.columns.size()) {
-      const auto* number = values->empty() ? nullptr : std::get_if<std::int64_t>(values->data());
-      const bool known =
-          number != nullptr && *number >= 0 && static_cast<std::size_t>(*number) < source_.queries.size();
-      if (known) groups_ = &source_.queries[static_cast<std::size_t>(*number)];
     } else {
       add_comparison(quoted_name(table_.columns[column - source_.labels()].name), comparison, value, *values,
                      is_list != 0);
@@ -385,14 +355,10 @@ class QueryMaker {
   const SetTable& table_;
   std::istringstream lines_;
   MemberQuery out_;
-  const GroupQuery* groups_ = nullptr;
-  std::string where_, group_by_;
+  std::string where_;
 };
 
 }  // namespace
-
-std::string partial_name(std::size_t i) { return fmt::format("partial {}", i + 1); }
-std::string groups_name(std::string_view table) { return fmt::format("groups of {}", table); }
 
 std::string quoted_name(std::string_view name) {
   std::string out = "\"";
@@ -409,13 +375,6 @@ const PassedComparison* find_comparison(unsigned char code) {
 
 MemberQuery make_query(const SetSource& source, const SetTable& table, const char* plan, sqlite3_value** values) {
   return QueryMaker(source, table, plan, values).take();
-}
-
-SetSource* groups_of(const Database& database, std::string_view table) {
-  for (SetSource* const source : database.sources<SetSource>()) {
-    if (source->of_groups && is_same_name(source->tables.begin()->first, groups_name(table))) return source;
-  }
-  return nullptr;
 }
 
 void pass_conditions(const Database& database, bool passes) {

@@ -35,7 +35,6 @@ struct SetQuery {
   std::vector<SqlValue> values;  // its parameters
   std::size_t columns = 0;       // that it yields; 0: it counts the rows
   std::vector<LabelCondition> conditions;
-  bool of_groups = false;
 };
 
 class SetScan {
@@ -98,34 +97,15 @@ struct sqlite3_value;
 
 namespace tracedb {
 
-// Groups of a member's rows, instead of the rows (set_groups.h).
-struct GroupQuery {
-  std::vector<std::size_t> columns;   // of the table, by which rows are grouped; none: all rows are one group
-  std::vector<std::string> partials;  // "sum(\"dur\")" of a group
-  std::string where;                  // which rows; "": all
-  std::string alias;                  // of the table in `where`
-  bool has_terms = false;             // GROUP BY, perhaps of labels alone: a member without rows has no group
-  friend bool operator==(const GroupQuery&, const GroupQuery&) = default;
-};
-
-// At most so many, in hidden columns behind the table's own and the one that says which query.
-inline constexpr std::size_t kMostPartials = 16;
-std::string partial_name(std::size_t i);
-std::string groups_name(std::string_view table);  // of the table of groups of "all_kernels"
-
 // Tables of one module of SQLite, by their names.
 struct SetSource {
   Database& database;
   DatabaseSet& set;
   std::map<std::string, SetTable, std::less<>> tables;
-  bool of_groups = false;
-  bool passes_conditions = true;        // to the members; false: they give all rows, always in the same order
-  std::deque<GroupQuery> queries = {};  // of groups; as many as statements had
+  bool passes_conditions = true;  // to the members; false: they give all rows, always in the same order
   [[nodiscard]] std::size_t labels() const { return set.label_columns().size(); }
 };
 
-// The tables of groups of a connection, by "all_kernels"; null: it has no such table.
-SetSource* groups_of(const Database& database, std::string_view table);
 inline void forget(const SetSource& source) { source.database.forget(&source); }
 
 // Whether the tables of sets of a connection pass conditions on. SQLite answers `a OR b` by two scans and leaves out

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <utility>
 
-#include "sql/tables/set_groups.h"
 #include "sql/tables/set_scan.h"
 #include "sql/tables/table_module.h"
 
@@ -23,10 +22,6 @@ std::string declaration_of(const SetSource& source, const SetTable& table) {
   for (const auto& label : source.set.label_columns())
     list.push_back(quoted_name(label.name) + ' ' + std::string(label.type));
   for (const auto& column : table.columns) list.push_back(quoted_name(column.name) + ' ' + column.type);
-  if (source.of_groups) {
-    list.emplace_back("query HIDDEN");
-    for (std::size_t i = 0; i < kMostPartials; ++i) list.push_back(quoted_name(partial_name(i)) + " HIDDEN");
-  }
   return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
 }
 
@@ -56,7 +51,6 @@ class SetPlan {
     }
     text_ += '\n' + order(mode);
     for (int i = 0; i < info_->nConstraint; ++i) add(i);
-    if (!is_possible()) return;
     const double members = static_cast<double>(table.source.set.size());
     info_->estimatedRows = static_cast<sqlite3_int64>(kScanCost * left_) + 1;
     info_->estimatedCost =
@@ -64,9 +58,6 @@ class SetPlan {
     info_->idxStr = sqlite3_mprintf("%s", text_.c_str());
     info_->needToFreeIdxStr = 1;
   }
-
-  // Groups are those of a query.
-  [[nodiscard]] bool is_possible() const { return has_query_ || !table_.source.of_groups; }
 
  private:
   [[nodiscard]] bool is_read(std::size_t column) const {
@@ -99,16 +90,12 @@ class SetPlan {
     if (constraint.usable == 0 || constraint.iColumn < 0 || comparison == nullptr) return;
     const auto column = static_cast<std::size_t>(constraint.iColumn);
     const bool is_label = column < table_.labels();
-    const bool is_query = column == table_.labels() + table_.table.columns.size();
-    if (column > table_.labels() + table_.table.columns.size() || (is_query && comparison->sql != "=")) return;
-    has_query_ = has_query_ || is_query;
-    if (!is_query && !table_.source.passes_conditions) return;
-    if ((is_label && !comparison->on_labels) || std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY") return;
+    if (!table_.source.passes_conditions || (is_label && !comparison->on_labels) || std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY") return;
     const bool is_list = sqlite3_vtab_in(info_, i, 1) != 0;
     info_->aConstraintUsage[i].argvIndex = ++values_;
-    info_->aConstraintUsage[i].omit = is_query ? 1 : 0;
+    info_->aConstraintUsage[i].omit = 0;
     left_ *= comparison->left;
-    is_lookup_ = is_lookup_ || (!is_label && !is_query && comparison->sql == "=" &&
+    is_lookup_ = is_lookup_ || (!is_label && comparison->sql == "=" &&
                                 table_.table.columns[column - table_.labels()].name == "id");
     text_ += fmt::format("\n{} {} {}", column, static_cast<int>(comparison->code), is_list ? 1 : 0);
   }
@@ -118,12 +105,12 @@ class SetPlan {
   std::string text_;
   int values_ = 0;
   double left_ = 1;
-  bool is_lookup_ = false, has_query_ = false;
+  bool is_lookup_ = false;
 };
 
 int TableOfSet::plan(sqlite3_index_info& info) {
   const SetPlan made(*this, info);
-  return made.is_possible() ? SQLITE_OK : SQLITE_CONSTRAINT;
+  return SQLITE_OK;
 }
 
 class SetCursor : public VirtualCursor {
@@ -183,20 +170,15 @@ SetTable describe_table_function(Database& database, const std::string& name) {
 
 void add_table_of_all(Database& database, DatabaseSet& set, const SetTable& table) {
   const std::string name = "all_" + table.name;
-  for (const bool of_groups : {false, true}) {
-    auto source = std::make_unique<SetSource>(SetSource{database, set, {}, of_groups});
-    const std::string module = of_groups ? groups_name(name) : name;
-    source->tables.emplace(module, table);
-    database.know(*source);
-    add_module(database, module, kTableOfAll, std::move(source));
-    const std::string call = of_groups ? "(0)" : "";
-    const Statement declared(
-        database, fmt::format("SELECT 1 FROM temp.{}{}", quoted_name(module), call));  // as in table_function.cc
-  }
+  auto source = std::make_unique<SetSource>(SetSource{database, set, {}});
+  source->tables.emplace(name, table);
+  database.know(*source);
+  add_module(database, name, kTableOfAll, std::move(source));
+  const Statement declared(database, "SELECT 1 FROM temp." + quoted_name(name));  // as in table_function.cc
 }
 
 void add_schema(Database& database, DatabaseSet& set, const std::string& name, std::span<const SetTable> tables) {
-  auto source = std::make_unique<SetSource>(SetSource{database, set, {}, false});
+  auto source = std::make_unique<SetSource>(SetSource{database, set, {}});
   std::string sql =
       fmt::format("ATTACH 'file:schema?mode=memory' AS {};", quoted_name(name));  // ':memory:' is read-only here
   const std::string module = "schema " + name;

@@ -13,7 +13,6 @@
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "sql/tables/group_columns.h"
-#include "sql/tables/set_groups.h"
 #include "sql/tables/set_scan.h"
 
 namespace tracedb {
@@ -91,10 +90,9 @@ std::optional<Statement> UserSql::next(const std::map<std::string, std::string>&
   return std::nullopt;
 }
 
-// The same statement by group_columns.h or set_groups.h, if that has the same columns.
+// The same statement by group_columns.h, if that has the same columns.
 std::optional<Statement> UserSql::grouped(const Statement& statement) {
   std::string text = with_group_columns(database_, statement_);
-  if (text.empty()) text = with_member_groups(database_, statement_);
   sqlite3_stmt* prepared = nullptr;
   if (text.empty() || sqlite3_prepare_v3(database_.handle(), text.data(), static_cast<int>(text.size()), 0, &prepared,
                                          nullptr) != SQLITE_OK) {

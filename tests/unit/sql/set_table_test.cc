@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "sql/tables/set_groups.h"
 
 namespace tracedb {
 namespace {
@@ -198,61 +197,6 @@ TEST_CASE("a schema has the tables of one database") {
   CHECK(database.query_int64("SELECT sum(n) FROM (SELECT count(*) n FROM t GROUP BY parity HAVING n = 50)") == 100);
   one.broken = 0;
   CHECK_THROWS_WITH_AS(database.execute("SELECT * FROM t"), "broken", Error);
-}
-
-TEST_CASE("statements that group are put together from groups of the members") {
-  for (const std::size_t threads : {1U, 3U}) {
-    SetFixture fixture(20, threads);
-    for (const char* statement :
-         {"SELECT parity, count(*), sum(x), min(x), max(x), avg(x), total(x), count(raw) FROM all_t GROUP BY parity",
-          "SELECT parity AS p, count(*) n FROM all_t AS a WHERE a.x > 150 AND member < 9 GROUP BY p HAVING n > 3 ORDER "
-          "BY n",
-          "SELECT count(*), count(raw), sum(x), avg(x) FROM all_t", "SELECT sum(x), count(*) FROM all_t WHERE x < 0",
-          "SELECT member, max(parity) FROM all_t GROUP BY 1 ORDER BY 2 DESC, member DESC LIMIT 3",
-          "SELECT name, count(*) FROM all_t GROUP BY name HAVING name > 'm2' AND sum(x) > 10;",
-          "select round(1.0 * Sum(x) / count(*), 1) as mean from ALL_T t where x between 3 and 1700 group by t.parity",
-          "WITH m AS (SELECT member, parity, sum(x) AS s FROM all_t WHERE x > 9 GROUP BY 1, 2) SELECT m.member, "
-          "(SELECT "
-          "max(n.s) FROM m n WHERE n.member = m.member) FROM m WHERE s < (SELECT avg(x) FROM all_t) * 400",
-          "SELECT raw, min(parity) FROM all_t WHERE parity = 'odd' AND name IS NULL GROUP BY raw"}) {
-      CAPTURE(statement);
-      const std::string faster = with_member_groups(fixture.database, statement);
-      REQUIRE_FALSE(faster.empty());
-      CHECK(fixture.all_of(faster) == fixture.all_of(statement));
-    }
-  }
-}
-
-TEST_CASE("statements whose answer may be another one by groups stay as they are") {
-  const SetFixture fixture(3);
-  for (const char* statement : {"SELECT x, count(*) FROM all_t GROUP BY parity",
-                                "SELECT count(DISTINCT x) FROM all_t",
-                                "SELECT parity, group_concat(x) FROM all_t GROUP BY parity",
-                                "SELECT sum(raw) FROM all_t GROUP BY parity",
-                                "SELECT sum(x + 1) FROM all_t",
-                                "SELECT count(*) FROM all_t a, all_t b",
-                                "SELECT parity FROM all_t GROUP BY parity",
-                                "SELECT count(*) FROM all_t WHERE x > member",
-                                "SELECT count(*) FROM all_t WHERE x > :least",
-                                "SELECT count(*) FROM all_t WHERE x IN (SELECT 1)",
-                                "SELECT parity AS p, count(*) FROM all_t WHERE x > p GROUP BY p",
-                                "WITH all_t AS (SELECT 1 AS x) SELECT (SELECT count(*) FROM all_t)",
-                                "SELECT (SELECT count(*) FROM all_t WHERE x > o.y) FROM (SELECT 3 AS y) o",
-                                "SELECT (SELECT count(*) FROM all_t t WHERE t.x > o.x) FROM (SELECT 3 AS x) o",
-                                "SELECT count(*) OVER () FROM all_t GROUP BY parity",
-                                "SELECT count(*) FILTER (WHERE x > 3) FROM all_t",
-                                "SELECT count(*) FROM all_t GROUP BY x / 10",
-                                "SELECT count(*) FROM all_t UNION SELECT 1",
-                                "SELECT count(*) FROM all_t WHERE rowid > 3",
-                                "SELECT \"x\", count(*) FROM all_t GROUP BY parity",
-                                "SELECT count(*) FROM all_t GROUP BY parity HAVING x > 3",
-                                "SELECT max(x, member) FROM all_t GROUP BY parity",
-                                "SELECT * FROM all_t",
-                                "SELECT count(*) FROM t",
-                                ""}) {
-    CAPTURE(statement);
-    CHECK(with_member_groups(fixture.database, statement).empty());
-  }
 }
 
 }  // namespace tracedb
