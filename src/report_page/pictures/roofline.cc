@@ -92,7 +92,7 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
     data.real(sums.flops).real(sums.bytes);
     data.real(static_cast<double>(sums.time) / static_cast<double>(sums.launches)).number(sums.launches).close(']');
   }
-  data.close(']').list("names", names.names()).list("classes", classes.names()).key("peaks").open('{').close('}');
+  data.close(']').list("names", names.names()).list("classes", classes.names());
   std::string note = "Matrix products whose shapes were recorded; operands and result count once each.";
   if (all > kMostPoints) note += fmt::format(" The {} that take most time.", kMostPoints);
   const std::string whose = in.compares() ? ": " + in.names[side_number] : "";
