@@ -94,30 +94,20 @@ DataWriter& DataWriter::close(char bracket) {
 }
 
 DataWriter& DataWriter::key(std::string_view name) {
-  text(name);
+  value(name);
   out_ += ':';
   first_ = true;
   return *this;
 }
 
-DataWriter& DataWriter::text(std::string_view value) { return json(data_string(value)); }
+DataWriter& DataWriter::value(std::string_view text) { return json(data_string(text)); }
 
-DataWriter& DataWriter::number(std::int64_t value) { return json(std::to_string(value)); }
-
-DataWriter& DataWriter::real(double value) { return std::isfinite(value) ? json(fmt::format("{}", value)) : null(); }
-
-DataWriter& DataWriter::null() { return json("null"); }
+DataWriter& DataWriter::value(double real) { return json(std::isfinite(real) ? fmt::format("{}", real) : "null"); }
 
 DataWriter& DataWriter::json(std::string_view value) {
   separate();
   out_ += value;
   return *this;
-}
-
-DataWriter& DataWriter::list(std::string_view name, const std::vector<std::string>& texts) {
-  key(name).open('[');
-  for (const std::string& one : texts) text(one);
-  return close(']');
 }
 
 std::int64_t NameList::index_of(const std::string& name) {

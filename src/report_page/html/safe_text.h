@@ -1,11 +1,14 @@
 // Text from a trace in an HTML document: nothing of it is a tag, a script, or obeyed by who reads it. Pure.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace tracedb {
@@ -26,15 +29,33 @@ class DataWriter {
   DataWriter& open(char bracket);   // { or [
   DataWriter& close(char bracket);  // } or ]
   DataWriter& key(std::string_view name);
-  DataWriter& text(std::string_view value);  // made inert and readable
-  DataWriter& number(std::int64_t value);
-  DataWriter& real(double value);  // null where it is no number
-  DataWriter& null();
   DataWriter& json(std::string_view value);  // as it is
 
-  DataWriter& member(std::string_view name, std::string_view value) { return key(name).text(value); }
-  DataWriter& member(std::string_view name, std::int64_t value) { return key(name).number(value); }
-  DataWriter& list(std::string_view name, const std::vector<std::string>& texts);
+  DataWriter& value(std::string_view text);  // made inert and readable
+  DataWriter& value(double real);            // null where it is no number
+  DataWriter& value(std::monostate) { return json("null"); }
+  DataWriter& value(std::integral auto number) { return json(std::to_string(number)); }
+  template <class T>
+  DataWriter& value(const std::optional<T>& known) {
+    return known ? value(*known) : value(std::monostate());
+  }
+  template <class T>
+  DataWriter& value(const std::vector<T>& list) {
+    open('[');
+    for (const T& one : list) value(one);
+    return close(']');
+  }
+
+  template <class T>
+  DataWriter& member(std::string_view name, const T& of) {
+    return key(name).value(of);
+  }
+  template <class... T>
+  DataWriter& row(const T&... cells) {
+    open('[');
+    (value(cells), ...);
+    return close(']');
+  }
 
   [[nodiscard]] std::string take() { return std::move(out_); }
 
