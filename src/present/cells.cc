@@ -41,10 +41,10 @@ const Fields<MeasuredChange>& measured_change_fields() {
   using Item = MeasuredChange;
   static const Fields<Item> kFields = {
       {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
-       [](const Item& item) { return item.phase; }},
+       &Item::phase},
       {text_column("metric", "Metric",
                    "span, busy, period or kernel_time of a step, or period to a step of another kind"),
-       [](const Item& item) { return item.measure; }},
+       &Item::measure},
       {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
        [](const Item& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
       {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),

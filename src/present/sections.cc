@@ -100,9 +100,7 @@ struct SumLine {
 namespace of_sums {
 
 using Line = SumLine;
-Field<Line> name(Text key, Text head, Text meaning) {
-  return {text_column(key, head, meaning), [](const Line& line) { return line.name; }};
-}
+Field<Line> name(Text key, Text head, Text meaning) { return {text_column(key, head, meaning), &Line::name}; }
 Field<Line> baseline_n() {
   return {
       sum_column("baseline_n", "n", Unit::kAny, "events per unit (step, token) of the baseline"), [](const Line& line) {
@@ -117,15 +115,14 @@ Field<Line> candidate_n() {
 }
 Field<Line> baseline() {
   return {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
-          [](const Line& line) { return line.baseline(); }};
+          &Line::baseline};
 }
 Field<Line> candidate() {
   return {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-          [](const Line& line) { return line.candidate(); }};
+          &Line::candidate};
 }
 Field<Line> change() {
-  return {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
-          [](const Line& line) { return line.change(); }};
+  return {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept), &Line::change};
 }
 Field<Line> ratio() {
   return {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
@@ -249,11 +246,10 @@ Report steps(const SectionInput& in) {
 const Fields<CompareWarning>& warning_fields() {
   using Item = CompareWarning;
   static const Fields<Item> kFields = {
-      {text_column("severity", "Severity", "warning or info"), [](const Item& item) { return item.severity; }},
-      {text_column("code", "Code", "what kind of difference"), [](const Item& item) { return item.code; }},
-      {text_column("side", "Side", "baseline, candidate or both"), [](const Item& item) { return item.side; }},
-      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped),
-       [](const Item& item) { return item.text; }},
+      {text_column("severity", "Severity", "warning or info"), &Item::severity},
+      {text_column("code", "Code", "what kind of difference"), &Item::code},
+      {text_column("side", "Side", "baseline, candidate or both"), &Item::side},
+      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped), &Item::text},
   };
   return kFields;
 }
