@@ -1,9 +1,5 @@
 #include "report_page/html/safe_text.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "report/escape.h"
 
 namespace tracedb {
@@ -73,41 +69,6 @@ std::string data_string(std::string_view text) {
     }
   }
   return out + '"';
-}
-
-void DataWriter::separate() {
-  if (!first_) out_ += ',';
-  first_ = false;
-}
-
-DataWriter& DataWriter::open(char bracket) {
-  separate();
-  out_ += bracket;
-  first_ = true;
-  return *this;
-}
-
-DataWriter& DataWriter::close(char bracket) {
-  out_ += bracket;
-  first_ = false;
-  return *this;
-}
-
-DataWriter& DataWriter::key(std::string_view name) {
-  value(name);
-  out_ += ':';
-  first_ = true;
-  return *this;
-}
-
-DataWriter& DataWriter::value(std::string_view text) { return json(data_string(text)); }
-
-DataWriter& DataWriter::value(double real) { return json(std::isfinite(real) ? fmt::format("{}", real) : "null"); }
-
-DataWriter& DataWriter::json(std::string_view value) {
-  separate();
-  out_ += value;
-  return *this;
 }
 
 std::int64_t NameList::index_of(const std::string& name) {
