@@ -78,13 +78,15 @@ void name_cycles(Report& report) {
   }
 }
 
+void drop_column(Report& report, std::size_t place) {
+  const auto drop = [at = static_cast<std::ptrdiff_t>(place)](auto& list) { list.erase(list.begin() + at); };
+  drop(report.columns);
+  for (Row& row : report.rows) drop(row);
+  for (Row& row : report.footer) drop(row);
+}
+
 void drop_column(Report& report, std::string_view key) {
-  const std::optional<std::size_t> column = find_column(report.columns, key);
-  if (!column) return;
-  const auto place = static_cast<std::ptrdiff_t>(*column);
-  report.columns.erase(report.columns.begin() + place);
-  for (Row& row : report.rows) row.erase(row.begin() + place);
-  for (Row& row : report.footer) row.erase(row.begin() + place);
+  if (const std::optional<std::size_t> place = find_column(report.columns, key)) drop_column(report, *place);
 }
 
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {

@@ -16,43 +16,11 @@
 namespace tracedb {
 namespace {
 
-// Kernels and their time on both sides.
-struct BothSums {
-  WorkSum baseline, candidate;
-};
-
-// A row of either section.
-struct SumsLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const BothSums& sums;
-
-  [[nodiscard]] double baseline() const { return group.baseline_per_unit(sums.baseline.time); }
-  [[nodiscard]] double candidate() const { return group.candidate_per_unit(sums.candidate.time); }
-  [[nodiscard]] double change() const { return candidate() - baseline(); }
-};
-
 template <class Line>
-Fields<Line> sum_fields() {
-  return {
-      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit::kKept),
-       &Line::baseline},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-       &Line::candidate},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept), &Line::change},
-      {sum_column("baseline_n", "n", Unit::kAny, "events per unit of the baseline"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.sums.baseline.n), line.group.baseline_units,
-                           line.in.human_readable);
-       }},
-      {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.sums.candidate.n), line.group.candidate_units,
-                           line.in.human_readable);
-       }},
-      {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
-       [](const Line& line) { return ratio_cell(line.baseline(), line.candidate()); }},
-  };
+Fields<Line> figures_of_sums() {
+  return joined_fields<Line>({times_of_sums<Line>("time per unit (step, token) of the baseline"),
+                              counts_of_sums<Line>("events per unit of the baseline"),
+                              {ratio_of_sums<Line>()}});
 }
 
 // The lines as rows: largest change first, then longest time.
@@ -86,30 +54,27 @@ struct RoleLine : SumsLine {
 
 const Fields<RoleLine>& role_fields() {
   using Line = RoleLine;
-  static const Fields<Line> kFields = [] {
-    Fields<Line> fields = {
-        phase_field<Line>(),
-        {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
-         [](const Line& line) { return std::string(to_string(line.role)); }}};
-    for (Field<Line>& field : sum_fields<Line>()) fields.push_back(std::move(field));
-    const Fields<Line> per_layer = {
-        {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
-         [](const Line& line) {
-           const auto layers = static_cast<std::int64_t>(line.own.layers.size());
-           return layers == 0 ? Cell{} : Cell(layers);
-         }},
-        {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
-         [](const Line& line) {
-           return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
-         }},
-        {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
-         [](const Line& line) {
-           return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
-         }},
-    };
-    fields.insert(fields.end(), per_layer.begin(), per_layer.end());
-    return fields;
-  }();
+  static const Fields<Line> kFields = joined_fields<Line>({
+      {phase_field<Line>(),
+       {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
+        [](const Line& line) { return std::string(to_string(line.role)); }}},
+      figures_of_sums<Line>(),
+      {
+          {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
+           [](const Line& line) {
+             const auto layers = static_cast<std::int64_t>(line.own.layers.size());
+             return layers == 0 ? Cell{} : Cell(layers);
+           }},
+          {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
+           [](const Line& line) {
+             return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
+           }},
+          {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
+           [](const Line& line) {
+             return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
+           }},
+      },
+  });
   return kFields;
 }
 
@@ -175,31 +140,29 @@ struct KernelLine : SumsLine {
 
 const Fields<KernelLine>& kernel_fields() {
   using Line = KernelLine;
-  static const Fields<Line> kFields = [] {
-    Fields<Line> fields = {phase_field<Line>()};
-    for (Field<Line>& field : sum_fields<Line>()) fields.push_back(std::move(field));
-    const Fields<Line> names = {
-        {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
-         [](const Line& line) {
-           return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
-         }},
-        {text_column(
-             "status", "Status",
-             "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains "
-             "it; companion: ends the work of an aligned one; new or gone",
-             Fit{3}),
-         &Line::status},
-        {text_column("op", "Operation", "operation class; both where the kernels have different ones"), &Line::op},
-        {text_column("baseline_kernel", "Kernel", "kernel name in the baseline, normalised; unknown where it has none",
-                     Fit::kNames),
-         [](const Line& line) { return line.kernel(Side::kBaseline); }},
-        {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
-                     Fit::kNames),
-         [](const Line& line) { return line.kernel(Side::kCandidate); }},
-    };
-    fields.insert(fields.end(), names.begin(), names.end());
-    return fields;
-  }();
+  static const Fields<Line> kFields = joined_fields<Line>({
+      {phase_field<Line>()},
+      figures_of_sums<Line>(),
+      {
+          {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
+           [](const Line& line) {
+             return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
+           }},
+          {text_column(
+               "status", "Status",
+               "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains "
+               "it; companion: ends the work of an aligned one; new or gone",
+               Fit{3}),
+           &Line::status},
+          {text_column("op", "Operation", "operation class; both where the kernels have different ones"), &Line::op},
+          {text_column("baseline_kernel", "Kernel",
+                       "kernel name in the baseline, normalised; unknown where it has none", Fit::kNames),
+           [](const Line& line) { return line.kernel(Side::kBaseline); }},
+          {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
+                       Fit::kNames),
+           [](const Line& line) { return line.kernel(Side::kCandidate); }},
+      },
+  });
   return kFields;
 }
 

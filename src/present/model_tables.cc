@@ -134,11 +134,7 @@ void drop_zero_columns(Report& report, std::initializer_list<std::string_view> k
   for (std::size_t c = report.columns.size(); c-- > 0;) {
     const bool listed = std::find(keys.begin(), keys.end(), report.columns[c].key) != keys.end();
     const auto says_nothing = [&](const Row& row) { return is_nothing(row[c]); };
-    if (!listed || !std::all_of(report.rows.begin(), report.rows.end(), says_nothing)) continue;
-    const auto drop = [&](auto& from) { from.erase(from.begin() + static_cast<std::ptrdiff_t>(c)); };
-    drop(report.columns);
-    for (Row& row : report.rows) drop(row);
-    for (Row& row : report.footer) drop(row);
+    if (listed && std::all_of(report.rows.begin(), report.rows.end(), says_nothing)) drop_column(report, c);
   }
 }
 
