@@ -43,9 +43,9 @@ class SharedFrames {
  private:
   void add(const std::string& name) {
     const FrameLabel label = frame_label(name);
-    JsonMembers frame;
-    frame.text("name", name);
-    if (!label.file.empty()) frame.text("file", label.file).number("line", label.line);
+    JsonWriter frame;
+    frame.member("name", name);
+    if (!label.file.empty()) frame.member("file", label.file).member("line", label.line);
     json_ += (json_.empty() ? "\n{" : ",\n{") + frame.str() + "}";
   }
 
@@ -65,10 +65,10 @@ std::string profile_json(const SpeedscopeProfile& profile, SharedFrames& frames)
     weights += fmt::format("{}{}", weights.empty() ? "" : ",", stack.time);
     total = saturating_add(total, stack.time);
   }
-  JsonMembers members;
-  members.text("type", "sampled").text("name", profile.name).text("unit", "nanoseconds");
-  members.number("startValue", 0).number("endValue", total);
-  members.json("samples", "[" + samples + "]").json("weights", "[" + weights + "]");
+  JsonWriter members;
+  members.member("type", "sampled").member("name", profile.name).member("unit", "nanoseconds");
+  members.member("startValue", 0).member("endValue", total);
+  members.key("samples").json("[" + samples + "]").key("weights").json("[" + weights + "]");
   return "{" + members.str() + "}";
 }
 
@@ -118,10 +118,10 @@ void write_speedscope(std::ostream& out, std::string_view name, std::span<const 
   SharedFrames frames;
   std::string all;
   for (const SpeedscopeProfile& profile : profiles) all += (all.empty() ? "" : ",\n") + profile_json(profile, frames);
-  JsonMembers members;
-  members.text("$schema", "https://www.speedscope.app/file-format-schema.json");
-  members.text("name", name).number("activeProfileIndex", 0).text("exporter", "tracedb " + std::string(kVersion));
-  members.json("shared", "{\"frames\":[" + frames.json() + "]}").json("profiles", "[\n" + all + "]");
+  JsonWriter members;
+  members.member("$schema", "https://www.speedscope.app/file-format-schema.json");
+  members.member("name", name).member("activeProfileIndex", 0).member("exporter", "tracedb " + std::string(kVersion));
+  members.key("shared").json("{\"frames\":[" + frames.json() + "]}").key("profiles").json("[\n" + all + "]");
   out << "{" << members.str() << "}\n";
 }
 

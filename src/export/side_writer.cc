@@ -54,7 +54,7 @@ constexpr const char* kMemoryRows =
     "WHERE m.id BETWEEN ?1 AND ?2 ORDER BY m.id";
 
 // What both have in columns 6 and 7.
-void add_ids(JsonMembers& args, const Statement& row) {
+void add_ids(JsonWriter& args, const Statement& row) {
   add_number(args, "External id", row, 6);
   add_number(args, "correlation", row, 7);
 }
@@ -62,7 +62,7 @@ void add_ids(JsonMembers& args, const Statement& row) {
 // Columns of kKernelRows in their order, by the names that profilers give them.
 struct NamedCell {
   std::string_view name;
-  void (*add)(JsonMembers& args, std::string_view key, const Statement& row, int column);
+  void (*add)(JsonWriter& args, std::string_view key, const Statement& row, int column);
   int columns = 1;
 };
 constexpr int kFirstNamed = 8;
@@ -89,7 +89,7 @@ constexpr NamedCell kNamedCells[] = {{"graph id", add_number},
                                      {"Src Rank", add_number},
                                      {"Dst Rank", add_number}};
 
-void add_named(JsonMembers& args, const Statement& row) {
+void add_named(JsonWriter& args, const Statement& row) {
   int column = kFirstNamed;
   for (const NamedCell& cell : kNamedCells) {
     cell.add(args, cell.name, row, column);
@@ -113,16 +113,16 @@ class SideWriter::KernelFacts {
         roles_(workload.roles()),
         names_(workload.events().kernels.ids("name_id")) {}
 
-  void add(std::uint32_t row, JsonMembers& args) const {
-    args.text("op", classes_.class_of(names_[row]));
+  void add(std::uint32_t row, JsonWriter& args) const {
+    args.member("op", classes_.class_of(names_[row]));
     if (const std::uint32_t step = steps_.of_kernel.empty() ? 0 : steps_.of_kernel[row]) {
-      args.number("step", step - 1);
-      args.text("phase", to_string(steps_.steps[step - 1].info.kind));
+      args.member("step", step - 1);
+      args.member("phase", to_string(steps_.steps[step - 1].info.kind));
     }
     if (const std::int32_t layer = layers_.of_kernel.empty() ? kNoLayer : layers_.of_kernel[row]; layer != kNoLayer) {
-      args.text("layer", layer_label(layer, layers_.stacks));
+      args.member("layer", layer_label(layer, layers_.stacks));
     }
-    if (const Role role = roles_.of(row).role; role != Role::kNone) args.text("role", to_string(role));
+    if (const Role role = roles_.of(row).role; role != Role::kNone) args.member("role", to_string(role));
   }
 
  private:
@@ -176,7 +176,7 @@ void SideWriter::write_gpu_annotations() {
     const std::int64_t end = saturating_add(ts, duration_or_zero(dur));
     if (!window_.touches(ts, end)) continue;
     const std::uint32_t stream = rows.id(4);
-    JsonMembers args;
+    JsonWriter args;
     add_number(args, "External id", rows, 5);
     tracks_.add_place(stream, args);
     const EventTrack track = tracks_.mark(tracks_.device_of(stream), MarkTrack::kAnnotations, ts, end);
@@ -190,7 +190,7 @@ template <class Describe>
 void SideWriter::write_device_event(const Statement& row, const EventTrack& track, std::string_view category,
                                     Describe describe) {
   const std::int64_t ts = row.int64(1);
-  JsonMembers args;
+  JsonWriter args;
   add_ids(args, row);
   tracks_.add_place(row.id(4), args);
   describe(args);
@@ -202,7 +202,7 @@ void SideWriter::write_kernels() {
   const KernelFacts facts(workload_);
   Statement statement(database_, kKernelRows);
   for_each_row(statement, window_.kernels, [&](std::size_t place, const Statement& row) {
-    write_device_event(row, kernel_tracks_[place], "kernel", [&](JsonMembers& args) {
+    write_device_event(row, kernel_tracks_[place], "kernel", [&](JsonWriter& args) {
       add_named(args, row);
       facts.add(window_.kernels[place], args);
     });
@@ -214,7 +214,7 @@ void SideWriter::write_memory_ops() {
   Statement statement(database_, kMemoryRows);
   for_each_row(statement, window_.memory_ops, [&](std::size_t place, const Statement& row) {
     const std::string_view category = row.text(10) == "memset" ? "gpu_memset" : "gpu_memcpy";
-    write_device_event(row, memory_tracks_[place], category, [&](JsonMembers& args) {
+    write_device_event(row, memory_tracks_[place], category, [&](JsonWriter& args) {
       add_number(args, "bytes", row, 8);
       add_real(args, "memory bandwidth (GB/s)", row, 9);
       if (copy_direction_index(row.text(3)) == 0) add_text(args, "kind", row, 11);
@@ -317,14 +317,14 @@ class SideWriter::HostRows {
     }
   }
 
-  void add_args(HostKind kind, std::uint32_t id, const Statement& row, JsonMembers& args) {
+  void add_args(HostKind kind, std::uint32_t id, const Statement& row, JsonWriter& args) {
     if (kind == kPythonEvent) {
       const std::uint32_t thread = row.id(0);
-      args.number("Python id", id);
+      args.member("Python id", id);
       if (row.is_null(3)) {
-        args.json("Python parent id", "null");
+        args.key("Python parent id").json("null");
       } else if (const auto around = parents_.around(thread, row.id(3))) {
-        args.number("Python parent id", *around);
+        args.member("Python parent id", *around);
       }
       parents_.enter(thread, row.id(2), id);
     }
@@ -374,7 +374,7 @@ void SideWriter::write_host_events() {
     if (row == nullptr) continue;
     const std::string category = rows.category(kind, *row);
     if (category == kMarkCategory) continue;
-    JsonMembers args;
+    JsonWriter args;
     rows.add_args(kind, event.id, *row, args);
     const std::string name(row->text(1));
     TraceSlice slice{tracks_.thread(row->id(0)), category, name};
@@ -394,7 +394,7 @@ void SideWriter::write_instants() {
   while (rows.step()) {
     const std::int64_t ts = rows.int64(0);
     if (!window_.touches(ts, ts)) continue;
-    JsonMembers args;
+    JsonWriter args;
     add_number(args, "Bytes", rows, 4);
     file_.events.instant({tracks_.thread(rows.id(1)), rows.text(2), rows.text(3), shifted(ts)}, args);
     ++file_.counts.host_events;
@@ -408,7 +408,7 @@ void SideWriter::write_counters() {
                  "string t ON t.id = c.name_id LEFT JOIN string g ON g.id = c.category_id LEFT JOIN string s ON s.id = "
                  "c.series_id WHERE c.ts BETWEEN ?1 AND ?2 ORDER BY c.id");
   rows.bind(1, window_.hull().begin).bind(2, window_.hull().end);
-  JsonMembers series;
+  JsonWriter series;
   std::string category, name;
   std::optional<TraceSlice> sample;
   const auto flush = [&] {
@@ -418,7 +418,7 @@ void SideWriter::write_counters() {
     file_.events.counter(*sample, series);
     ++file_.counts.host_events;
     sample.reset();
-    series.clear();
+    series = JsonWriter();
   };
   while (rows.step()) {
     if (rows.int64(6) == 0) flush();
@@ -427,7 +427,7 @@ void SideWriter::write_counters() {
     if (!sample) sample = TraceSlice{tracks_.process(rows.id(1)), {}, {}, shifted(ts)};
     category = rows.text(2);
     name = rows.text(3);
-    if (!rows.is_null(4) && !rows.is_null(5)) series.real(rows.text(4), rows.real(5));
+    if (!rows.is_null(4)) add_real(series, rows.text(4), rows, 5);
   }
   flush();
 }
@@ -507,9 +507,10 @@ class SideWriter::Marks {
     for (const Gap& gap : gaps_in_order(columns.work(), launches.calls(), options).listed) {
       const std::int64_t end = gap.ts + gap.dur;
       if (!side_.window_.touches(gap.ts, end)) continue;
-      JsonMembers args;
-      args.text("before", event_name(side_.database_, gap.before)).text("next", event_name(side_.database_, gap.after));
-      if (const auto between = steps.is_between(gap)) args.json("between steps", *between ? "true" : "false");
+      JsonWriter args;
+      args.member("before", event_name(side_.database_, gap.before))
+          .member("next", event_name(side_.database_, gap.after));
+      if (const auto between = steps.is_between(gap)) args.key("between steps").json(*between ? "true" : "false");
       write_mark(columns.lane_id(gap.lane), MarkTrack::kIdle, {0, 0, 0, gap.ts, end}, to_string(gap.cause), args);
     }
   }
@@ -552,13 +553,13 @@ class SideWriter::Marks {
   void write(MarkTrack track, const DeviceRuns& all, Name name) {
     for (const auto& [device, of_device] : all) {
       for (const MarkRun& run : of_device.runs) {
-        write_mark(device, track, run, name(run), JsonMembers().number("kernels", run.kernels));
+        write_mark(device, track, run, name(run), JsonWriter().member("kernels", run.kernels));
       }
     }
   }
 
   void write_mark(std::uint32_t device, MarkTrack track, const MarkRun& run, std::string_view name,
-                  const JsonMembers& args) {
+                  const JsonWriter& args) {
     const EventTrack place = side_.tracks_.mark(device, track, run.ts, run.end);
     side_.file_.events.slice({place, kMarkCategory, name, side_.shifted(run.ts), run.end - run.ts}, args);
   }

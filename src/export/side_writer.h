@@ -52,7 +52,7 @@ class SideWriter {
   // Added to every time of the trace.
   [[nodiscard]] std::int64_t shifted(std::int64_t ts) const { return ts + shift_; }
   // The part of a slice that is within the window, and what is cut off as arguments.
-  void clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonMembers& args) const;
+  void clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const;
 
   [[nodiscard]] std::vector<HostEvent> find_host_events() const;
   void write_gpu_annotations();

@@ -17,37 +17,7 @@ constexpr std::string_view kFlowCategory = "ac2g";  // Kineto's, from the CPU to
 
 }  // namespace
 
-void JsonMembers::key(std::string_view name) {
-  if (!text_.empty()) text_ += ',';
-  text_.append("\"").append(escape_json(name)).append("\":");
-}
-
-JsonMembers& JsonMembers::number(std::string_view key, std::int64_t value) {
-  this->key(key);
-  text_ += fmt::format("{}", value);
-  return *this;
-}
-
-JsonMembers& JsonMembers::real(std::string_view key, double value) {
-  if (!std::isfinite(value)) return *this;
-  this->key(key);
-  text_ += fmt::format("{}", value);
-  return *this;
-}
-
-JsonMembers& JsonMembers::text(std::string_view key, std::string_view value) {
-  this->key(key);
-  text_.append("\"").append(escape_json(value)).append("\"");
-  return *this;
-}
-
-JsonMembers& JsonMembers::json(std::string_view key, std::string_view value) {
-  this->key(key);
-  text_ += value;
-  return *this;
-}
-
-TraceEventWriter::TraceEventWriter(std::ostream& out, const JsonMembers& members) : out_(out) {
+TraceEventWriter::TraceEventWriter(std::ostream& out, const JsonWriter& members) : out_(out) {
   text_ = fmt::format("{{{}{}\"traceEvents\":[", members.str(), members.str().empty() ? "" : ",\n");
 }
 
@@ -71,26 +41,26 @@ void TraceEventWriter::time(std::string_view key, std::int64_t ns) {
   text_ += fmt::format(",\"{}\":{}{}.{:03}", key, sign, std::abs(ns / kPerMicrosecond), rest);
 }
 
-void TraceEventWriter::end(const JsonMembers& args) {
+void TraceEventWriter::end(const JsonWriter& args) {
   if (!args.str().empty()) text_.append(",\"args\":{").append(args.str()).append("}");
   text_ += '}';
 }
 
-void TraceEventWriter::slice(const TraceSlice& slice, const JsonMembers& args) {
+void TraceEventWriter::slice(const TraceSlice& slice, const JsonWriter& args) {
   begin('X', slice.track, slice.category, slice.name);
   time("ts", slice.ts);
   if (slice.dur != kUnknownValue) time("dur", slice.dur);
   end(args);
 }
 
-void TraceEventWriter::instant(const TraceSlice& point, const JsonMembers& args) {
+void TraceEventWriter::instant(const TraceSlice& point, const JsonWriter& args) {
   begin('i', point.track, point.category, point.name);
   time("ts", point.ts);
   text_ += ",\"s\":\"t\"";
   end(args);
 }
 
-void TraceEventWriter::counter(const TraceSlice& sample, const JsonMembers& series) {
+void TraceEventWriter::counter(const TraceSlice& sample, const JsonWriter& series) {
   begin('C', sample.track, sample.category, sample.name);
   time("ts", sample.ts);
   end(series);
@@ -104,7 +74,7 @@ void TraceEventWriter::flow(char ph, const EventTrack& track, std::int64_t ts, s
   end({});
 }
 
-void TraceEventWriter::metadata(std::string_view kind, const EventTrack& track, const JsonMembers& args) {
+void TraceEventWriter::metadata(std::string_view kind, const EventTrack& track, const JsonWriter& args) {
   begin('M', track, {}, kind);
   end(args);
 }
@@ -114,37 +84,37 @@ void TraceEventWriter::finish() {
   text_.clear();
 }
 
-void add_number(JsonMembers& args, std::string_view key, const Statement& row, int column) {
+void add_number(JsonWriter& args, std::string_view key, const Statement& row, int column) {
   if (row.is_null(column)) return;
   if (row.type(column) == ValueType::kInteger) {
-    args.number(key, row.int64(column));
+    args.member(key, row.int64(column));
     return;
   }
   const std::string_view text = row.text(column);
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos &&
                          (digits.size() == 1 || digits.front() != '0');
-  is_number ? args.json(key, text) : args.text(key, text);
+  is_number ? args.key(key).json(text) : args.member(key, text);
 }
 
-void add_real(JsonMembers& args, std::string_view key, const Statement& row, int column) {
-  if (!row.is_null(column)) args.real(key, row.real(column));
+void add_real(JsonWriter& args, std::string_view key, const Statement& row, int column) {
+  if (!row.is_null(column) && std::isfinite(row.real(column))) args.member(key, row.real(column));
 }
 
-void add_text(JsonMembers& args, std::string_view key, const Statement& row, int column) {
-  if (!row.is_null(column)) args.text(key, row.text(column));
+void add_text(JsonWriter& args, std::string_view key, const Statement& row, int column) {
+  if (!row.is_null(column)) args.member(key, row.text(column));
 }
 
-void add_json(JsonMembers& args, std::string_view key, const Statement& row, int column) {
-  if (!row.is_null(column)) args.json(key, row.text(column));
+void add_json(JsonWriter& args, std::string_view key, const Statement& row, int column) {
+  if (!row.is_null(column)) args.key(key).json(row.text(column));
 }
 
-void add_triple(JsonMembers& args, std::string_view key, const Statement& row, int first_column) {
+void add_triple(JsonWriter& args, std::string_view key, const Statement& row, int first_column) {
   std::string list;
   for (int i = 0; i < 3 && !row.is_null(first_column + i); ++i) {
     list += (i == 0 ? "" : ",") + std::to_string(row.int64(first_column + i));
   }
-  if (!list.empty()) args.json(key, "[" + list + "]");
+  if (!list.empty()) args.key(key).json("[" + list + "]");
 }
 
 }  // namespace tracedb

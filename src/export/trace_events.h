@@ -7,24 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "report/json_text.h"
 #include "sql/database.h"
 
 namespace tracedb {
-
-// The inside of a JSON object, member by member.
-class JsonMembers {
- public:
-  JsonMembers& number(std::string_view key, std::int64_t value);
-  JsonMembers& real(std::string_view key, double value);  // nothing where JSON has no such number
-  JsonMembers& text(std::string_view key, std::string_view value);
-  JsonMembers& json(std::string_view key, std::string_view value);  // valid JSON
-  [[nodiscard]] const std::string& str() const { return text_; }
-  void clear() { text_.clear(); }
-
- private:
-  void key(std::string_view name);
-  std::string text_;
-};
 
 // Where an event is drawn. Both numbers are made up where the trace has none.
 struct EventTrack {
@@ -40,25 +26,25 @@ struct TraceSlice {
 class TraceEventWriter {
  public:
   // `members`: of the top level, besides the events. The stream must outlive the object.
-  TraceEventWriter(std::ostream& out, const JsonMembers& members);
+  TraceEventWriter(std::ostream& out, const JsonWriter& members);
   TraceEventWriter(const TraceEventWriter&) = delete;
   TraceEventWriter& operator=(const TraceEventWriter&) = delete;
 
-  void slice(const TraceSlice& slice, const JsonMembers& args);  // ph X
-  void instant(const TraceSlice& point, const JsonMembers& args);
-  void counter(const TraceSlice& sample, const JsonMembers& series);
+  void slice(const TraceSlice& slice, const JsonWriter& args);  // ph X
+  void instant(const TraceSlice& point, const JsonWriter& args);
+  void counter(const TraceSlice& sample, const JsonWriter& series);
   // From a point inside a slice of one track to the slice that begins at a point of another.
   void flow_start(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('s', track, ts, id); }
   void flow_end(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('f', track, ts, id); }
   // process_name, process_labels, process_sort_index, thread_name, thread_sort_index
-  void metadata(std::string_view kind, const EventTrack& track, const JsonMembers& args);
+  void metadata(std::string_view kind, const EventTrack& track, const JsonWriter& args);
 
   void finish();  // nothing may follow
 
  private:
   void begin(char ph, const EventTrack& track, std::string_view category, std::string_view name);
   void time(std::string_view key, std::int64_t ns);
-  void end(const JsonMembers& args);
+  void end(const JsonWriter& args);
   void flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id);
 
   std::ostream& out_;
@@ -66,16 +52,16 @@ class TraceEventWriter {
   bool any_ = false;
 };
 
-// Cells of an index as arguments of exported events; unknown ones are left out.
+// Cells of an index as arguments of exported events; unknown ones, and numbers that JSON has not, are left out.
 
 // A number of the profiler's own (type ANY): an integer, also one that is stored as text because it takes more than 63
 // bits; other text as text.
-void add_number(JsonMembers& args, std::string_view key, const Statement& row, int column);
-void add_real(JsonMembers& args, std::string_view key, const Statement& row, int column);
-void add_text(JsonMembers& args, std::string_view key, const Statement& row, int column);
+void add_number(JsonWriter& args, std::string_view key, const Statement& row, int column);
+void add_real(JsonWriter& args, std::string_view key, const Statement& row, int column);
+void add_text(JsonWriter& args, std::string_view key, const Statement& row, int column);
 // Valid JSON.
-void add_json(JsonMembers& args, std::string_view key, const Statement& row, int column);
+void add_json(JsonWriter& args, std::string_view key, const Statement& row, int column);
 // "grid": [x, y, z] of three columns; unknown ones at the end are left out.
-void add_triple(JsonMembers& args, std::string_view key, const Statement& row, int first_column);
+void add_triple(JsonWriter& args, std::string_view key, const Statement& row, int first_column);
 
 }  // namespace tracedb

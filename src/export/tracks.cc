@@ -170,22 +170,22 @@ EventTrack TraceTracks::mark(std::uint32_t device_id, MarkTrack track, std::int6
   return place(entry->second, ts, end);
 }
 
-void TraceTracks::add_place(std::uint32_t stream_id, JsonMembers& args) const {
+void TraceTracks::add_place(std::uint32_t stream_id, JsonWriter& args) const {
   if (stream_id >= streams_.size()) return;
   const Stream& stream = streams_[stream_id];
-  if (const auto ordinal = devices_[stream.device].ordinal) args.number("device", *ordinal);
+  if (const auto ordinal = devices_[stream.device].ordinal) args.member("device", *ordinal);
   if (stream.number) {
-    args.number("stream", *stream.number);
+    args.member("stream", *stream.number);
   } else if (!stream.text.empty()) {
-    args.text("stream", stream.text);
+    args.member("stream", stream.text);
   }
 }
 
 void TraceTracks::write_process(TraceEventWriter& events, std::int64_t process, const std::string& name,
                                 std::int64_t sort) const {
   const EventTrack track{process, 0};
-  events.metadata("process_name", track, JsonMembers().text("name", prefix_.text + name));
-  events.metadata("process_sort_index", track, JsonMembers().number("sort_index", sort));
+  events.metadata("process_name", track, JsonWriter().member("name", prefix_.text + name));
+  events.metadata("process_sort_index", track, JsonWriter().member("sort_index", sort));
 }
 
 void TraceTracks::write_lanes(TraceEventWriter& events, const Lanes& lanes) const {
@@ -193,9 +193,9 @@ void TraceTracks::write_lanes(TraceEventWriter& events, const Lanes& lanes) cons
     const EventTrack track{lanes.process, lanes.threads[i]};
     const std::string name = i == 0 ? lanes.name : fmt::format("{} ({})", lanes.name, i + 1);
     const auto lane = static_cast<std::int64_t>(i);
-    events.metadata("thread_name", track, JsonMembers().text("name", name));
+    events.metadata("thread_name", track, JsonWriter().member("name", name));
     events.metadata("thread_sort_index", track,
-                    JsonMembers().number("sort_index", lanes.sort_index * kLanesOfTrack + lane));
+                    JsonWriter().member("sort_index", lanes.sort_index * kLanesOfTrack + lane));
   }
 }
 
@@ -214,9 +214,9 @@ void TraceTracks::write_threads(TraceEventWriter& events) const {
   for (const Thread& thread : threads_) {
     if (!thread.track) continue;
     const std::string& name = thread.name.empty() ? thread.tid_text : thread.name;
-    if (!name.empty()) events.metadata("thread_name", *thread.track, JsonMembers().text("name", name));
+    if (!name.empty()) events.metadata("thread_name", *thread.track, JsonWriter().member("name", name));
     if (const auto sort = thread.sort_index ? thread.sort_index : thread.tid)
-      events.metadata("thread_sort_index", *thread.track, JsonMembers().number("sort_index", *sort));
+      events.metadata("thread_sort_index", *thread.track, JsonWriter().member("sort_index", *sort));
   }
 }
 

@@ -61,7 +61,7 @@ class TraceTracks {
 
   [[nodiscard]] std::uint32_t device_of(std::uint32_t stream_id) const;
   // "device" and "stream" as trace-ingest reads them, into the arguments of an event of the stream.
-  void add_place(std::uint32_t stream_id, JsonMembers& args) const;
+  void add_place(std::uint32_t stream_id, JsonWriter& args) const;
 
   // Names and order of all tracks that were asked for.
   void write_names(TraceEventWriter& events) const;

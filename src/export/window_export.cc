@@ -15,28 +15,28 @@ namespace tracedb {
 namespace {
 
 // What the trace says about itself, but for its times and its other events.
-void add_header(const Index& index, JsonMembers& members) {
+void add_header(const Index& index, JsonWriter& members) {
   Statement rows(index.database(),
                  "SELECT substr(key, 7), value FROM meta WHERE key LIKE 'trace.%' AND json_valid(value) AND key NOT IN "
                  "('trace.traceEvents', 'trace.baseTimeNanoseconds', 'trace.displayTimeUnit', 'trace.stackFrames', "
                  "'trace.systemTraceEvents', 'trace.samples', 'trace.tracedb') ORDER BY key");
-  while (rows.step()) members.json(rows.text(0), rows.text(1));
-  members.number("baseTimeNanoseconds", index.meta_int64("base_time_ns").value_or(0));
+  while (rows.step()) members.key(rows.text(0)).json(rows.text(1));
+  members.member("baseTimeNanoseconds", index.meta_int64("base_time_ns").value_or(0));
 }
 
 // What made the file comes first: kWindowMark.
-JsonMembers header(std::span<const WindowSide> sides) {
+JsonWriter header(std::span<const WindowSide> sides) {
   std::string sources;
   for (const WindowSide& side : sides) {
-    JsonMembers source;
-    source.text("source", side.workload.index().meta("source_path").value_or(""));
-    source.text("hash", side.workload.index().meta("source_hash").value_or(""));
+    JsonWriter source;
+    source.member("source", side.workload.index().meta("source_path").value_or(""));
+    source.member("hash", side.workload.index().meta("source_hash").value_or(""));
     sources += (sources.empty() ? "{" : ",{") + source.str() + "}";
   }
-  JsonMembers made;
-  made.text("version", kVersion).json("sources", "[" + sources + "]");
-  JsonMembers members;
-  members.json("tracedb", "{" + made.str() + "}").text("displayTimeUnit", "ns");
+  JsonWriter made;
+  made.member("version", kVersion).key("sources").json("[" + sources + "]");
+  JsonWriter members;
+  members.key("tracedb").json("{" + made.str() + "}").member("displayTimeUnit", "ns");
   if (sides.size() == 1) add_header(sides[0].workload.index(), members);
   return members;
 }
@@ -56,12 +56,12 @@ SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t nu
       tracks_(side.workload.index(), file.numbers, {side.prefix, number}),
       shift_(shift) {}
 
-void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonMembers& args) const {
+void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const {
   const WindowSpan hull = window_.hull();
   const std::int64_t begin = std::max(ts, hull.begin);
   slice.ts = shifted(begin);
   slice.dur = end == kUnknownValue ? kUnknownValue : std::min(end, hull.end) - begin;
-  if (end != kUnknownValue && slice.dur < end - ts) args.number("full_dur", end - ts);
+  if (end != kUnknownValue && slice.dur < end - ts) args.member("full_dur", end - ts);
 }
 
 WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides) {

@@ -41,10 +41,10 @@ const Fields<MeasuredChange>& measured_change_fields() {
   using Item = MeasuredChange;
   static const Fields<Item> kFields = {
       {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
-       [](const Item& item) { return item.phase; }},
+       &Item::phase},
       {text_column("metric", "Metric",
                    "span, busy, period or kernel_time of a step, or period to a step of another kind"),
-       [](const Item& item) { return item.measure; }},
+       &Item::measure},
       {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
        [](const Item& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
       {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),
@@ -78,13 +78,15 @@ void name_cycles(Report& report) {
   }
 }
 
+void drop_column(Report& report, std::size_t place) {
+  const auto drop = [at = static_cast<std::ptrdiff_t>(place)](auto& list) { list.erase(list.begin() + at); };
+  drop(report.columns);
+  for (Row& row : report.rows) drop(row);
+  for (Row& row : report.footer) drop(row);
+}
+
 void drop_column(Report& report, std::string_view key) {
-  const std::optional<std::size_t> column = find_column(report.columns, key);
-  if (!column) return;
-  const auto place = static_cast<std::ptrdiff_t>(*column);
-  report.columns.erase(report.columns.begin() + place);
-  for (Row& row : report.rows) row.erase(row.begin() + place);
-  for (Row& row : report.footer) row.erase(row.begin() + place);
+  if (const std::optional<std::size_t> place = find_column(report.columns, key)) drop_column(report, *place);
 }
 
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {

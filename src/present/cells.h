@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,9 +13,8 @@
 
 namespace tracedb {
 
-// The columns of a section of a comparison: each is declared once, with its unit, its meaning and its cell of an
-// item. Tables, --columns, `trace-query schema` and the help follow from the declaration.
-
+// The columns of a table: each is declared once, with its unit, its meaning and its cell of an item. --columns,
+// `trace-query schema` and the help follow from the declaration.
 template <class Item>
 struct Field {
   Column column;
@@ -37,6 +37,13 @@ Row row_of(const Fields<Item>& fields, const Item& item) {
   row.reserve(fields.size());
   for (const Field<Item>& field : fields) row.push_back(field.cell(item));
   return row;
+}
+
+template <class Item>
+Fields<Item> joined_fields(std::initializer_list<Fields<Item>> lists) {
+  Fields<Item> out;
+  for (const Fields<Item>& list : lists) out.insert(out.end(), list.begin(), list.end());
+  return out;
 }
 
 // Columns of a kind. A label is [others] in the row that stands for those a limit cuts off; a sum is added up there. A
@@ -80,6 +87,7 @@ struct MeasuredChange {
 };
 const Fields<MeasuredChange>& measured_change_fields();
 
+void drop_column(Report& report, std::size_t place);
 void drop_column(Report& report, std::string_view key);  // where it has one
 void name_cycles(Report& report);  // for people, who would take times that are cycles for microseconds
 

@@ -131,17 +131,14 @@ struct GateLine {
 const Fields<GateLine>& gate_fields() {
   using Line = GateLine;
   static const Fields<Line> kFields = {
-      {label_column("trace", "Trace", "the candidate"), [](const Line& line) { return line.trace; }},
-      {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"),
-       [](const Line& line) { return line.phase; }},
+      {label_column("trace", "Trace", "the candidate"), &Line::trace},
+      {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"), &Line::phase},
       {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
        [](const Line& line) { return line.measure.empty() ? Cell{} : Cell(line.measure); }},
       {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
-       [](const Line& line) { return line.limit; }},
-      {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"),
-       [](const Line& line) { return line.percent; }},
-      {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept),
-       [](const Line& line) { return line.outcome; }},
+       &Line::limit},
+      {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"), &Line::percent},
+      {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept), &Line::outcome},
       {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
        [](const Line& line) { return line.reason.empty() ? Cell{} : Cell(line.reason); }},
   };

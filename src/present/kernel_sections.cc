@@ -16,44 +16,11 @@
 namespace tracedb {
 namespace {
 
-// Kernels and their time on both sides.
-struct BothSums {
-  WorkSum baseline, candidate;
-};
-
-// A row of either section.
-struct SumsLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const BothSums& sums;
-
-  [[nodiscard]] double baseline() const { return group.baseline_per_unit(sums.baseline.time); }
-  [[nodiscard]] double candidate() const { return group.candidate_per_unit(sums.candidate.time); }
-  [[nodiscard]] double change() const { return candidate() - baseline(); }
-};
-
 template <class Line>
-Fields<Line> sum_fields() {
-  return {
-      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit::kKept),
-       [](const Line& line) { return line.baseline(); }},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-       [](const Line& line) { return line.candidate(); }},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
-       [](const Line& line) { return line.change(); }},
-      {sum_column("baseline_n", "n", Unit::kAny, "events per unit of the baseline"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.sums.baseline.n), line.group.baseline_units,
-                           line.in.human_readable);
-       }},
-      {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.sums.candidate.n), line.group.candidate_units,
-                           line.in.human_readable);
-       }},
-      {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
-       [](const Line& line) { return ratio_cell(line.baseline(), line.candidate()); }},
-  };
+Fields<Line> figures_of_sums() {
+  return joined_fields<Line>({times_of_sums<Line>("time per unit (step, token) of the baseline"),
+                              counts_of_sums<Line>("events per unit of the baseline"),
+                              {ratio_of_sums<Line>()}});
 }
 
 // The lines as rows: largest change first, then longest time.
@@ -87,30 +54,27 @@ struct RoleLine : SumsLine {
 
 const Fields<RoleLine>& role_fields() {
   using Line = RoleLine;
-  static const Fields<Line> kFields = [] {
-    Fields<Line> fields = {
-        phase_field<Line>(),
-        {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
-         [](const Line& line) { return std::string(to_string(line.role)); }}};
-    for (Field<Line>& field : sum_fields<Line>()) fields.push_back(std::move(field));
-    const Fields<Line> per_layer = {
-        {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
-         [](const Line& line) {
-           const auto layers = static_cast<std::int64_t>(line.own.layers.size());
-           return layers == 0 ? Cell{} : Cell(layers);
-         }},
-        {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
-         [](const Line& line) {
-           return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
-         }},
-        {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
-         [](const Line& line) {
-           return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
-         }},
-    };
-    fields.insert(fields.end(), per_layer.begin(), per_layer.end());
-    return fields;
-  }();
+  static const Fields<Line> kFields = joined_fields<Line>({
+      {phase_field<Line>(),
+       {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
+        [](const Line& line) { return std::string(to_string(line.role)); }}},
+      figures_of_sums<Line>(),
+      {
+          {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
+           [](const Line& line) {
+             const auto layers = static_cast<std::int64_t>(line.own.layers.size());
+             return layers == 0 ? Cell{} : Cell(layers);
+           }},
+          {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
+           [](const Line& line) {
+             return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
+           }},
+          {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
+           [](const Line& line) {
+             return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
+           }},
+      },
+  });
   return kFields;
 }
 
@@ -176,32 +140,29 @@ struct KernelLine : SumsLine {
 
 const Fields<KernelLine>& kernel_fields() {
   using Line = KernelLine;
-  static const Fields<Line> kFields = [] {
-    Fields<Line> fields = {phase_field<Line>()};
-    for (Field<Line>& field : sum_fields<Line>()) fields.push_back(std::move(field));
-    const Fields<Line> names = {
-        {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
-         [](const Line& line) {
-           return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
-         }},
-        {text_column(
-             "status", "Status",
-             "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains "
-             "it; companion: ends the work of an aligned one; new or gone",
-             Fit{3}),
-         [](const Line& line) { return line.status(); }},
-        {text_column("op", "Operation", "operation class; both where the kernels have different ones"),
-         [](const Line& line) { return line.op(); }},
-        {text_column("baseline_kernel", "Kernel", "kernel name in the baseline, normalised; unknown where it has none",
-                     Fit::kNames),
-         [](const Line& line) { return line.kernel(Side::kBaseline); }},
-        {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
-                     Fit::kNames),
-         [](const Line& line) { return line.kernel(Side::kCandidate); }},
-    };
-    fields.insert(fields.end(), names.begin(), names.end());
-    return fields;
-  }();
+  static const Fields<Line> kFields = joined_fields<Line>({
+      {phase_field<Line>()},
+      figures_of_sums<Line>(),
+      {
+          {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
+           [](const Line& line) {
+             return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
+           }},
+          {text_column(
+               "status", "Status",
+               "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains "
+               "it; companion: ends the work of an aligned one; new or gone",
+               Fit{3}),
+           &Line::status},
+          {text_column("op", "Operation", "operation class; both where the kernels have different ones"), &Line::op},
+          {text_column("baseline_kernel", "Kernel",
+                       "kernel name in the baseline, normalised; unknown where it has none", Fit::kNames),
+           [](const Line& line) { return line.kernel(Side::kBaseline); }},
+          {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
+                       Fit::kNames),
+           [](const Line& line) { return line.kernel(Side::kCandidate); }},
+      },
+  });
   return kFields;
 }
 
@@ -329,24 +290,23 @@ const Fields<PairLine>& pair_fields() {
       {text_column("layers", "Layers", "layers with the same two sequences of kernels", Fit{8}),
        [](const Line& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
       {figure_column("place", "#", Unit::kCount, "index of the pair in the alignment of these layers"),
-       [](const Line& line) { return line.position; }},
+       &Line::position},
       {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{8}),
        [](const Line& line) { return line.candidate() - line.baseline(); }},
       {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit{7}),
-       [](const Line& line) { return line.baseline(); }},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}),
-       [](const Line& line) { return line.candidate(); }},
+       &Line::baseline},
+      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}), &Line::candidate},
       {text_column("status", "Status",
                    "same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only "
                    "baseline or only candidate"),
-       [](const Line& line) { return line.status(); }},
+       &Line::status},
       {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
        [](const Line& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
       {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
        [](const Line& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
       {figure_column("support_pct", "Support (%)", Unit::kPercent,
                      "share of the steps and layers that follow the usual sequence exactly"),
-       [](const Line& line) { return line.support(); }},
+       &Line::support},
       {text_column("baseline_role", "Role", "role in the model, in the baseline; unknown where none is"),
        [](const Line& line) { return line.role(line.pair.baseline); }},
       {text_column("candidate_role", "Role'", "role in the candidate"),
@@ -426,13 +386,11 @@ const Fields<FusionLine>& fusion_fields() {
        }},
       {sum_column("parts_n", "n parts", Unit::kAny, "kernels per unit that do the same work in the other trace"),
        [](const Line& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
-      {sum_column("fused_time", "Fused", Unit::kTime, "time per unit of the fused kernel"),
-       [](const Line& line) { return line.fused_time(); }},
-      {sum_column("parts_time", "Parts", Unit::kTime, "time per unit of the parts"),
-       [](const Line& line) { return line.parts_time(); }},
+      {sum_column("fused_time", "Fused", Unit::kTime, "time per unit of the fused kernel"), &Line::fused_time},
+      {sum_column("parts_time", "Parts", Unit::kTime, "time per unit of the parts"), &Line::parts_time},
       {figure_column("layer_saving", "Layers Save", Unit::kTime,
                      "by how much the layers of the finding take less time in the trace that fuses"),
-       [](const Line& line) { return line.layer_saving(); }},
+       &Line::layer_saving},
       {figure_column("support_pct", "Support (%)", Unit::kPercent,
                      "share of the steps and layers that follow the usual sequences exactly"),
        [](const Line& line) { return 100 * line.fusion.support; }},

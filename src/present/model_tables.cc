@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "present/cells.h"
 #include "report/cell_text.h"
 
 namespace tracedb {
@@ -54,126 +55,74 @@ std::string status_word(ModelStatus status, Language language) {
   return in(language, kWords[static_cast<std::size_t>(status)]);
 }
 
-struct OperatorColumn {
-  const char* key;
-  Words head;
-  Unit unit;
-  OthersAggregate others;
-  int priority;  // Fit
-  std::string_view meaning;
+struct OperatorLine {
+  const ModelRow& row;
+  const ModelRow& total;
+  Language language;
+  std::size_t functions;  // that are named
+  bool is_total = false;  // the last row, which has no status
 };
 
-constexpr OperatorColumn kMeasures[] = {
-    {"status",
-     {"Status", "状态"},
-     Unit::kText,
-     OthersAggregate::kNone,
-     6,
-     "HIT, MISS, PARTIAL, MODEL_ONLY or PROFILE_ONLY"},
-    {"model_time", {"Model", "模型耗时"}, Unit::kTime, OthersAggregate::kSum, 8, "time of the model"},
-    {"profile_time", {"Profile", "实测耗时"}, Unit::kTime, OthersAggregate::kSum, 8, "time of the profile"},
-    {"error_pct",
-     {"Error (%)", "耗时误差 (%)"},
-     Unit::kPercent,
-     OthersAggregate::kNone,
-     8,
-     "model - profile, of the profile"},
-    {"share_pct",
-     {"Profile Share (%)", "实测占比 (%)"},
-     Unit::kPercent,
-     OthersAggregate::kSum,
-     5,
-     "share of the time of the profile"},
-    {"model_count", {"Model Count", "模型次数"}, Unit::kCount, OthersAggregate::kSum, 3, "operators of the model"},
-    {"profile_count", {"Profile Count", "实测次数"}, Unit::kCount, OthersAggregate::kSum, 3, "kernels of the profile"},
-    {"count_error_pct",
-     {"Count Error (%)", "次数误差 (%)"},
-     Unit::kPercent,
-     OthersAggregate::kNone,
-     2,
-     "difference of the counts, of the profile's"},
-    {"hit_time",
-     {"Hit", "命中耗时"},
-     Unit::kTime,
-     OthersAggregate::kSum,
-     2,
-     "model time of operators found among measurements"},
-    {"miss_time", {"Miss", "未命中耗时"}, Unit::kTime, OthersAggregate::kSum, 2, "model time of the others"},
-    {"hit_count",
-     {"Hit Count", "命中次数"},
-     Unit::kCount,
-     OthersAggregate::kSum,
-     1,
-     "operators found among measurements"},
-    {"miss_count", {"Miss Count", "未命中次数"}, Unit::kCount, OthersAggregate::kSum, 1, "operators not found"},
-    {"estimated_time",
-     {"Estimated", "均分耗时"},
-     Unit::kTime,
-     OthersAggregate::kSum,
-     1,
-     "time of composite operators that was divided in equal parts"},
-    {"untimed_count",
-     {"Untimed Count", "无耗时次数"},
-     Unit::kCount,
-     OthersAggregate::kSum,
-     1,
-     "operators without a time"},
-    {"sources", {"Sources", "来源"}, Unit::kText, OthersAggregate::kNone, 2, "where the model has its times from"},
-    {"functions", {"Operators", "算子"}, Unit::kText, OthersAggregate::kNone, 4, "operators of the model"},
-};
-
-std::vector<Column> operator_columns(ModelBy by, Language language) {
-  std::vector<Column> columns;
+// Columns of a kind, under a head in both languages; their priority is that of a Fit.
+Fields<OperatorLine> operator_fields(ModelBy by, Language language) {
+  using Line = OperatorLine;
+  const auto text = [&](Text key, const Words& head, Fit fit, Text meaning) {
+    return text_column(key, in(language, head), meaning, fit);
+  };
+  const auto figure = [&](Text key, const Words& head, Unit unit, int priority, Text meaning) {
+    return figure_column(key, in(language, head), unit, meaning, Fit{priority});
+  };
+  const auto sum = [&](Text key, const Words& head, Unit unit, int priority, Text meaning) {
+    return sum_column(key, in(language, head), unit, meaning, Fit{priority});
+  };
   const bool by_source = by == ModelBy::kSource;
-  columns.push_back({by_source ? "source" : "kernel_type",
-                     in(language, by_source ? Words{"Source", "来源"} : Words{"Kernel Type", "算子类型"}),
-                     Unit::kText,
-                     OthersAggregate::kLabel,
-                     {},
-                     "what is compared: kernels of one type, or where the model has them from"});
+  Fields<Line> fields = {
+      {label_column(by_source ? "source" : "kernel_type",
+                    in(language, by_source ? Words{"Source", "来源"} : Words{"Kernel Type", "算子类型"}),
+                    "what is compared: kernels of one type, or where the model has them from"),
+       [](const Line& line) { return line.row.key.type; }}};
   if (by == ModelBy::kShape) {
-    columns.push_back({"shapes", in(language, {"Input Shapes", "输入形状"}), Unit::kText, OthersAggregate::kNone,
-                       Fit{7}, "shapes of the inputs"});
+    fields.push_back({text("shapes", {"Input Shapes", "输入形状"}, Fit{7}, "shapes of the inputs"),
+                      [](const Line& line) { return text_cell(line.row.key.shapes); }});
   }
-  for (const OperatorColumn& column : kMeasures) {
-    columns.push_back(
-        {column.key, in(language, column.head), column.unit, column.others, Fit{column.priority}, column.meaning});
-  }
-  return columns;
-}
-
-Row operator_row(const ModelRow& row, const ModelRow& total, ModelBy by, Language language, std::size_t functions) {
-  Row out = {row.key.type};
-  if (by == ModelBy::kShape) out.push_back(text_cell(row.key.shapes));
-  const Row measures = {status_word(row.status, language),
-                        row.model_ns,
-                        row.profile_ns,
-                        real_cell(row.error_percent),
-                        share(row.profile_ns, total.profile_ns),
-                        row.model_count,
-                        mean_count_cell(row.profile_count),
-                        real_cell(row.count_error_percent),
-                        row.hit_ns,
-                        row.miss_ns,
-                        row.hits,
-                        row.misses,
-                        row.estimated_ns,
-                        row.untimed,
-                        text_cell(row.sources),
-                        text_cell(function_list(row, functions))};
-  out.insert(out.end(), measures.begin(), measures.end());
-  return out;
-}
-
-// The last row: about all of them.
-Row total_row(const ModelRow& total, ModelBy by, Language language) {
-  ModelRow row = total;
-  row.key = {"[total]", {}};
-  row.sources.clear();
-  row.functions.clear();
-  Row out = operator_row(row, total, by, language, 0);
-  out[by == ModelBy::kShape ? 2 : 1] = Cell();  // no status of all
-  return out;
+  const Fields<Line> measures = {
+      {text("status", {"Status", "状态"}, Fit{6}, "HIT, MISS, PARTIAL, MODEL_ONLY or PROFILE_ONLY"),
+       [](const Line& line) { return line.is_total ? Cell() : status_word(line.row.status, line.language); }},
+      {sum("model_time", {"Model", "模型耗时"}, Unit::kTime, 8, "time of the model"),
+       [](const Line& line) { return line.row.model_ns; }},
+      {sum("profile_time", {"Profile", "实测耗时"}, Unit::kTime, 8, "time of the profile"),
+       [](const Line& line) { return line.row.profile_ns; }},
+      {figure("error_pct", {"Error (%)", "耗时误差 (%)"}, Unit::kPercent, 8, "model - profile, of the profile"),
+       [](const Line& line) { return real_cell(line.row.error_percent); }},
+      {sum("share_pct", {"Profile Share (%)", "实测占比 (%)"}, Unit::kPercent, 5, "share of the time of the profile"),
+       [](const Line& line) { return share(line.row.profile_ns, line.total.profile_ns); }},
+      {sum("model_count", {"Model Count", "模型次数"}, Unit::kCount, 3, "operators of the model"),
+       [](const Line& line) { return line.row.model_count; }},
+      {sum("profile_count", {"Profile Count", "实测次数"}, Unit::kCount, 3, "kernels of the profile"),
+       [](const Line& line) { return mean_count_cell(line.row.profile_count); }},
+      {figure("count_error_pct", {"Count Error (%)", "次数误差 (%)"}, Unit::kPercent, 2,
+              "difference of the counts, of the profile's"),
+       [](const Line& line) { return real_cell(line.row.count_error_percent); }},
+      {sum("hit_time", {"Hit", "命中耗时"}, Unit::kTime, 2, "model time of operators found among measurements"),
+       [](const Line& line) { return line.row.hit_ns; }},
+      {sum("miss_time", {"Miss", "未命中耗时"}, Unit::kTime, 2, "model time of the others"),
+       [](const Line& line) { return line.row.miss_ns; }},
+      {sum("hit_count", {"Hit Count", "命中次数"}, Unit::kCount, 1, "operators found among measurements"),
+       [](const Line& line) { return line.row.hits; }},
+      {sum("miss_count", {"Miss Count", "未命中次数"}, Unit::kCount, 1, "operators not found"),
+       [](const Line& line) { return line.row.misses; }},
+      {sum("estimated_time", {"Estimated", "均分耗时"}, Unit::kTime, 1,
+           "time of composite operators that was divided in equal parts"),
+       [](const Line& line) { return line.row.estimated_ns; }},
+      {sum("untimed_count", {"Untimed Count", "无耗时次数"}, Unit::kCount, 1, "operators without a time"),
+       [](const Line& line) { return line.row.untimed; }},
+      {text("sources", {"Sources", "来源"}, Fit{2}, "where the model has its times from"),
+       [](const Line& line) { return text_cell(line.row.sources); }},
+      {text("functions", {"Operators", "算子"}, Fit{4}, "operators of the model"),
+       [](const Line& line) { return text_cell(function_list(line.row, line.functions)); }},
+  };
+  fields.insert(fields.end(), measures.begin(), measures.end());
+  return fields;
 }
 
 bool is_nothing(const Cell& cell) {
@@ -185,11 +134,7 @@ void drop_zero_columns(Report& report, std::initializer_list<std::string_view> k
   for (std::size_t c = report.columns.size(); c-- > 0;) {
     const bool listed = std::find(keys.begin(), keys.end(), report.columns[c].key) != keys.end();
     const auto says_nothing = [&](const Row& row) { return is_nothing(row[c]); };
-    if (!listed || !std::all_of(report.rows.begin(), report.rows.end(), says_nothing)) continue;
-    const auto drop = [&](auto& from) { from.erase(from.begin() + static_cast<std::ptrdiff_t>(c)); };
-    drop(report.columns);
-    for (Row& row : report.rows) drop(row);
-    for (Row& row : report.footer) drop(row);
+    if (listed && std::all_of(report.rows.begin(), report.rows.end(), says_nothing)) drop_column(report, c);
   }
 }
 
@@ -240,14 +185,13 @@ std::string percent(const std::optional<double>& value) { return value ? fmt::fo
 }  // namespace
 
 Report model_operators(std::span<const ModelScenario> scenarios, ModelBy by) {
-  Report out;
-  out.columns = operator_columns(by, Language::kEnglish);
-  out.columns.insert(out.columns.begin(), {"scenario", "Scenario", Unit::kText, OthersAggregate::kNone, Fit{8},
-                                           "name of the pair of files"});
+  const Fields<OperatorLine> fields = operator_fields(by, Language::kEnglish);
+  Report out{columns_of(fields), {}};
+  out.columns.insert(out.columns.begin(), text_column("scenario", "Scenario", "name of the pair of files", Fit{8}));
   for (const ModelScenario& scenario : scenarios) {
     const ModelComparison& comparison = scenario.comparison;
     for (const ModelRow& row : comparison.rows) {
-      Row cells = operator_row(row, comparison.total, by, Language::kEnglish, row.functions.size());
+      Row cells = row_of(fields, {row, comparison.total, Language::kEnglish, row.functions.size()});
       cells.insert(cells.begin(), scenario.name);
       out.rows.push_back(std::move(cells));
     }
@@ -256,13 +200,16 @@ Report model_operators(std::span<const ModelScenario> scenarios, ModelBy by) {
 }
 
 Report model_operators(const ModelScenario& scenario, ModelBy by, Language language) {
-  Report out;
-  out.columns = operator_columns(by, language);
-  const ModelComparison& comparison = scenario.comparison;
-  for (const ModelRow& row : comparison.rows) {
-    out.rows.push_back(operator_row(row, comparison.total, by, language, kFunctionsShown));
+  const Fields<OperatorLine> fields = operator_fields(by, language);
+  Report out{columns_of(fields), {}};
+  ModelRow total = scenario.comparison.total;
+  for (const ModelRow& row : scenario.comparison.rows) {
+    out.rows.push_back(row_of(fields, {row, total, language, kFunctionsShown}));
   }
-  out.footer.push_back(total_row(comparison.total, by, language));
+  total.key = {"[total]", {}};
+  total.sources.clear();
+  total.functions.clear();
+  out.footer.push_back(row_of(fields, {total, total, language, 0, true}));
   drop_zero_columns(out, {"estimated_time", "untimed_count", "sources", "functions", "shapes"});
   return out;
 }
@@ -306,110 +253,71 @@ Report model_facts(const ModelScenario& scenario, Language language) {
   return facts.take();
 }
 
+namespace {
+
+// Of a scenario; figures only where it was compared.
+const Fields<ModelScenario>& scenario_fields() {
+  using S = const ModelScenario&;
+  const auto figure = [](Text key, Text head, Unit unit, Text meaning, std::function<Cell(S)> cell) {
+    return Field<ModelScenario>{figure_column(key, head, unit, meaning),
+                                [cell = std::move(cell)](S s) { return s.error.empty() ? cell(s) : Cell(); }};
+  };
+  static const Fields<ModelScenario> kFields = {
+      {label_column("scenario", "Scenario", "name of the pair of files"), &ModelScenario::name},
+      {text_column("error", "Failure", "why it could not be compared"), [](S s) { return text_cell(s.error); }},
+      {text_column("model", "Model File", "file of the model"), &ModelScenario::model},
+      {text_column("profile", "Profile File", "file of the profile"), &ModelScenario::profile},
+      figure("process", "Process", Unit::kText, "process of the model that was compared",
+             [](S s) { return s.model_side.process; }),
+      figure("passes", "Passes", Unit::kAny, "passes of the model in the profile",
+             [](S s) { return mean_count_cell(s.passes); }),
+      figure("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
+      figure("profile_time", "Profile", Unit::kTime, "time of the profile",
+             [](S s) { return s.comparison.total.profile_ns; }),
+      figure("error_pct", "Error (%)", Unit::kPercent, "model - profile, of the profile",
+             [](S s) { return real_cell(s.comparison.total.error_percent); }),
+      figure("errors_pct", "Errors (%)", Unit::kPercent, "sum of the errors of all rows, without sign",
+             [](S s) { return real_cell(errors_percent(s.comparison)); }),
+      figure("m6", "M6", Unit::kRatio, "measured and interpolated time of the model per time of the profile",
+             [](S s) { return real_cell(s.comparison.m6); }),
+      figure("busy_time", "Busy", Unit::kTime, "time per pass during which a kernel of the profile ran",
+             [](S s) { return time_cell(s.comparison.busy_ns); }),
+      figure("hit_time", "Hit", Unit::kTime, "model time of operators found among measurements",
+             [](S s) { return s.comparison.total.hit_ns; }),
+      figure("miss_time", "Miss", Unit::kTime, "model time of the others",
+             [](S s) { return s.comparison.total.miss_ns; }),
+      figure("estimated_time", "Estimated", Unit::kTime, "time of composite operators that was divided in equal parts",
+             [](S s) { return s.comparison.total.estimated_ns; }),
+      figure("residual_time", "Residual", Unit::kTime,
+             "time of operators less that of their kernels, where both are given",
+             [](S s) { return s.model_side.residual_ns; }),
+      figure("untimed_count", "Untimed Count", Unit::kCount, "operators without a time",
+             [](S s) { return s.comparison.total.untimed; }),
+      figure("model_events", "Model Events", Unit::kCount, "events of the model",
+             [](S s) { return s.model_side.events; }),
+      figure("zero_cost_events", "Zero-Cost Events", Unit::kCount, "operators that cost nothing by the mapping",
+             [](S s) { return s.model_side.zero_cost_events; }),
+      figure("zero_cost_time", "Zero-Cost", Unit::kTime, "their time", [](S s) { return s.model_side.zero_cost_ns; }),
+      figure("zero_duration_events", "Zero-Duration Events", Unit::kCount, "events of 0 ns",
+             [](S s) { return s.model_side.zero_duration_events; }),
+      figure("profile_kernels", "Profile Kernels", Unit::kCount, "kernels of the profile",
+             [](S s) { return s.profile_side.kernels; }),
+      figure("duplicate_kernels", "Duplicate Kernels", Unit::kCount, "kernels recorded twice, which count once",
+             [](S s) { return s.profile_side.duplicates; }),
+      figure("duplicate_time", "Duplicate", Unit::kTime, "their time", [](S s) { return s.profile_side.duplicate_ns; }),
+      figure("aicpu_kernels", "AI CPU Kernels", Unit::kCount, "kernels of the AI CPU, which are left out",
+             [](S s) { return s.profile_side.aicpu; }),
+      figure("aicpu_time", "AI CPU", Unit::kTime, "their time", [](S s) { return s.profile_side.aicpu_ns; }),
+  };
+  return kFields;
+}
+
+}  // namespace
+
 Report model_summary(std::span<const ModelScenario> scenarios) {
-  Report out;
+  Report out{columns_of(scenario_fields()), {}};
   out.whole = true;
-  out.columns = {
-      {"scenario", "Scenario", Unit::kText, OthersAggregate::kLabel, {}, "name of the pair of files"},
-      {"error", "Failure", Unit::kText, OthersAggregate::kNone, {}, "why it could not be compared"},
-      {"model", "Model File", Unit::kText, OthersAggregate::kNone, {}, "file of the model"},
-      {"profile", "Profile File", Unit::kText, OthersAggregate::kNone, {}, "file of the profile"},
-      {"process", "Process", Unit::kText, OthersAggregate::kNone, {}, "process of the model that was compared"},
-      {"passes", "Passes", Unit::kAny, OthersAggregate::kNone, {}, "passes of the model in the profile"},
-      {"model_time", "Model", Unit::kTime, OthersAggregate::kNone, {}, "time of the model"},
-      {"profile_time", "Profile", Unit::kTime, OthersAggregate::kNone, {}, "time of the profile"},
-      {"error_pct", "Error (%)", Unit::kPercent, OthersAggregate::kNone, {}, "model - profile, of the profile"},
-      {"errors_pct",
-       "Errors (%)",
-       Unit::kPercent,
-       OthersAggregate::kNone,
-       {},
-       "sum of the errors of all rows, without sign"},
-      {"m6",
-       "M6",
-       Unit::kRatio,
-       OthersAggregate::kNone,
-       {},
-       "measured and interpolated time of the model per time of the profile"},
-      {"busy_time",
-       "Busy",
-       Unit::kTime,
-       OthersAggregate::kNone,
-       {},
-       "time per pass during which a kernel of the profile ran"},
-      {"hit_time", "Hit", Unit::kTime, OthersAggregate::kNone, {}, "model time of operators found among measurements"},
-      {"miss_time", "Miss", Unit::kTime, OthersAggregate::kNone, {}, "model time of the others"},
-      {"estimated_time",
-       "Estimated",
-       Unit::kTime,
-       OthersAggregate::kNone,
-       {},
-       "time of composite operators that was divided in equal parts"},
-      {"residual_time",
-       "Residual",
-       Unit::kTime,
-       OthersAggregate::kNone,
-       {},
-       "time of operators less that of their kernels, where both are given"},
-      {"untimed_count", "Untimed Count", Unit::kCount, OthersAggregate::kNone, {}, "operators without a time"},
-      {"model_events", "Model Events", Unit::kCount, OthersAggregate::kNone, {}, "events of the model"},
-      {"zero_cost_events",
-       "Zero-Cost Events",
-       Unit::kCount,
-       OthersAggregate::kNone,
-       {},
-       "operators that cost nothing by the mapping"},
-      {"zero_cost_time", "Zero-Cost", Unit::kTime, OthersAggregate::kNone, {}, "their time"},
-      {"zero_duration_events", "Zero-Duration Events", Unit::kCount, OthersAggregate::kNone, {}, "events of 0 ns"},
-      {"profile_kernels", "Profile Kernels", Unit::kCount, OthersAggregate::kNone, {}, "kernels of the profile"},
-      {"duplicate_kernels",
-       "Duplicate Kernels",
-       Unit::kCount,
-       OthersAggregate::kNone,
-       {},
-       "kernels recorded twice, which count once"},
-      {"duplicate_time", "Duplicate", Unit::kTime, OthersAggregate::kNone, {}, "their time"},
-      {"aicpu_kernels",
-       "AI CPU Kernels",
-       Unit::kCount,
-       OthersAggregate::kNone,
-       {},
-       "kernels of the AI CPU, which are left out"},
-      {"aicpu_time", "AI CPU", Unit::kTime, OthersAggregate::kNone, {}, "their time"}};
-  for (const ModelScenario& scenario : scenarios) {
-    Row row = {scenario.name, text_cell(scenario.error), scenario.model, scenario.profile};
-    if (scenario.error.empty()) {
-      const ModelComparison& comparison = scenario.comparison;
-      const ModelRow& total = comparison.total;
-      const ModelSide& model = scenario.model_side;
-      const ProfileSide& profile = scenario.profile_side;
-      const Row figures = {model.process,
-                           mean_count_cell(scenario.passes),
-                           total.model_ns,
-                           total.profile_ns,
-                           real_cell(total.error_percent),
-                           real_cell(errors_percent(comparison)),
-                           real_cell(comparison.m6),
-                           static_cast<std::int64_t>(std::llround(comparison.busy_ns)),
-                           total.hit_ns,
-                           total.miss_ns,
-                           total.estimated_ns,
-                           model.residual_ns,
-                           total.untimed,
-                           model.events,
-                           model.zero_cost_events,
-                           model.zero_cost_ns,
-                           model.zero_duration_events,
-                           profile.kernels,
-                           profile.duplicates,
-                           profile.duplicate_ns,
-                           profile.aicpu,
-                           profile.aicpu_ns};
-      row.insert(row.end(), figures.begin(), figures.end());
-    }
-    row.resize(out.columns.size());
-    out.rows.push_back(std::move(row));
-  }
+  for (const ModelScenario& scenario : scenarios) out.rows.push_back(row_of(scenario_fields(), scenario));
   return out;
 }
 

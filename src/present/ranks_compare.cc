@@ -104,23 +104,21 @@ Sentence reasons_text(const RankStep& before, const RankStep& after) {
 }  // namespace
 
 std::vector<Column> ranks_compare_columns() {
-  using Aggregate = OthersAggregate;
   return {
-      {"rank", "Rank", Unit::kText, Aggregate::kLabel, Fit{9},
-       "number of the rank; [job]: the rank that waits least, in either job its own"},
-      {"baseline", "Baseline", Unit::kTime, Aggregate::kNone, Fit{8},
-       "span of the rank per step; without steps its span"},
-      {"candidate", "Candidate", Unit::kTime, Aggregate::kNone, Fit{8}, "the same of the candidate"},
-      {"change", "Change", Unit::kTime, Aggregate::kNone, Fit{8},
-       "candidate - baseline: the sum of the columns that follow"},
-      {"change_pct", "Change (%)", Unit::kPercent, Aggregate::kNone, Fit{8}, "of the baseline"},
-      {"computation", "Compute", Unit::kTime, Aggregate::kNone, Fit{7}, "change of the time it computes"},
-      {"exposed_transfer", "Exposed Transfer", Unit::kTime, Aggregate::kNone, Fit{4},
-       "change of exposed communication without waiting"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Aggregate::kNone, Fit{7},
-       "change of exposed waiting for other ranks"},
-      {"exposed_copy", "Exposed Copies", Unit::kTime, Aggregate::kNone, Fit{5}, "change of exposed copies"},
-      {"idle", "Idle", Unit::kTime, Aggregate::kNone, Fit{7}, "change of the time in which nothing runs"},
+      label_column("rank", "Rank", "number of the rank; [job]: the rank that waits least, in either job its own",
+                   Fit{9}),
+      figure_column("baseline", "Baseline", Unit::kTime, "span of the rank per step; without steps its span", Fit{8}),
+      figure_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit{8}),
+      figure_column("change", "Change", Unit::kTime, "candidate - baseline: the sum of the columns that follow",
+                    Fit{8}),
+      figure_column("change_pct", "Change (%)", Unit::kPercent, "of the baseline", Fit{8}),
+      figure_column("computation", "Compute", Unit::kTime, "change of the time it computes", Fit{7}),
+      figure_column("exposed_transfer", "Exposed Transfer", Unit::kTime,
+                    "change of exposed communication without waiting", Fit{4}),
+      figure_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "change of exposed waiting for other ranks",
+                    Fit{7}),
+      figure_column("exposed_copy", "Exposed Copies", Unit::kTime, "change of exposed copies", Fit{5}),
+      figure_column("idle", "Idle", Unit::kTime, "change of the time in which nothing runs", Fit{7}),
   };
 }
 

@@ -15,8 +15,7 @@ namespace {
 
 using Others = OthersAggregate;
 
-const Column kJob = {"job",         "Job",   Unit::kText,
-                     Others::kNone, Fit{10}, "folder and common part of the names of its traces"};
+const Column kJob = text_column("job", "Job", "folder and common part of the names of its traces", Fit{10});
 
 Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
 Cell share_of_wait(std::int64_t part, std::int64_t whole) {
@@ -29,71 +28,75 @@ Cell rank_cell(const JobAnalysis& job, std::uint32_t place) {
 std::vector<Column> job_columns() {
   return {
       kJob,
-      {"headline", "Headline", Unit::kText, Others::kNone, Fit::kWrapped,
-       "who is late, how often, why, and what it costs"},
-      {"ranks", "Ranks", Unit::kCount, Others::kNone, Fit{6}, "ranks whose traces are there"},
-      {"world_size", "World Size", Unit::kCount, Others::kNone, Fit{4}, "ranks of the job"},
-      {"steps", "Steps", Unit::kCount, Others::kNone, Fit{4}, "steps with collectives"},
-      {"collectives", "Collectives", Unit::kCount, Others::kNone, Fit{6},
-       "found on two ranks and more, in the selection; sends with their receives too"},
-      {"by_sequence", "By Sequence", Unit::kCount, Others::kNone, Fit{2},
-       "of all matched: by group and sequence number; the others by order"},
-      {"sends", "Sends", Unit::kCount, Others::kNone, Fit{2}, "of all matched: sends with their receives"},
-      {"single", "Single", Unit::kCount, Others::kNone, Fit{2}, "collectives that one rank alone has"},
-      {"apart", "Apart", Unit::kCount, Others::kNone, Fit{2}, "matched, but not at one time: left out"},
-      {"no_other_end", "No Other End", Unit::kCount, Others::kNone, Fit{2},
-       "sends and receives whose other end is not there: left out"},
-      {"unknown_peer", "Unknown Peer", Unit::kCount, Others::kNone, Fit{2},
-       "sends and receives of which the trace does not say with whom: left out"},
-      {"late", "Late", Unit::kCount, Others::kNone, Fit{5},
-       "collectives where a rank is later than the clocks are uncertain"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kNone, Fit{7},
-       "waiting while computing nothing, over all ranks"},
-      {"straggler", "Straggler", Unit::kText, Others::kNone, Fit{7},
-       "rank that holds the others up; unknown: none does more than chance"},
-      {"last", "Last", Unit::kCount, Others::kNone, Fit{5}, "collectives where the straggler is late"},
-      {"loss_per_step", "Loss per Step", Unit::kTime, Others::kNone, Fit{7},
-       "exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where ranks send "
-       "to "
-       "each other, what it works longer than they"},
-      {"loss_pct", "Loss (%)", Unit::kPercent, Others::kNone, Fit{7}, "the same as a share of the span of the others"},
-      {"cause", "Cause", Unit::kText, Others::kNone, Fit{7},
-       "why the straggler is late: compute, copies, communication, host, previous collective"},
+      text_column("headline", "Headline", "who is late, how often, why, and what it costs", Fit::kWrapped),
+      figure_column("ranks", "Ranks", Unit::kCount, "ranks whose traces are there", Fit{6}),
+      figure_column("world_size", "World Size", Unit::kCount, "ranks of the job", Fit{4}),
+      figure_column("steps", "Steps", Unit::kCount, "steps with collectives", Fit{4}),
+      figure_column("collectives", "Collectives", Unit::kCount,
+                    "found on two ranks and more, in the selection; sends with their receives too", Fit{6}),
+      figure_column("by_sequence", "By Sequence", Unit::kCount,
+                    "of all matched: by group and sequence number; the others by order", Fit{2}),
+      figure_column("sends", "Sends", Unit::kCount, "of all matched: sends with their receives", Fit{2}),
+      figure_column("single", "Single", Unit::kCount, "collectives that one rank alone has", Fit{2}),
+      figure_column("apart", "Apart", Unit::kCount, "matched, but not at one time: left out", Fit{2}),
+      figure_column("no_other_end", "No Other End", Unit::kCount,
+                    "sends and receives whose other end is not there: left out", Fit{2}),
+      figure_column("unknown_peer", "Unknown Peer", Unit::kCount,
+                    "sends and receives of which the trace does not say with whom: left out", Fit{2}),
+      figure_column("late", "Late", Unit::kCount, "collectives where a rank is later than the clocks are uncertain",
+                    Fit{5}),
+      figure_column("exposed_waiting", "Exposed Waiting", Unit::kTime,
+                    "waiting while computing nothing, over all ranks", Fit{7}),
+      text_column("straggler", "Straggler", "rank that holds the others up; unknown: none does more than chance",
+                  Fit{7}),
+      figure_column("last", "Last", Unit::kCount, "collectives where the straggler is late", Fit{5}),
+      figure_column("loss_per_step", "Loss per Step", Unit::kTime,
+                    "exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where "
+                    "ranks send "
+                    "to "
+                    "each other, what it works longer than they",
+                    Fit{7}),
+      figure_column("loss_pct", "Loss (%)", Unit::kPercent, "the same as a share of the span of the others", Fit{7}),
+      text_column("cause", "Cause",
+                  "why the straggler is late: compute, copies, communication, host, previous collective", Fit{7}),
   };
 }
 
 std::vector<Column> rank_columns() {
   return {
       kJob,
-      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9}, "number of the rank; of one process its devices"},
-      {"kernels", "Kernels", Unit::kCount, Others::kSum, Fit{2}, "kernels"},
-      {"span", "Span", Unit::kTime, Others::kSum, Fit{3}, "from the first start to the last end on its devices"},
-      {"busy", "Busy", Unit::kTime, Others::kSum, Fit{3}, "time during which something ran"},
-      {"computation", "Compute", Unit::kTime, Others::kSum, Fit{6}, "time during which it computed"},
-      {"comm", "Comm", Unit::kTime, Others::kSum, Fit{4}, "time during which it communicated"},
-      {"exposed_comm", "Exposed Comm", Unit::kTime, Others::kSum, Fit{5},
-       "of it, without computation at the same time"},
-      {"waiting", "Waiting", Unit::kTime, Others::kSum, Fit{4},
-       "in matched collectives before the last rank that is there came"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kSum, Fit{7}, "of it, while computing nothing"},
-      {"transfer", "Transfer", Unit::kTime, Others::kSum, Fit{4},
-       "after that, with any waiting for ranks that are not there"},
-      {"caused", "Waiting Caused", Unit::kTime, Others::kSum, Fit{8},
-       "exposed waiting of the others where this rank was late"},
-      {"last", "Last", Unit::kCount, Others::kSum, Fit{8}, "collectives where it was late"},
-      {"collectives", "Collectives", Unit::kCount, Others::kNone, Fit{6}, "matched collectives it takes part in"},
-      {"cause", "Cause", Unit::kText, Others::kNone, Fit{7},
-       "of most of the waiting it caused; of the straggler among ranks that send: what it does longer than the others"},
-      {"host", "Host At", Unit::kText, Others::kNone, Fit{3},
-       "where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded"},
-      {"host_pct", "Host At (%)", Unit::kPercent, Others::kNone, Fit{2},
-       "share of the time in which the device had nothing to do"},
-      {"clock_offset", "Clock Offset", Unit::kTime, Others::kNone, Fit{3},
-       "that its clock is ahead of the first rank's, in the middle of the recording"},
-      {"clock_drift", "Drift (ppm)", Unit::kAny, Others::kNone, Fit{1}, "that it gains; unknown: not measurable"},
-      {"clock_uncertainty", "Uncertainty", Unit::kTime, Others::kNone, Fit{2},
-       "median distance of the ends of collectives from that"},
-      {"trace", "Trace", Unit::kText, Others::kNone, Fit{1}, "file"},
+      label_column("rank", "Rank", "number of the rank; of one process its devices", Fit{9}),
+      sum_column("kernels", "Kernels", Unit::kCount, "kernels", Fit{2}),
+      sum_column("span", "Span", Unit::kTime, "from the first start to the last end on its devices", Fit{3}),
+      sum_column("busy", "Busy", Unit::kTime, "time during which something ran", Fit{3}),
+      sum_column("computation", "Compute", Unit::kTime, "time during which it computed", Fit{6}),
+      sum_column("comm", "Comm", Unit::kTime, "time during which it communicated", Fit{4}),
+      sum_column("exposed_comm", "Exposed Comm", Unit::kTime, "of it, without computation at the same time", Fit{5}),
+      sum_column("waiting", "Waiting", Unit::kTime, "in matched collectives before the last rank that is there came",
+                 Fit{4}),
+      sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "of it, while computing nothing", Fit{7}),
+      sum_column("transfer", "Transfer", Unit::kTime, "after that, with any waiting for ranks that are not there",
+                 Fit{4}),
+      sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others where this rank was late",
+                 Fit{8}),
+      sum_column("last", "Last", Unit::kCount, "collectives where it was late", Fit{8}),
+      figure_column("collectives", "Collectives", Unit::kCount, "matched collectives it takes part in", Fit{6}),
+      text_column("cause", "Cause",
+                  "of most of the waiting it caused; of the straggler among ranks that send: what it does longer than "
+                  "the others",
+                  Fit{7}),
+      text_column(
+          "host", "Host At",
+          "where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded",
+          Fit{3}),
+      figure_column("host_pct", "Host At (%)", Unit::kPercent,
+                    "share of the time in which the device had nothing to do", Fit{2}),
+      figure_column("clock_offset", "Clock Offset", Unit::kTime,
+                    "that its clock is ahead of the first rank's, in the middle of the recording", Fit{3}),
+      figure_column("clock_drift", "Drift (ppm)", Unit::kAny, "that it gains; unknown: not measurable", Fit{1}),
+      figure_column("clock_uncertainty", "Uncertainty", Unit::kTime,
+                    "median distance of the ends of collectives from that", Fit{2}),
+      text_column("trace", "Trace", "file", Fit{1}),
   };
 }
 
@@ -145,18 +148,23 @@ Row sums_of(const std::vector<Column>& columns, std::span<const Row> rows, const
 std::vector<Column> cause_columns() {
   return {
       kJob,
-      {"rank", "Rank", Unit::kText, Others::kLabel, Fit{9},
-       "the late rank; [others]: parts that are never the greatest of their rank; [together]: none is late; [start]: "
-       "the first collectives of the recording, for which no reason "
-       "is in it"},
-      {"cause", "Cause", Unit::kText, Others::kNone, Fit{9},
-       "what it did longer than the others since the collective before: the greatest part of being late; [others]: "
-       "those that never are the greatest"},
-      {"collectives", "Collectives", Unit::kCount, Others::kSum, Fit{7}, "collectives where this was so"},
-      {"caused", "Waiting Caused", Unit::kTime, Others::kSum, Fit{8}, "exposed waiting of the others"},
-      {"share", "Share (%)", Unit::kPercent, Others::kSum, Fit{6}, "of all exposed waiting"},
-      {"late", "Late By", Unit::kTime, Others::kSum, Fit{5},
-       "part of its lateness, over all collectives where it was late; negative: less than the others"},
+      label_column("rank", "Rank",
+                   "the late rank; [others]: parts that are never the greatest of their rank; [together]: none is "
+                   "late; [start]: "
+                   "the first collectives of the recording, for which no reason "
+                   "is in it",
+                   Fit{9}),
+      text_column(
+          "cause", "Cause",
+          "what it did longer than the others since the collective before: the greatest part of being late; [others]: "
+          "those that never are the greatest",
+          Fit{9}),
+      sum_column("collectives", "Collectives", Unit::kCount, "collectives where this was so", Fit{7}),
+      sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others", Fit{8}),
+      sum_column("share", "Share (%)", Unit::kPercent, "of all exposed waiting", Fit{6}),
+      sum_column("late", "Late By", Unit::kTime,
+                 "part of its lateness, over all collectives where it was late; negative: less than the others",
+                 Fit{5}),
   };
 }
 
@@ -198,16 +206,16 @@ void add_causes(const JobAnalysis& job, Report& out) {
 std::vector<Column> step_columns() {
   return {
       kJob,
-      {"step", "Step", Unit::kText, Others::kLabel, Fit{9}, "number, as on the lowest rank"},
-      {"phase", "Phase", Unit::kText, Others::kNone, Fit{6}, "kind of step"},
-      {"name", "Name", Unit::kText, Others::kNone, Fit{3}, "of its annotation"},
-      {"gpu_span", "GPU Span", Unit::kTime, Others::kSum, Fit{6}, "longest of the ranks that number the step alike"},
-      {"collectives", "Collectives", Unit::kCount, Others::kSum, Fit{5}, "matched"},
-      {"late", "Late", Unit::kCount, Others::kSum, Fit{5}, "of them where a rank is late"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kSum, Fit{8}, "over all ranks"},
-      {"rank", "Rank", Unit::kText, Others::kNone, Fit{10}, "the late rank that causes most of it"},
-      {"caused", "Waiting Caused", Unit::kTime, Others::kSum, Fit{8}, "exposed waiting of the others for that rank"},
-      {"cause", "Cause", Unit::kText, Others::kNone, Fit{7}, "of most of that"},
+      label_column("step", "Step", "number, as on the lowest rank", Fit{9}),
+      text_column("phase", "Phase", "kind of step", Fit{6}),
+      text_column("name", "Name", "of its annotation", Fit{3}),
+      sum_column("gpu_span", "GPU Span", Unit::kTime, "longest of the ranks that number the step alike", Fit{6}),
+      sum_column("collectives", "Collectives", Unit::kCount, "matched", Fit{5}),
+      sum_column("late", "Late", Unit::kCount, "of them where a rank is late", Fit{5}),
+      sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "over all ranks", Fit{8}),
+      text_column("rank", "Rank", "the late rank that causes most of it", Fit{10}),
+      sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others for that rank", Fit{8}),
+      text_column("cause", "Cause", "of most of that", Fit{7}),
   };
 }
 
@@ -279,22 +287,22 @@ void add_steps(const JobAnalysis& job, Report& out) {
 std::vector<Column> collective_columns() {
   return {
       kJob,
-      {"time", "Time", Unit::kTime, Others::kSum, Fit{6}, "in these collectives, over all ranks: waiting and transfer"},
-      {"waiting", "Waiting", Unit::kTime, Others::kSum, Fit{7}, "before the last rank came"},
-      {"exposed_waiting", "Exposed Waiting", Unit::kTime, Others::kSum, Fit{7}, "of it, while computing nothing"},
-      {"transfer", "Transfer", Unit::kTime, Others::kSum, Fit{6}, "after the last rank came"},
-      {"latency", "Avg Transfer", Unit::kTime, Others::kNone, Fit{5},
-       "mean time of a collective on the rank that comes last"},
-      {"collectives", "Collectives", Unit::kCount, Others::kSum, Fit{5}, "matched"},
-      {"late", "Late", Unit::kCount, Others::kSum, Fit{5}, "where a rank is late"},
-      {"rank", "Rank", Unit::kText, Others::kNone, Fit{10}, "that is late most often"},
-      {"last", "Last", Unit::kCount, Others::kNone, Fit{6}, "how often it is"},
-      {"ranks", "Ranks", Unit::kCount, Others::kNone, Fit{2}, "most ranks on which one was found"},
-      {"matched_by", "Matched By", Unit::kText, Others::kNone, Fit{2},
-       "sequence (number in its group), or order (of equal names)"},
-      {"group", "Group", Unit::kText, Others::kNone, Fit{2}, "process group and its ranks"},
-      {"name", "Name", Unit::kText, Others::kLabel, Fit{8},
-       "collective, sender and receiver, or short name of a kernel that the trace does not describe"},
+      sum_column("time", "Time", Unit::kTime, "in these collectives, over all ranks: waiting and transfer", Fit{6}),
+      sum_column("waiting", "Waiting", Unit::kTime, "before the last rank came", Fit{7}),
+      sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "of it, while computing nothing", Fit{7}),
+      sum_column("transfer", "Transfer", Unit::kTime, "after the last rank came", Fit{6}),
+      figure_column("latency", "Avg Transfer", Unit::kTime, "mean time of a collective on the rank that comes last",
+                    Fit{5}),
+      sum_column("collectives", "Collectives", Unit::kCount, "matched", Fit{5}),
+      sum_column("late", "Late", Unit::kCount, "where a rank is late", Fit{5}),
+      text_column("rank", "Rank", "that is late most often", Fit{10}),
+      figure_column("last", "Last", Unit::kCount, "how often it is", Fit{6}),
+      figure_column("ranks", "Ranks", Unit::kCount, "most ranks on which one was found", Fit{2}),
+      text_column("matched_by", "Matched By", "sequence (number in its group), or order (of equal names)", Fit{2}),
+      text_column("group", "Group", "process group and its ranks", Fit{2}),
+      label_column("name", "Name",
+                   "collective, sender and receiver, or short name of a kernel that the trace does not describe",
+                   Fit{8}),
   };
 }
 

@@ -32,10 +32,9 @@ const Fields<VerdictLine>& verdict_fields() {
   using Line = VerdictLine;
   static const Fields<Line> kFields = {
       trace_of_verdict(),
-      {text_column("phase", "Phase", "group of steps; [all] in the rows of all kinds of steps together"),
-       [](const Line& line) { return line.phase; }},
+      {text_column("phase", "Phase", "group of steps; [all] in the rows of all kinds of steps together"), &Line::phase},
       {text_column("metric", "Metric", "period or span of a step, or period to a step of another kind"),
-       [](const Line& line) { return line.measure; }},
+       &Line::measure},
       {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
        [](const Line& line) { return static_cast<std::int64_t>(line.change.baseline_steps); }},
       {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),
@@ -94,8 +93,7 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return line.in.candidate.description.label; }},
       {text_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
        [](const Line& line) { return line.group.group->group.label; }},
-      {figure_column("rank", "#", Unit::kCount, "1: the largest change of the phase"),
-       [](const Line& line) { return line.rank; }},
+      {figure_column("rank", "#", Unit::kCount, "1: the largest change of the phase"), &Line::rank},
       {text_column("cause", "Cause",
                    "between_steps, recording (the traces record differently: no change of the program), transition "
                    "(time before a step of another kind), idle, communication, copies, operation, fusion, "
@@ -111,7 +109,7 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return known_text(line.reason.member); }},
       {text_column("place", "Place", "the few layers that it is about, [head], [tail] or [before KIND]; unknown: all",
                    Fit{8}),
-       [](const Line& line) { return line.place(); }},
+       &Line::place},
       {figure_column("layers_moved", "Moved", Unit::kCount, "layers that changed as the reason does"),
        [](const Line& line) { return line.layers(line.reason.place.moved); }},
       {figure_column("layers", "Layers", Unit::kCount, "of so many that it is about"),

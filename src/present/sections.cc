@@ -77,88 +77,42 @@ Report ledger(const SectionInput& in) {
   return out;
 }
 
-// An operation, a layer or a kernel name: sums of both sides.
-struct SumLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const WorkSum& baseline_sum;
-  const WorkSum& candidate_sum;
-  std::string name = {};
-  const Change* change_of_step = nullptr;
+// An operation or a layer.
+struct SumLine : SumsLine {
+  std::string name;
+  const Change& change_of_step;
 
-  [[nodiscard]] double baseline() const { return group.baseline_per_unit(baseline_sum.time); }
-  [[nodiscard]] double candidate() const { return group.candidate_per_unit(candidate_sum.time); }
-  [[nodiscard]] double change() const { return candidate() - baseline(); }
   // Intervals are of steps, whatever the figures are per.
-  [[nodiscard]] bool has_interval() const { return in.comparison.normalise == Normalise::kStep; }
-  [[nodiscard]] std::string status(std::string_view both) const {
-    std::string text(baseline_sum.n == 0 ? "new" : candidate_sum.n == 0 ? "gone" : both);
+  [[nodiscard]] Cell end_of(double Interval::*end) const {
+    return in.comparison.normalise == Normalise::kStep ? Cell(change_of_step.interval.*end) : Cell{};
+  }
+  [[nodiscard]] std::string status() const {
+    std::string text(sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : to_string(change_of_step.verdict));
     return in.human_readable ? marked(std::move(text), change()) : text;
   }
 };
 
-namespace of_sums {
-
-using Line = SumLine;
-Field<Line> name(Text key, Text head, Text meaning) {
-  return {text_column(key, head, meaning), [](const Line& line) { return line.name; }};
+Fields<SumLine> sum_fields(Text key, Text head, Text meaning) {
+  using Line = SumLine;
+  return joined_fields<Line>(
+      {{phase_field<Line>(), {text_column(key, head, meaning), &Line::name}},
+       counts_of_sums<Line>("events per unit (step, token) of the baseline"),
+       times_of_sums<Line>("time per unit of the baseline"),
+       {ratio_of_sums<Line>(),
+        {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change of a step"),
+         [](const Line& line) { return line.end_of(&Interval::low); }},
+        {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
+         [](const Line& line) { return line.end_of(&Interval::high); }},
+        {text_column("verdict", "Verdict", "better, worse, same, inconclusive, new or gone"), &Line::status}}});
 }
-Field<Line> baseline_n() {
-  return {
-      sum_column("baseline_n", "n", Unit::kAny, "events per unit (step, token) of the baseline"), [](const Line& line) {
-        return count_cell(static_cast<double>(line.baseline_sum.n), line.group.baseline_units, line.in.human_readable);
-      }};
-}
-Field<Line> candidate_n() {
-  return {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"), [](const Line& line) {
-            return count_cell(static_cast<double>(line.candidate_sum.n), line.group.candidate_units,
-                              line.in.human_readable);
-          }};
-}
-Field<Line> baseline() {
-  return {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
-          [](const Line& line) { return line.baseline(); }};
-}
-Field<Line> candidate() {
-  return {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-          [](const Line& line) { return line.candidate(); }};
-}
-Field<Line> change() {
-  return {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
-          [](const Line& line) { return line.change(); }};
-}
-Field<Line> ratio() {
-  return {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
-          [](const Line& line) { return ratio_cell(line.baseline(), line.candidate()); }};
-}
-
-// Those of operations and of layers, whose steps are judged.
-Fields<Line> judged(Field<Line> named) {
-  return {phase_field<Line>(),
-          std::move(named),
-          baseline_n(),
-          candidate_n(),
-          baseline(),
-          candidate(),
-          change(),
-          ratio(),
-          {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change of a step"),
-           [](const Line& line) { return line.has_interval() ? Cell(line.change_of_step->interval.low) : Cell{}; }},
-          {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
-           [](const Line& line) { return line.has_interval() ? Cell(line.change_of_step->interval.high) : Cell{}; }},
-          {text_column("verdict", "Verdict", "better, worse, same, inconclusive, new or gone"),
-           [](const Line& line) { return line.status(to_string(line.change_of_step->verdict)); }}};
-}
-
-}  // namespace of_sums
 
 const Fields<SumLine>& operation_fields() {
-  static const Fields<SumLine> kFields = of_sums::judged(of_sums::name("op", "Operation", "operation class"));
+  static const Fields<SumLine> kFields = sum_fields("op", "Operation", "operation class");
   return kFields;
 }
 
 const Fields<SumLine>& layer_fields() {
-  static const Fields<SumLine> kFields = of_sums::judged(of_sums::name("layer", "Layer", "layer, [head], [tail] ..."));
+  static const Fields<SumLine> kFields = sum_fields("layer", "Layer", "layer, [head], [tail] ...");
   return kFields;
 }
 
@@ -167,7 +121,7 @@ Report operations(const SectionInput& in) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
       out.rows.push_back(row_of(operation_fields(),
-                                {in, group, op.baseline, op.candidate, in.kernel_names.op_name(op.op), &op.change}));
+                                {{in, group, {op.baseline, op.candidate}}, in.kernel_names.op_name(op.op), op.change}));
     }
   }
   return out;
@@ -180,8 +134,9 @@ Report layers(const SectionInput& in) {
                                   [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      out.rows.push_back(row_of(layer_fields(), {in, group, layer.baseline, layer.candidate,
-                                                 layer_label(layer.layer, in.baseline.layers.stacks), &layer.change}));
+      out.rows.push_back(row_of(layer_fields(), {{in, group, {layer.baseline, layer.candidate}},
+                                                 layer_label(layer.layer, in.baseline.layers.stacks),
+                                                 layer.change}));
     }
   }
   return out;
@@ -249,11 +204,10 @@ Report steps(const SectionInput& in) {
 const Fields<CompareWarning>& warning_fields() {
   using Item = CompareWarning;
   static const Fields<Item> kFields = {
-      {text_column("severity", "Severity", "warning or info"), [](const Item& item) { return item.severity; }},
-      {text_column("code", "Code", "what kind of difference"), [](const Item& item) { return item.code; }},
-      {text_column("side", "Side", "baseline, candidate or both"), [](const Item& item) { return item.side; }},
-      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped),
-       [](const Item& item) { return item.text; }},
+      {text_column("severity", "Severity", "warning or info"), &Item::severity},
+      {text_column("code", "Code", "what kind of difference"), &Item::code},
+      {text_column("side", "Side", "baseline, candidate or both"), &Item::side},
+      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped), &Item::text},
   };
   return kFields;
 }

@@ -7,6 +7,7 @@
 
 #include "compare/comparison.h"
 #include "compare/reasons.h"
+#include "present/cells.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
@@ -29,6 +30,46 @@ struct SectionInput {
     return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts};
   }
 };
+
+// Work of a group on both sides, for lines about it.
+struct BothSums {
+  WorkSum baseline, candidate;
+};
+
+struct SumsLine {
+  const SectionInput& in;
+  const GroupComparison& group;
+  BothSums sums;
+
+  [[nodiscard]] double baseline() const { return group.baseline_per_unit(sums.baseline.time); }
+  [[nodiscard]] double candidate() const { return group.candidate_per_unit(sums.candidate.time); }
+  [[nodiscard]] double change() const { return candidate() - baseline(); }
+  [[nodiscard]] Cell baseline_n() const {
+    return count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.human_readable);
+  }
+  [[nodiscard]] Cell candidate_n() const {
+    return count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.human_readable);
+  }
+  [[nodiscard]] Cell ratio() const { return ratio_cell(baseline(), candidate()); }
+};
+
+// Their columns; the first of a table says what a unit is.
+template <class Line>
+Fields<Line> times_of_sums(Text of_baseline) {
+  return {{sum_column("baseline", "Baseline", Unit::kTime, of_baseline, Fit::kKept), &Line::baseline},
+          {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+           &Line::candidate},
+          {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept), &Line::change}};
+}
+template <class Line>
+Fields<Line> counts_of_sums(Text of_baseline) {
+  return {{sum_column("baseline_n", "n", Unit::kAny, of_baseline), &Line::baseline_n},
+          {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"), &Line::candidate_n}};
+}
+template <class Line>
+Field<Line> ratio_of_sums() {
+  return {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"), &Line::ratio};
+}
 
 inline constexpr int kCompareVersion = 2;  // of the shape of its JSON
 

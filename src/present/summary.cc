@@ -36,16 +36,15 @@ Column verdict_column() {
 const Fields<SummaryLine>& summary_fields() {
   using Line = SummaryLine;
   static const Fields<Line> kFields = {
-      {item_column(), [](const Line& line) { return line.item; }},
-      {baseline_column(), [](const Line& line) { return line.baseline; }},
-      {candidate_column(), [](const Line& line) { return line.candidate; }},
-      {verdict_column(), [](const Line& line) { return line.verdict; }},
+      {item_column(), &Line::item},
+      {baseline_column(), &Line::baseline},
+      {candidate_column(), &Line::candidate},
+      {verdict_column(), &Line::verdict},
       {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline"),
-       [](const Line& line) { return line.change; }},
+       &Line::change},
       {figure_column("low_pct", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change"),
-       [](const Line& line) { return line.low; }},
-      {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"),
-       [](const Line& line) { return line.high; }},
+       &Line::low},
+      {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"), &Line::high},
   };
   return kFields;
 }

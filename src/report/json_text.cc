@@ -46,6 +46,41 @@ std::string json_object(const Figures& figures) {
   return out.empty() ? "{}" : out + '}';
 }
 
+void JsonWriter::separate() {
+  if (!first_) out_ += ',';
+  first_ = false;
+}
+
+JsonWriter& JsonWriter::open(char bracket) {
+  separate();
+  out_ += bracket;
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::close(char bracket) {
+  out_ += bracket;
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  value(name);
+  out_ += ':';
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) { return json(quote_(text)); }
+
+JsonWriter& JsonWriter::value(double real) { return json(std::isfinite(real) ? fmt::format("{}", real) : "null"); }
+
+JsonWriter& JsonWriter::json(std::string_view value) {
+  separate();
+  out_ += value;
+  return *this;
+}
+
 JsonObjects::JsonObjects(std::span<const Column> columns) {
   for (const Column& column : columns) {
     keys_.push_back((keys_.empty() ? "{" : ", ") + json_string(column.key) + ": ");

@@ -162,22 +162,10 @@ std::string tables_html(const ReportPage& page) {
   return out;
 }
 
-void figure(DataWriter& data, const FigureValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    data.text(*text);
-  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    data.number(*integer);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    data.real(*real);
-  } else {
-    data.null();
-  }
-}
-
 // What the pictures are drawn from, and for programs, what is said: as `sentences` of compare --json.
 std::string data_json(const ReportPage& page, std::span<const Picture* const> pictures) {
   DataWriter data;
-  data.open('{').member("version", 1).member("kind", page.kind).member("cycles", std::int64_t{CycleWords::active()});
+  data.open('{').member("version", 1).member("kind", page.kind).member("cycles", int{CycleWords::active()});
   data.key("sides").open('[');
   for (const PageSide& side : page.sides) {
     data.open('{').member("key", side.key).member("label", side.label).member("file", side.file);
@@ -192,7 +180,9 @@ std::string data_json(const ReportPage& page, std::span<const Picture* const> pi
   for (const Block& block : page.text) {
     if (block.id.empty()) continue;
     data.open('{').member("id", block.id).member("text", block.text).key("figures").open('{');
-    for (const auto& [name, value] : block.figures) figure(data.key(name), value);
+    for (const auto& [name, value] : block.figures) {
+      std::visit([&data, &key = name](const auto& figure) { data.member(key, figure); }, value);
+    }
     data.close('}').close('}');
   }
   return data.close(']').close('}').take();

@@ -1,6 +1,5 @@
-# cmake -DROOT=dir -DSTYLES=a.css -DSCRIPTS=a.js;b.js -DLIBRARY=d3.min.js -DOUTPUT=x.cc -P embed.cmake: writes the files of
-# the page as C++ raw strings, and the hashes of what stands in its elements style and script, as a
-# Content-Security-Policy has them.
+# cmake -DROOT=dir "-DSCRIPTS=a.js;b.js" -DLIBRARY=d3.min.js -DOUTPUT=x.cc -P embed.cmake: writes the files of the page as
+# C++ raw strings, and the hashes of what stands in its elements style and script, as a Content-Security-Policy has them.
 
 # sha256_base64(TEXT VARIABLE)
 function(sha256_base64 text variable)
@@ -51,7 +50,7 @@ function(joined variable)
 endfunction()
 
 joined(template page.html)
-joined(style ${STYLES})
+joined(style page.css)
 joined(script ${SCRIPTS})
 joined(licence d3_licence.txt)
 file(READ ${LIBRARY} library)

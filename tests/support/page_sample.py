@@ -72,7 +72,7 @@ def sample_data(name=lambda number: f"void ns::kernel_{number}<float, {number}>(
          "sides": [{"layers": [str(i) for i in range(32)], "ns": side, "count": 32} for side in layers]},
         _lanes(numbers, name), _flame(numbers, name, nodes), _timeline(numbers, name, events),
         {"id": "roofline", "kind": "roofline", "title": "Roofline", "note": "Kernels with shapes.", "names": [name(i) for i in range(20)], "classes": CLASSES,
-         "points": [[i, i % 6, 10 ** (6 + i % 6), 10 ** (5 + i % 4), 20_000 + 100 * i, 1 + i] for i in range(20)], "peaks": {"flops": 1e15, "bytes_per_s": 5e12}},
+         "points": [[i, i % 6, 10 ** (6 + i % 6), 10 ** (5 + i % 4), 20_000 + 100 * i, 1 + i] for i in range(20)]},
         {"id": "ranks", "kind": "ranks", "title": "Waiting of ranks", "note": "", "measure": "waiting", "rows": [f"rank {i}" for i in range(8)],
          "columns": [f"step {i}" for i in range(20)], "ns": [[numbers.randrange(1_000_000) for _ in range(20)] for _ in range(8)]},
     ]
@@ -108,7 +108,8 @@ def sample_tables(name, rows):
 
 def page_text(data, tables, summary="<header><h1>H100 needs 10.5 ms a step where MI300X needs 12.0 ms: 12.5 % less.</h1></header>"):
     """The whole page, put together as the program does it."""
-    script = "\n".join(path.read_text(encoding="utf-8") for folder in ("pictures", "page") for path in sorted((WEB / folder).glob("*.js")))
+    files = [WEB / "draw.js", *sorted((WEB / "pictures").glob("*.js")), *sorted((WEB / "page").glob("*.js"))]
+    script = "".join(path.read_text(encoding="utf-8") for path in files)
     style, library = (WEB / "page.css").read_text(encoding="utf-8"), D3.read_text(encoding="utf-8")
     def source(text):
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"

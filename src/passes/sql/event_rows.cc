@@ -293,6 +293,11 @@ ArrayColumn of_role(std::size_t size, const KernelRoles& roles, Part part, Value
       [&](std::uint32_t place) { return place == kNoRole ? ArrayValue() : value(place); });
 }
 
+const Column<KernelRows>& column_of_view(std::string_view name) {
+  return *std::find_if(std::begin(kKernelColumns), std::end(kKernelColumns),
+                       [name](const Column<KernelRows>& column) { return column.declared.name == name; });
+}
+
 // `value` of the number of a step.
 template <class Value>
 ArrayColumn of_step(std::size_t size, const StepSet& steps, Value value) {
@@ -351,6 +356,10 @@ LargeVector<std::int64_t> differences(const Index& index, Numbers a, Numbers b) 
   return combined(index, a, b,
                   [](std::int64_t x, std::int64_t y, std::int64_t* out) { return __builtin_sub_overflow(x, y, out); });
 }
+
+ArrayColumn KernelRows::column(std::string_view name) const { return column_of_view(name).make(*this); }
+
+bool KernelRows::is_text(std::string_view name) { return column_of_view(name).declared.type == ColumnType::kText; }
 
 ArrayColumn KernelRows::id() const {
   LargeVector<std::uint32_t> ids(size());

@@ -34,6 +34,10 @@ class KernelRows {
 
   [[nodiscard]] std::size_t size() const { return kernels_.size(); }
 
+  // By its name in the view, which it must have.
+  [[nodiscard]] ArrayColumn column(std::string_view name) const;
+  static bool is_text(std::string_view name);
+
   // Columns of table kernel.
   [[nodiscard]] ArrayColumn id() const;
   [[nodiscard]] ArrayColumn number(std::string_view column) const { return ArrayColumn::of_numbers(numbers(column)); }

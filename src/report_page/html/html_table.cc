@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "present/cells.h"
 #include "report/buffered_table.h"
 #include "report_page/html/safe_text.h"
 
@@ -83,11 +84,7 @@ void drop_unknown_columns(Report& report) {
                        [c](const Row& row) { return std::holds_alternative<std::monostate>(row[c]); });
   };
   for (std::size_t c = report.columns.size(); c-- > 0;) {
-    if (!is_unknown(report.rows, c) || !is_unknown(report.footer, c)) continue;
-    const auto drop = [c](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(c)); };
-    drop(report.columns);
-    for (Row& row : report.rows) drop(row);
-    for (Row& row : report.footer) drop(row);
+    if (is_unknown(report.rows, c) && is_unknown(report.footer, c)) drop_column(report, c);
   }
 }
 

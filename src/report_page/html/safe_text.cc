@@ -1,9 +1,5 @@
 #include "report_page/html/safe_text.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "report/escape.h"
 
 namespace tracedb {
@@ -73,51 +69,6 @@ std::string data_string(std::string_view text) {
     }
   }
   return out + '"';
-}
-
-void DataWriter::separate() {
-  if (!first_) out_ += ',';
-  first_ = false;
-}
-
-DataWriter& DataWriter::open(char bracket) {
-  separate();
-  out_ += bracket;
-  first_ = true;
-  return *this;
-}
-
-DataWriter& DataWriter::close(char bracket) {
-  out_ += bracket;
-  first_ = false;
-  return *this;
-}
-
-DataWriter& DataWriter::key(std::string_view name) {
-  text(name);
-  out_ += ':';
-  first_ = true;
-  return *this;
-}
-
-DataWriter& DataWriter::text(std::string_view value) { return json(data_string(value)); }
-
-DataWriter& DataWriter::number(std::int64_t value) { return json(std::to_string(value)); }
-
-DataWriter& DataWriter::real(double value) { return std::isfinite(value) ? json(fmt::format("{}", value)) : null(); }
-
-DataWriter& DataWriter::null() { return json("null"); }
-
-DataWriter& DataWriter::json(std::string_view value) {
-  separate();
-  out_ += value;
-  return *this;
-}
-
-DataWriter& DataWriter::list(std::string_view name, const std::vector<std::string>& texts) {
-  key(name).open('[');
-  for (const std::string& one : texts) text(one);
-  return close(']');
 }
 
 std::int64_t NameList::index_of(const std::string& name) {

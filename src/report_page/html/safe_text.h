@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "report/json_text.h"
+
 namespace tracedb {
 
 // At most 300 places, the middle left out; control characters and those that reorder text as escape_text() has them.
@@ -19,29 +21,9 @@ std::string html_text(std::string_view text);
 // A JSON string in its quotes, of a readable name, that may stand in an element script.
 std::string data_string(std::string_view text);
 
-// Writes the data of a page: JSON that may stand in an element script. Commas and quotes are its own business; that
-// what is opened is closed is the caller's.
-class DataWriter {
- public:
-  DataWriter& open(char bracket);   // { or [
-  DataWriter& close(char bracket);  // } or ]
-  DataWriter& key(std::string_view name);
-  DataWriter& text(std::string_view value);  // made inert and readable
-  DataWriter& number(std::int64_t value);
-  DataWriter& real(double value);  // null where it is no number
-  DataWriter& null();
-  DataWriter& json(std::string_view value);  // as it is
-
-  DataWriter& member(std::string_view name, std::string_view value) { return key(name).text(value); }
-  DataWriter& member(std::string_view name, std::int64_t value) { return key(name).number(value); }
-  DataWriter& list(std::string_view name, const std::vector<std::string>& texts);
-
-  [[nodiscard]] std::string take() { return std::move(out_); }
-
- private:
-  void separate();
-  std::string out_;
-  bool first_ = true;  // of what was opened last
+// The data of a page: JSON that may stand in an element script, of inert and readable texts.
+struct DataWriter : JsonWriter {
+  DataWriter() : JsonWriter(data_string) {}
 };
 
 // Names that occur often, each once: an index stands for each. Beyond 80 KB of names, those that come later are

@@ -172,29 +172,23 @@ std::optional<Picture> flame(const PictureInput& in, const GroupComparison& grou
   DataWriter data;
   data.member("by", by.by).member("unit", "ns").member("phase", phase_of(group)).key("nodes").open('[');
   for (const FlameNode& node : tree.cut(units)) {
-    data.open('[').number(node.parent).number(names.index_of(node.name));
+    data.open('[').value(node.parent).value(names.index_of(node.name));
     for (std::size_t side = 0; side < units.size(); ++side) {
       const std::int64_t time = shares[side].next(node.self[side]);
       if (node.name == "(smaller)") cut[side] += time;
-      data.number(time);
+      data.value(time);
     }
     data.close(']');
   }
-  data.close(']').list("names", names.names()).key("cut_ns").open('[');
-  for (const std::int64_t time : cut) data.number(time);
-  data.close(']');
+  data.close(']').member("names", names.names()).member("cut_ns", cut);
   return Picture{id_of(by.id, group), "flame", fmt::format("Kernel time of {} {}", unit_words(in, group), by.title),
                  fmt::format("{}; paths below 0.05 % are in (smaller).", by.note), data.take()};
 }
 
 Pictures flames_of(const PictureInput& in, const FlameBy& by) {
-  Pictures out;
   const StackPaths paths = stack_paths(in.indexes, {by.frames, {}});
-  if (paths.stacks.size() < 2) return out;
-  for (const GroupComparison& group : shown_groups(in)) {
-    if (auto picture = flame(in, group, paths, by)) out.push_back(*std::move(picture));
-  }
-  return out;
+  if (paths.stacks.size() < 2) return {};
+  return of_groups(in, [&](const GroupComparison& group) { return flame(in, group, paths, by); });
 }
 
 }  // namespace

@@ -57,17 +57,11 @@ class LaneKernels {
     data.open('{').key("kernels").open('[');
     for (const std::uint32_t row : rows_) {
       const NameId name = trace_.name(names[row]);
-      const KernelNameEntry& entry = in_.kernel_names.entries()[name];
       const Role role = (in_.compares() ? trace_.roles : roles_).of(row).role;
-      data.open('{').member("name", entry.short_name.empty() ? entry.name : entry.short_name);
-      data.member("class", in_.kernel_names.op_name(group_.levels.op_of(name, in_.kernel_names))).key("role");
-      if (role == Role::kNone) {
-        data.null();
-      } else {
-        data.text(to_string(role));
-      }
+      data.open('{').member("name", in_.kernel(name)).member("class", in_.op(group_, name));
+      data.member("role", role == Role::kNone ? std::nullopt : std::optional(to_string(role)));
       data.member("start", ts_[row] - ts_[rows_.front()]).member("dur", duration_or_zero(dur[row]));
-      data.member("stream", static_cast<std::int64_t>(streams[row])).close('}');
+      data.member("stream", streams[row]).close('}');
     }
     data.close(']').close('}');
   }
@@ -89,7 +83,7 @@ class LaneKernels {
 // One band between the sides.
 struct LaneLink {
   std::vector<std::size_t> a, b;
-  const char* kind = "same";
+  std::string_view kind = "same";
   std::optional<double> confidence;  // percent
 };
 
@@ -123,15 +117,8 @@ std::vector<LaneLink> links_of(const GroupComparison& group, const AlignedSegmen
 void write_links(DataWriter& data, const std::vector<LaneLink>& links) {
   data.key("links").open('[');
   for (const LaneLink& link : links) {
-    data.open('{');
-    for (const auto& [key, places] : {std::pair("a", &link.a), std::pair("b", &link.b)}) {
-      data.key(key).open('[');
-      for (const std::size_t place : *places) data.number(static_cast<std::int64_t>(place));
-      data.close(']');
-    }
-    data.member("kind", link.kind).key("confidence");
-    link.confidence ? data.real(*link.confidence) : data.null();
-    data.close('}');
+    data.open('{').member("a", link.a).member("b", link.b).member("kind", link.kind);
+    data.member("confidence", link.confidence).close('}');
   }
   data.close(']');
 }
@@ -216,13 +203,9 @@ std::optional<Picture> lanes_of_one(const PictureInput& in, const GroupCompariso
 }  // namespace
 
 Pictures lane_pictures(const PictureInput& in) {
-  Pictures out;
-  for (const GroupComparison& group : shown_groups(in)) {
-    if (auto picture = in.compares() ? compared_lanes(in, group) : lanes_of_one(in, group)) {
-      out.push_back(*std::move(picture));
-    }
-  }
-  return out;
+  return of_groups(in, [&](const GroupComparison& group) {
+    return in.compares() ? compared_lanes(in, group) : lanes_of_one(in, group);
+  });
 }
 
 }  // namespace tracedb

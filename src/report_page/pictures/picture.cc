@@ -8,6 +8,15 @@
 
 namespace tracedb {
 
+const std::string& PictureInput::kernel(NameId name) const {
+  const KernelNameEntry& entry = kernel_names.entries()[name];
+  return entry.short_name.empty() ? entry.name : entry.short_name;
+}
+
+const std::string& PictureInput::op(const GroupComparison& group, NameId name) const {
+  return kernel_names.op_name(group.levels.op_of(name, kernel_names));
+}
+
 std::span<const GroupComparison> shown_groups(const PictureInput& in) {
   constexpr std::size_t kMostPictured = 3;
   const std::span<const GroupComparison> all = in.comparison.groups;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -32,6 +33,9 @@ struct PictureInput {
   std::function<KernelRoles(std::span<const std::uint32_t> rows)> roles_of = nullptr;
 
   [[nodiscard]] bool compares() const { return traces.size() > 1; }
+  // As people call it, and its operation class in a group.
+  [[nodiscard]] const std::string& kernel(NameId name) const;
+  [[nodiscard]] const std::string& op(const GroupComparison& group, NameId name) const;
 };
 
 // A group of steps on one side.
@@ -65,6 +69,16 @@ class SharedOut {
 };
 
 using Pictures = std::vector<Picture>;
+
+// What `make` makes of each shown group.
+template <class Make>
+Pictures of_groups(const PictureInput& in, Make make) {
+  Pictures out;
+  for (const GroupComparison& group : shown_groups(in)) {
+    if (std::optional<Picture> picture = make(group)) out.push_back(*std::move(picture));
+  }
+  return out;
+}
 
 // One for each group of steps that has it.
 Pictures waterfalls(const PictureInput& in);

@@ -86,13 +86,11 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
   DataWriter data;
   data.member("phase", phase_of(group)).key("points").open('[');
   for (const auto& [key, sums] : points) {
-    const KernelNameEntry& entry = in.kernel_names.entries()[std::get<0>(key)];
-    data.open('[').number(names.index_of(entry.short_name.empty() ? entry.name : entry.short_name));
-    data.number(classes.index_of(in.kernel_names.op_name(group.levels.op_of(std::get<0>(key), in.kernel_names))));
-    data.real(sums.flops).real(sums.bytes);
-    data.real(static_cast<double>(sums.time) / static_cast<double>(sums.launches)).number(sums.launches).close(']');
+    const NameId name = std::get<0>(key);
+    data.row(names.index_of(in.kernel(name)), classes.index_of(in.op(group, name)), sums.flops, sums.bytes,
+             static_cast<double>(sums.time) / static_cast<double>(sums.launches), sums.launches);
   }
-  data.close(']').list("names", names.names()).list("classes", classes.names()).key("peaks").open('{').close('}');
+  data.close(']').member("names", names.names()).member("classes", classes.names());
   std::string note = "Matrix products whose shapes were recorded; operands and result count once each.";
   if (all > kMostPoints) note += fmt::format(" The {} that take most time.", kMostPoints);
   const std::string whose = in.compares() ? ": " + in.names[side_number] : "";

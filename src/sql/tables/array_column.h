@@ -34,6 +34,7 @@ class ArrayColumn {
   [[nodiscard]] std::span<const std::int64_t> numbers() const { return numbers_; }
   [[nodiscard]] std::span<const std::uint32_t> places() const { return places_; }  // or ids
   [[nodiscard]] const std::vector<ArrayValue>& values() const { return values_; }
+  [[nodiscard]] std::span<const ArrayValue* const> distinct() const { return distinct_; }  // of values(), by key - 1
   [[nodiscard]] bool has_numbers() const { return kind_ == Kind::kNumbers || kind_ == Kind::kThousandths; }
   [[nodiscard]] std::size_t size() const { return has_numbers() ? numbers_.size() : places_.size(); }
 

@@ -1,9 +1,5 @@
 // What a mark of a picture tells: under the pointer, or under the focus while the arrow keys go from mark to mark.
-var tracedb = tracedb || {pictures: {}};
-tracedb.page = tracedb.page || {};
-
-(function (page) {
-  'use strict';
+(({page}) => {
   let tip = null,
     current = null,
     pointer = '',
@@ -21,7 +17,7 @@ tracedb.page = tracedb.page || {};
     true
   );
 
-  page.hideTip = function () {
+  page.hideTip = () => {
     if (current) {
       current.classList.remove('current');
     }
@@ -118,7 +114,7 @@ tracedb.page = tracedb.page || {};
     event.preventDefault();
   }
 
-  page.bindMarks = function (figure) {
+  page.bindMarks = (figure) => {
     const svg = figure.svg;
     if (current && !current.isConnected) {
       page.hideTip();
@@ -150,4 +146,4 @@ tracedb.page = tracedb.page || {};
     });
     page.bindZoom(figure);
   };
-})(tracedb.page);
+})(tracedb);

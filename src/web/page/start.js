@@ -1,21 +1,22 @@
 // Starts the page: theme, contents, and the pictures one after the other, so that no task is long.
-var tracedb = tracedb || {pictures: {}};
-
-document.addEventListener('DOMContentLoaded', function () {
-  'use strict';
+document.addEventListener('DOMContentLoaded', () => {
   const PAPER = 670; // pixels between the margins of A4, the narrowest in use, less those of the page
   const root = document.documentElement,
     contents = document.getElementById('contents'),
     host = document.getElementById('pictures');
   const data = JSON.parse(document.getElementById('data').textContent || '{}');
-  const page = tracedb.page;
+  const {page, pictures} = tracedb;
   page.data = data;
-  if (data.cycles) tracedb.draw.countCycles();
+  if (data.cycles) {
+    tracedb.draw.countCycles();
+  }
   page.figures = [];
 
   function draw(figure) {
+    const {picture, drawing} = figure,
+      focused = drawing.contains(document.activeElement);
     const context = {
-      width: Math.max(280, Math.round(figure.drawing.clientWidth || 720)),
+      width: Math.max(280, Math.round(drawing.clientWidth || 720)),
       sides: data.sides || [],
       state: figure.state,
       ink: (name) => 'var(--' + name + ')',
@@ -24,25 +25,17 @@ document.addEventListener('DOMContentLoaded', function () {
           this.tell = text;
         })
     };
-    const svg = d3
-      .create('svg')
-      .attr('role', 'img')
-      .attr('tabindex', 0)
-      .attr(
-        'aria-label',
-        figure.picture.title + '. ' + (figure.picture.note || '') + ' Arrow keys go through the marks.'
-      );
+    const about = `${picture.title}. ${picture.note || ''} Arrow keys go through the marks.`,
+      svg = tracedb.draw.set(d3.create('svg'), {role: 'img', tabindex: 0, 'aria-label': about});
     try {
-      tracedb.pictures[figure.picture.kind](svg, figure.picture, context);
+      pictures[picture.kind](svg, picture, context);
     } catch (error) {
-      console.error(figure.picture.id, error);
-      figure.drawing.replaceChildren(
-        page.element('p', {class: 'note'}, 'This picture could not be drawn: ' + error.message)
-      );
+      console.error(picture.id, error);
+      const failed = 'This picture could not be drawn: ' + error.message;
+      drawing.replaceChildren(page.element('p', {class: 'note'}, failed));
       return;
     }
-    const focused = figure.drawing.contains(document.activeElement);
-    figure.drawing.replaceChildren(svg.node());
+    drawing.replaceChildren(svg.node());
     figure.svg = svg.node();
     figure.axes = context.axes;
     figure.width = context.width;
@@ -51,7 +44,7 @@ document.addEventListener('DOMContentLoaded', function () {
     }
     page.bindMarks(figure);
   }
-  page.redraw = function (figure) {
+  page.redraw = (figure) => {
     if (figure.waiting) {
       return;
     }
@@ -63,14 +56,14 @@ document.addEventListener('DOMContentLoaded', function () {
   };
 
   function addFigure(picture, index) {
-    const frame = page.element('figure', {class: 'picture', id: 'picture-' + index, 'data-kind': picture.kind});
-    const caption = page.element('figcaption', {});
-    const controls = page.element('div', {class: 'controls'});
+    const frame = page.element('figure', {class: 'picture', id: 'picture-' + index, 'data-kind': picture.kind}),
+      caption = page.element('figcaption', {}),
+      controls = page.element('div', {class: 'controls'}),
+      drawing = page.element('div', {class: 'drawing'});
     caption.append(page.element('h2', {}, picture.title), controls);
     if (picture.note) {
       caption.append(page.element('p', {class: 'note'}, picture.note));
     }
-    const drawing = page.element('div', {class: 'drawing'});
     frame.append(caption, drawing);
     // The first account of time belongs beside the reasons: one glance tells what changed.
     const headline = document.querySelector('#summary h1');
@@ -132,7 +125,7 @@ document.addEventListener('DOMContentLoaded', function () {
   }
 
   (data.pictures || [])
-    .filter((picture) => tracedb.pictures[picture.kind])
+    .filter((picture) => pictures[picture.kind])
     .forEach((picture, index) => {
       const figure = addFigure(picture, index);
       later.push(() => draw(figure));
@@ -147,14 +140,10 @@ document.addEventListener('DOMContentLoaded', function () {
       return;
     }
     width = root.clientWidth;
-    for (const figure of page.figures) {
-      page.redraw(figure);
-    }
+    page.figures.forEach(page.redraw);
   });
   addEventListener('beforeprint', () => {
-    while (later.length) {
-      later.shift()();
-    }
+    later.splice(0).forEach((piece) => piece());
     page.hideTip();
     root.classList.add('paper');
     for (const table of document.querySelectorAll('table.data')) {

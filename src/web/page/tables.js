@@ -1,9 +1,5 @@
 // Tables: sorted by a click or Enter on a header, filtered by a text. Rows of what is left out stay last.
-var tracedb = tracedb || {pictures: {}};
-tracedb.page = tracedb.page || {};
-
-(function (page) {
-  'use strict';
+(({page}) => {
   const ROWS_WITHOUT_FILTER = 8,
     LONG = 140;
 
@@ -105,7 +101,7 @@ tracedb.page = tracedb.page || {};
     new ResizeObserver(tell).observe(scroll);
   }
 
-  page.bindTable = function (table) {
+  page.bindTable = (table) => {
     if (!table.tHead || !table.tBodies.length) {
       return;
     }
@@ -156,4 +152,4 @@ tracedb.page = tracedb.page || {};
       next.focus();
     }
   });
-})(tracedb.page);
+})(tracedb);

@@ -1,12 +1,8 @@
 // Zooming: into a part of a time axis (buttons, keys, dragging, Ctrl and wheel), or into a frame of a flame graph.
-var tracedb = tracedb || {pictures: {}};
-tracedb.page = tracedb.page || {};
-
-(function (page) {
-  'use strict';
+(({page, draw, pictures}) => {
   const TIMES = {timeline: true, lanes: true};
 
-  page.setZoom = function (figure, from, to) {
+  page.setZoom = (figure, from, to) => {
     const full = figure.axes.full,
       least = Math.max(1, (full[1] - full[0]) / 1e6);
     if (to - from < least) {
@@ -17,19 +13,19 @@ tracedb.page = tracedb.page || {};
     figure.state.zoom = from <= full[0] && to >= full[1] ? undefined : [from, to];
     page.redraw(figure);
   };
-  page.zoomBy = function (figure, factor, at) {
+  page.zoomBy = (figure, factor, at) => {
     const [from, to] = figure.axes.x.domain(),
       middle = at === null ? (from + to) / 2 : at;
     page.setZoom(figure, middle - (middle - from) * factor, middle + (to - middle) * factor);
   };
-  page.reset = function (figure) {
+  page.reset = (figure) => {
     figure.state.zoom = undefined;
     figure.state.focus = undefined;
     page.redraw(figure);
   };
 
   // A chosen mark: a frame of a flame graph becomes the whole width; a mark on a time axis gets its surroundings.
-  page.choose = function (figure, item) {
+  page.choose = (figure, item) => {
     if (figure.picture.kind === 'flame') {
       figure.state.focus = item.index === (figure.state.focus || 0) && item.parent >= 0 ? item.parent : item.index;
       page.redraw(figure);
@@ -41,20 +37,16 @@ tracedb.page = tracedb.page || {};
     }
   };
 
-  page.addControls = function (figure) {
-    const kind = figure.picture.kind,
-      title = figure.picture.title,
+  page.addControls = (figure) => {
+    const {kind, title} = figure.picture,
       add = (...all) => figure.controls.append(page.button(...all));
     if (TIMES[kind]) {
       add('+', 'Zoom in: ' + title, () => page.zoomBy(figure, 0.5, null));
       add('−', 'Zoom out: ' + title, () => page.zoomBy(figure, 2, null));
     }
     if (kind === 'flame' && (page.data.sides || []).length > 1) {
-      const views = [
-        ['both', 'Both'],
-        ['a', 'Only A'],
-        ['b', 'Only B']
-      ].map(([view, text]) => {
+      const texts = {both: 'Both', a: 'Only A', b: 'Only B'};
+      const views = Object.entries(texts).map(([view, text]) => {
         const button = page.button(text, undefined, () => {
           figure.state.view = view;
           views.forEach((one) => one.setAttribute('aria-pressed', String(one === button)));
@@ -72,25 +64,23 @@ tracedb.page = tracedb.page || {};
   };
 
   // The picture as a file of its own: drawn once more, with the colours written out.
-  page.saveSvg = function (figure) {
-    const tips = (marks, text) => marks.append('title').text(text);
+  page.saveSvg = (figure) => {
     const context = {
       width: 960,
       sides: page.data.sides || [],
       state: figure.state,
-      ink: (name) => tracedb.draw.LIGHT[name],
-      tip: tips
+      ink: (name) => draw.LIGHT[name],
+      tip: (marks, text) => marks.append('title').text(text)
     };
     const svg = d3.create('svg').attr('xmlns', 'http://www.w3.org/2000/svg');
-    tracedb.pictures[figure.picture.kind](svg, figure.picture, context);
-    const url = URL.createObjectURL(
-      new Blob([new XMLSerializer().serializeToString(svg.node())], {type: 'image/svg+xml'})
-    );
+    pictures[figure.picture.kind](svg, figure.picture, context);
+    const text = new XMLSerializer().serializeToString(svg.node()),
+      url = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
     page.element('a', {href: url, download: figure.picture.id + '.svg'}).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   };
 
-  page.bindZoom = function (figure) {
+  page.bindZoom = (figure) => {
     if (!figure.axes) {
       return;
     }
@@ -103,19 +93,18 @@ tracedb.page = tracedb.page || {};
     svg.addEventListener(
       'wheel',
       (event) => {
-        if (!event.ctrlKey) {
-          return;
-        } // the wheel alone scrolls the page
-        event.preventDefault();
-        page.zoomBy(figure, event.deltaY < 0 ? 0.7 : 1.4, at(event));
+        // the wheel alone scrolls the page
+        if (event.ctrlKey) {
+          event.preventDefault();
+          page.zoomBy(figure, event.deltaY < 0 ? 0.7 : 1.4, at(event));
+        }
       },
       {passive: false}
     );
     svg.addEventListener('pointerdown', (event) => {
-      if (event.pointerType !== 'mouse' || event.button) {
-        return;
+      if (event.pointerType === 'mouse' && !event.button) {
+        from = {x: event.clientX, time: at(event)};
       }
-      from = {x: event.clientX, time: at(event)};
     });
     svg.addEventListener('pointerup', (event) => {
       if (from && Math.abs(event.clientX - from.x) > 8) {
@@ -126,4 +115,4 @@ tracedb.page = tracedb.page || {};
     });
     svg.addEventListener('dblclick', () => page.reset(figure));
   };
-})(tracedb.page);
+})(tracedb);

@@ -1,233 +1,114 @@
 // Time of each layer by operation class: a strip for each side, and one for the change between them.
-var tracedb = tracedb || {pictures: {}};
-
-(function () {
-  'use strict';
-  var draw = (tracedb.draw = tracedb.draw || {});
-
-  // 0 .. 1 by viridis, which reads the same for the colour-blind and in grey.
-  draw.heat = function (share) {
-    return d3.interpolateViridis(0.05 + 0.93 * Math.max(0, Math.min(1, share)));
-  };
-  draw.heatKey = function (parent, x, y, most, context, note) {
-    for (var i = 0; i < 40; i++) {
-      parent
-        .append('rect')
-        .attr('x', x + i * 3)
-        .attr('y', y)
-        .attr('width', 3.2)
-        .attr('height', 10)
-        .attr('fill', draw.heat(i / 39));
-    }
-    draw.text(parent, x, y + 23, '0', context.ink('muted'));
-    draw.text(parent, x + 120, y + 23, draw.time(most), context.ink('muted'), 'middle');
-    draw.text(parent, x + 128, y + 10, note || '', context.ink('muted'));
-  };
+(({draw, pictures}) => {
+  const ROW = 15;
 
   function strip(svg, top, title, grid, context) {
-    var ink = context.ink,
-      words = svg.append('g');
-    draw.text(words, 0, top + 12, draw.fit(title, context.width * 0.9), ink('text')).attr('font-weight', 600);
-    grid.classes.forEach(function (name, i) {
-      draw.text(words, grid.left - 6, top + 20 + i * grid.row + 11, draw.fit(name, grid.left - 8), ink('muted'), 'end');
+    const {left, column, rows, layers} = grid,
+      muted = context.ink('muted'),
+      words = svg.append('g'),
+      bottom = top + 20 + rows.length * ROW;
+    draw.text(words, 0, top + 12, draw.fit(title, context.width * 0.9), context.ink('text')).attr('font-weight', 600);
+    rows.forEach(({name}, i) => {
+      draw.text(words, left - 6, top + 20 + i * ROW + 11, draw.fit(name, left - 8), muted, 'end');
     });
-    draw.marks(
-      svg,
-      'rect',
-      grid.cells,
-      function (marks) {
-        marks
-          .attr('x', function (cell) {
-            return grid.left + cell.layer * grid.column;
-          })
-          .attr('y', function (cell) {
-            return top + 20 + cell.row * grid.row;
-          })
-          .attr('width', Math.max(0.8, grid.column - (grid.column > 4 ? 1 : 0)))
-          .attr('height', grid.row - 1)
-          .attr('fill', grid.colour)
-          .attr('fill-opacity', grid.opacity);
-      },
-      context,
-      grid.tell
-    );
-    var apart = Math.ceil(48 / grid.column);
-    grid.layers.forEach(function (name, j) {
+    const place = {
+      x: (cell) => left + cell.layer * column,
+      y: (cell) => top + 20 + cell.row * ROW,
+      width: Math.max(0.8, column - (column > 4 ? 1 : 0)),
+      height: ROW - 1,
+      fill: grid.colour,
+      'fill-opacity': grid.opacity
+    };
+    draw.marks(svg, 'rect', grid.cells, place, context, grid.tell);
+    const apart = Math.ceil(48 / column);
+    layers.forEach((name, j) => {
       if (j % apart === 0) {
-        var text = draw.fit(name.replace(/^\[(.*)\]$/, '$1'), Math.max(58, grid.column)),
-          x = grid.left + j * grid.column,
-          inside = x + draw.width(text) * 0.84 <= context.width; // at 10 px
-        draw
-          .text(
-            words,
-            inside ? x : context.width,
-            top + 32 + grid.classes.length * grid.row,
-            text,
-            ink('muted'),
-            inside ? 'start' : 'end'
-          )
-          .attr('font-size', 10);
+        const text = draw.fit(name.replace(/^\[(.*)\]$/, '$1'), Math.max(58, column)),
+          x = left + j * column,
+          inside = x + draw.width(text) * 0.84 <= context.width, // at 10 px
+          [at, anchor] = inside ? [x, 'start'] : [context.width, 'end'];
+        draw.text(words, at, bottom + 12, text, muted, anchor).attr('font-size', 10);
       }
     });
-    return top + 46 + grid.classes.length * grid.row;
+    return bottom + 26;
   }
 
   // Head and tail, which may take many times what a layer takes, have no part in the scale.
-  function isLayer(name) {
-    return !/^\[/.test(name);
-  }
+  const isLayer = (name) => !/^\[/.test(name);
 
   // The sum of all classes first, then those that ever take time.
   function classRows(picture) {
-    var rows = [{name: 'all', of: null}];
-    picture.classes.forEach(function (name, c) {
-      var used = picture.sides.some(function (side) {
-        return side.ns.some(function (layer) {
-          return layer[c] > 0;
-        });
-      });
-      if (used) {
-        rows.push({name: name, of: c});
-      }
-    });
-    return rows;
-  }
-  function value(side, layer, row) {
-    return row.of === null ? draw.sum(side.ns[layer]) : side.ns[layer][row.of] || 0;
+    const rows = picture.classes.map((name, c) => ({name, of: (ns) => ns[c] || 0}));
+    const used = rows.filter((row) => picture.sides.some((side) => side.ns.some((ns) => row.of(ns) > 0)));
+    return [{name: 'all', of: (ns) => d3.sum(ns)}, ...used];
   }
 
-  function common(picture, rows, context) {
-    var left = context.width < 560 ? 84 : 130,
-      most =
-        draw.max(picture.sides, function (side) {
-          return side.layers.length;
-        }) || 1;
-    return {
-      left: left,
-      row: 15,
-      column: (context.width - left - 2) / most,
-      classes: rows.map(function (row) {
-        return row.name;
-      })
-    };
+  // What both kinds of strips have; `value(layer, row)` is a cell, or null.
+  function gridOf(picture, rows, layers, context, value) {
+    const left = context.width < 560 ? 84 : 130,
+      most = draw.max(picture.sides, (side) => side.layers.length) || 1,
+      cells = layers.flatMap((name, layer) => rows.map((row, i) => ({layer, row: i, ...value(layer, row)})));
+    return {left, column: (context.width - left - 2) / most, rows, layers, cells: cells.filter((cell) => 'ns' in cell)};
   }
 
   function sideGrid(picture, rows, index, context) {
-    var side = picture.sides[index],
-      grid = common(picture, rows, context),
-      cells = [];
-    side.layers.forEach(function (name, layer) {
-      rows.forEach(function (row, i) {
-        var ns = value(side, layer, row);
-        if (ns > 0) {
-          cells.push({layer: layer, row: i, ns: ns});
-        }
-      });
+    const {layers, ns} = picture.sides[index];
+    const grid = gridOf(picture, rows, layers, context, (layer, row) => {
+      const time = row.of(ns[layer]);
+      return time > 0 ? {ns: time} : null;
     });
-    grid.cells = cells;
-    grid.layers = side.layers;
-    grid.most = draw.max(picture.sides, function (s) {
-      return draw.max(s.layers, function (name, layer) {
-        return isLayer(name) ? value(s, layer, rows[0]) : 0;
-      });
+    const most = draw.max(picture.sides, (side) =>
+      draw.max(side.layers, (name, layer) => (isLayer(name) ? rows[0].of(side.ns[layer]) : 0))
+    );
+    return Object.assign(grid, {
+      most,
+      // The square root keeps small classes visible beside the sum.
+      colour: (cell) => draw.heat(Math.sqrt(cell.ns / (most || 1))),
+      opacity: 1,
+      tell: (cell) => {
+        const where = `${draw.sideName(context, index)}, layer ${layers[cell.layer]}, ${rows[cell.row].name}`;
+        return `${where}\n${draw.time(cell.ns)}`;
+      }
     });
-    // The square root keeps small classes visible beside the sum.
-    grid.colour = function (cell) {
-      return draw.heat(Math.sqrt(cell.ns / (grid.most || 1)));
-    };
-    grid.opacity = 1;
-    grid.tell = function (cell) {
-      return (
-        draw.sideName(context, index) +
-        ', layer ' +
-        side.layers[cell.layer] +
-        ', ' +
-        rows[cell.row].name +
-        '\n' +
-        draw.time(cell.ns)
-      );
-    };
-    return grid;
   }
 
   function changeGrid(picture, rows, context) {
-    var grid = common(picture, rows, context),
-      a = picture.sides[0],
-      b = picture.sides[1],
-      cells = [],
-      at = {};
-    b.layers.forEach(function (name, layer) {
-      at[name] = layer;
+    const [a, b] = picture.sides,
+      at = new Map(b.layers.map((name, layer) => [name, layer]));
+    const grid = gridOf(picture, rows, a.layers, context, (layer, row) => {
+      const other = at.get(a.layers[layer]);
+      if (other === undefined) {
+        return null;
+      }
+      const before = row.of(a.ns[layer]),
+        after = row.of(b.ns[other]);
+      return before || after ? {before, after, ns: after - before} : null;
     });
-    a.layers.forEach(function (name, layer) {
-      rows.forEach(function (row, i) {
-        if (at[name] === undefined) {
-          return;
-        }
-        var before = value(a, layer, row),
-          after = value(b, at[name], row);
-        if (before || after) {
-          cells.push({layer: layer, row: i, before: before, after: after, ns: after - before});
-        }
-      });
+    const most = draw.max(grid.cells, (cell) => (isLayer(a.layers[cell.layer]) ? Math.abs(cell.ns) : 0)) || 1;
+    return Object.assign(grid, {
+      most,
+      colour: (cell) => context.ink(cell.ns > 0 ? 'slower' : 'faster'),
+      opacity: (cell) => Math.min(1, 0.04 + 0.96 * Math.sqrt(Math.abs(cell.ns) / most)),
+      tell: (cell) => {
+        const times = `${draw.time(cell.before)} → ${draw.time(cell.after)}`;
+        return `layer ${a.layers[cell.layer]}, ${rows[cell.row].name}\n${draw.change(cell.ns)}: ${times}`;
+      }
     });
-    var most =
-      draw.max(cells, function (cell) {
-        return isLayer(a.layers[cell.layer]) ? Math.abs(cell.ns) : 0;
-      }) || 1;
-    grid.cells = cells;
-    grid.layers = a.layers;
-    grid.most = most;
-    grid.colour = function (cell) {
-      return context.ink(cell.ns > 0 ? 'slower' : 'faster');
-    };
-    grid.opacity = function (cell) {
-      return Math.min(1, 0.04 + 0.96 * Math.sqrt(Math.abs(cell.ns) / most));
-    };
-    grid.tell = function (cell) {
-      return (
-        'layer ' +
-        a.layers[cell.layer] +
-        ', ' +
-        rows[cell.row].name +
-        '\n' +
-        draw.change(cell.ns) +
-        ': ' +
-        draw.time(cell.before) +
-        ' → ' +
-        draw.time(cell.after)
-      );
-    };
-    return grid;
   }
 
-  tracedb.pictures.layers = function (svg, picture, context) {
-    var rows = classRows(picture),
-      two = picture.sides.length > 1;
-    var each = 46 + rows.length * 15,
-      strips = two ? 3 : 1,
-      y = 0;
-    draw.canvas(svg, context, strips * each + 34);
-    picture.sides.forEach(function (side, index) {
-      y = strip(
-        svg,
-        y,
-        draw.sideTitle(context, index, 'time of each layer'),
-        sideGrid(picture, rows, index, context),
-        context
-      );
-    });
-    if (two) {
-      var grid = changeGrid(picture, rows, context);
-      y = strip(svg, y, 'Change, up to ' + draw.time(grid.most) + ' in a layer: violet faster, red slower', grid, context);
+  pictures.layers = (svg, picture, context) => {
+    const rows = classRows(picture),
+      grids = picture.sides.map((side, index) => sideGrid(picture, rows, index, context)),
+      titles = grids.map((grid, index) => draw.sideTitle(context, index, 'time of each layer')),
+      [{left, most}] = grids;
+    if (grids.length > 1) {
+      const change = changeGrid(picture, rows, context);
+      grids.push(change);
+      titles.push(`Change, up to ${draw.time(change.most)} in a layer: violet faster, red slower`);
     }
-    draw.heatKey(
-      svg.append('g'),
-      common(picture, rows, context).left,
-      y,
-      sideGrid(picture, rows, 0, context).most,
-      context,
-      'by the square root; the longest layer, head and tail may take more'
-    );
+    draw.canvas(svg, context, grids.length * (46 + rows.length * ROW) + 34);
+    const bottom = grids.reduce((y, grid, i) => strip(svg, y, titles[i], grid, context), 0),
+      note = 'by the square root; the longest layer, head and tail may take more';
+    draw.heatKey(svg.append('g'), left, bottom, most, context, note);
   };
-})();
+})(tracedb);

@@ -12,7 +12,7 @@ namespace {
 
 std::string written(void (*write)(TraceEventWriter& events)) {
   std::ostringstream out;
-  TraceEventWriter events(out, JsonMembers().text("displayTimeUnit", "ns"));
+  TraceEventWriter events(out, JsonWriter().member("displayTimeUnit", "ns"));
   write(events);
   events.finish();
   return out.str();
@@ -26,7 +26,7 @@ TEST_CASE("TraceEventWriter") {
     const std::string text = written([](TraceEventWriter& events) {
       events.slice({{1, 2}, "kernel", "k", 1'747'198'197'907'409'475, 1}, {});
       events.slice({{1, 2}, "", "k", -1, kUnknownValue},
-                   JsonMembers().number("n", std::numeric_limits<std::int64_t>::max()));
+                   JsonWriter().member("n", std::numeric_limits<std::int64_t>::max()));
     });
     CHECK(text ==
           "{\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[\n"
@@ -38,8 +38,7 @@ TEST_CASE("TraceEventWriter") {
   SUBCASE("names are text whatever is in them") {
     const std::string text = written([](TraceEventWriter& events) {
       const std::string_view name = "a\"b\\\n</script>\x1b\xff";
-      events.instant({{0, 0}, name, name, 5},
-                     JsonMembers().text(name, name).real("inf", std::numeric_limits<double>::infinity()));
+      events.instant({{0, 0}, name, name, 5}, JsonWriter().member(name, name));
     });
     const std::string escaped = R"(a\"b\\\n</script>\u001b)"
                                 "\xEF\xBF\xBD";

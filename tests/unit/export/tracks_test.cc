@@ -36,7 +36,7 @@ TEST_CASE("TraceTracks") {
     CHECK(tracks.stream(1).thread == first.thread);
   }
   SUBCASE("a stream whose number is a text") {
-    JsonMembers args;
+    JsonWriter args;
     tracks.add_place(2, args);
     CHECK(args.str() == R"("device":0,"stream":"default")");
   }

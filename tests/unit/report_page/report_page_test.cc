@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"
@@ -23,9 +26,9 @@ TEST_CASE("times that are shared out add up") {
 
 TEST_CASE("data is written with its commas") {
   DataWriter data;
-  data.open('{').member("a", 1).key("b").open('[').number(2).open('[').close(']').null().real(0.5).close(']');
-  data.list("c", {"x", "<y>"}).key("d").open('{').close('}').close('}');
-  CHECK(data.take() == R"({"a":1,"b":[2,[],null,0.5],"c":["x","\u003cy\u003e"],"d":{}})");
+  data.open('{').member("a", 1).key("b").row(2, std::vector<double>{}, std::optional<int>(), 0.5, std::nan(""));
+  data.member("c", std::vector<std::string>{"x", "<y>"}).key("d").open('{').close('}').close('}');
+  CHECK(data.take() == R"({"a":1,"b":[2,[],null,0.5,null],"c":["x","\u003cy\u003e"],"d":{}})");
 }
 
 TEST_CASE("a page allows its own scripts and styles, and nothing else") {

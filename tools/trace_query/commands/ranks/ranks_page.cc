@@ -56,13 +56,8 @@ Picture waiting_picture(const JobAnalysis& job, const CausedWaiting& by_step) {
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) rows.push_back(rank_text(job, rank));
   DataWriter data;
-  data.member("measure", "waiting caused").list("rows", rows).list("columns", columns).key("ns").open('[');
-  for (const auto& row : sums) {
-    data.open('[');
-    for (const std::int64_t time : row) data.number(time);
-    data.close(']');
-  }
-  data.close(']').member("most", static_cast<std::int64_t>(together) * most_waiting(job));
+  data.member("measure", "waiting caused").member("rows", rows).member("columns", columns).member("ns", sums);
+  data.member("most", static_cast<std::int64_t>(together) * most_waiting(job));
   std::string note =
       "How long the other ranks waited, while computing nothing, for this rank to come to a collective; the sum over "
       "those that waited. What is nobody's doing, such as waits that began before the recording, is in no row.";
