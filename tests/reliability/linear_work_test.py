@@ -31,7 +31,7 @@ FOUND = ("phases", "processes", "one_correlation", "one_correlation_many_devices
 
 # Openings that nothing closes, over and over: the end of the trace is that of each.
 UNCLOSED = ('{"a":', '{"a":1,', '{"a":[', '{"a":{"b":[[', '{"a":[{"ph":"X"},', '{"ph":"X","args":{', '{"ph":"X",', "[", "{")
-MOST_A_BYTE = 60  # times as much as an ordinary trace: blocks of instructions, of which CPU time shows half
+MOST_A_BYTE = 50  # times as much as an ordinary trace: blocks of instructions, of which CPU time shows half
 
 
 def unclosed(unit):

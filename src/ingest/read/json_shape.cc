@@ -3,16 +3,35 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ingest/read/json_text.h"
 
 namespace tracedb {
 namespace {
 
-// Walks over one value.
+constexpr char kObjectWithPhase = 'P';  // instead of the bracket of an open object
+
+}  // namespace
+
+// Walks over one value, which begins at `at`.
 class ShapeReader {
  public:
-  ShapeReader(std::string_view text, std::size_t max_depth) : text_(text), max_depth_(max_depth) {}
+  ShapeReader(std::string_view text, std::size_t max_depth, std::size_t at = 0)
+      : text_(text), max_depth_(max_depth), at_(at) {}
+
+  // Where read() found the value broken: makes `object`, which is open there, the value, up to the end of `text`. What
+  // is before that place is not walked over again. False: it is not open there.
+  bool narrow(std::size_t object, std::string_view text) {
+    const auto begin = std::find(begins_.begin(), begins_.end(), object);
+    if (begin == begins_.end()) return false;
+    text_ = text;
+    open_.erase(0, static_cast<std::size_t>(begin - begins_.begin()));
+    begins_.erase(begins_.begin(), begin);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t at() const { return at_; }
 
   ShapeCheck read() {
     while (!finished_) {
@@ -26,7 +45,9 @@ class ShapeReader {
  private:
   enum class Expect : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kColon, kCommaOrEnd };
 
-  [[nodiscard]] ShapeCheck result(Shape shape) const { return {shape, at_, has_phase_}; }
+  [[nodiscard]] ShapeCheck result(Shape shape) const {
+    return {shape, at_, finished_ ? has_phase_ : open_.starts_with(kObjectWithPhase)};
+  }
 
   // False: broken at at_, or cut off if that is the end.
   bool step(char c) {
@@ -45,8 +66,8 @@ class ShapeReader {
       case Expect::kValue:
         return value(c);
       case Expect::kCommaOrEnd:
-        if (c != ',') return c == (open_.back() == '{' ? '}' : ']') && close();
-        expect_ = open_.back() == '{' ? Expect::kKey : Expect::kValue;
+        if (c != ',') return c == (open_.back() == '[' ? ']' : '}') && close();
+        expect_ = open_.back() == '[' ? Expect::kValue : Expect::kKey;
         return ++at_ > 0;
     }
     return false;
@@ -55,7 +76,7 @@ class ShapeReader {
   bool key() {
     const std::size_t begin = at_;
     if (!string()) return false;
-    phase_next_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"ph\"";
+    phase_next_ = text_.substr(begin, at_ - begin) == "\"ph\"";
     expect_ = Expect::kColon;
     return true;
   }
@@ -65,12 +86,13 @@ class ShapeReader {
     if (c == '{' || c == '[') {
       if (open_.size() == max_depth_) return false;
       open_ += c;
+      if (max_depth_ != kAnyDepth) begins_.push_back(at_);
       expect_ = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
       return ++at_ > 0;
     }
     if (c == '"') {
       if (!string()) return false;
-      has_phase_ = has_phase_ || phase;
+      if (phase) open_.back() = kObjectWithPhase;
     } else if (!scalar()) {
       return false;
     }
@@ -79,7 +101,9 @@ class ShapeReader {
   }
 
   bool close() {
+    has_phase_ = open_.back() == kObjectWithPhase;
     open_.pop_back();
+    if (max_depth_ != kAnyDepth) begins_.pop_back();
     ++at_;
     end_of_value();
     return true;
@@ -114,12 +138,15 @@ class ShapeReader {
   std::string_view text_;
   std::size_t max_depth_;
   std::size_t at_ = 0;
-  std::string open_;  // the brackets around at_
+  std::string open_;                 // the brackets around at_
+  std::vector<std::size_t> begins_;  // where they are, if few may be open
   Expect expect_ = Expect::kValue;
   bool finished_ = false;
   bool phase_next_ = false;
-  bool has_phase_ = false;
+  bool has_phase_ = false;  // the object that was closed last
 };
+
+namespace {
 
 struct Walk {
   bool whole;
@@ -226,18 +253,34 @@ bool is_list_of_events(std::string_view element) {
   return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
 }
 
-EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
-  return find_event_or_part(text, from, EventSearch::kNone, more, longest);
+EventSearch find_event(std::string_view text, std::size_t from, More more) {
+  return EventFinder(text).find(from, EventSearch::kNone, more);
 }
 
-EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
-                               std::size_t longest) {
+EventFinder::EventFinder(std::string_view text, std::size_t longest) : text_(text), longest_(longest) {}
+EventFinder::~EventFinder() = default;
+
+ShapeCheck EventFinder::check(std::size_t at, std::size_t longest) {
+  const std::string_view text = text_.substr(0, at + std::min(longest, text_.size() - at));
+  if (walk_ && walk_->narrow(at, text)) return end_walk(walk_->read());
+  if (walk_ && at < walk_->at()) return ShapeReader(text, kDeepestEvent, at).read();
+  walk_ = std::make_unique<ShapeReader>(text, kDeepestEvent, at);
+  return end_walk(walk_->read());
+}
+
+// Where a walk was cut off, one that may go further must not go on.
+ShapeCheck EventFinder::end_walk(const ShapeCheck& check) {
+  if (check.shape != Shape::kBroken) walk_.reset();
+  return check;
+}
+
+EventSearch EventFinder::find(std::size_t from, std::size_t broken_from, More more) {
+  const std::string_view text = text_;
   PhaseAhead phases;
   for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
-    const std::string_view candidate = text.substr(at, longest);
-    const ShapeCheck check = check_shape(candidate, kDeepestEvent);
-    if (is_event(check)) return {at, at, at + check.end};
-    bool open = check.shape == Shape::kCut && candidate.size() < longest;
+    const ShapeCheck check = this->check(at, longest_);
+    if (is_event(check)) return {at, at, check.end};
+    bool open = check.shape == Shape::kCut && text.size() - at < longest_;
     if (at >= broken_from && check.shape != Shape::kWhole && !(open && more == More::kMayCome)) {
       const Answer begins = event_begins(text, at, phases);
       if (begins == Answer::kYes) return {at, at, 0};

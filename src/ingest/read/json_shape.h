@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace tracedb {
@@ -43,15 +44,36 @@ inline constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
 
 enum class More : bool { kNo, kMayCome };
 
-// The first event at `from` or behind it: a whole object, at most `longest` bytes, that has a phase, whatever stands
-// around it. With More::kMayCome an object that `text` cuts off is left for the next call.
-EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
+class ShapeReader;
 
-// The same, but from `broken_from` on broken events count too: each broken object that is no member's value and gives a
-// phase before another one begins. A heuristic: in a list of objects among its arguments an event seems to
-// begin.
-EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
-                               std::size_t longest = kLongestEvent);
+// Finds events in one text, from place to place. What the walk over an object proved of those in it is remembered, so
+// that nested ones which are none cost no walk each. Borrows the text. One thread.
+class EventFinder {
+ public:
+  // Events of at most `longest` bytes.
+  explicit EventFinder(std::string_view text, std::size_t longest = kLongestEvent);
+  ~EventFinder();
+
+  // The first event at `from` or behind it: a whole object that has a phase, whatever stands around it. With
+  // More::kMayCome an object that the text cuts off is left for a later search.
+  // From `broken_from` on broken events count too: each broken object that is no member's value and gives a phase
+  // before another one begins. A heuristic: in a list of objects among its arguments an event seems to begin.
+  EventSearch find(std::size_t from, std::size_t broken_from, More more);
+
+  // Of the value at `at`, of which at most `longest` bytes are looked at; no deeper than an event may be. Its `end` is
+  // a place in the text.
+  ShapeCheck check(std::size_t at, std::size_t longest);
+
+ private:
+  ShapeCheck end_walk(const ShapeCheck& check);
+
+  std::string_view text_;
+  std::size_t longest_;
+  std::unique_ptr<ShapeReader> walk_;  // over the last object that was broken
+};
+
+// The first event at `from` or behind it, be it the only one that is looked for.
+EventSearch find_event(std::string_view text, std::size_t from, More more);
 
 // The first member "ph" at `from` or behind it, whatever stands around it; npos: none.
 std::size_t find_phase(std::string_view text, std::size_t from = 0);
