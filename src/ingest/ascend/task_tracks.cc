@@ -46,45 +46,24 @@ class TaskPlacer {
     const TaskTrack track = tracks_[store_.threads[task.track - 1].process - 1];
     any_ = any_ || track != TaskTrack::kOther;
     const std::string_view name = text(task.name);
-    if (track == TaskTrack::kHost) return add_call(task);
+    if (track == TaskTrack::kHost) return store_.calls.push(record_of_task<CallRecord>(task, task.track));
     if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
     if (track == TaskTrack::kCollectives) add_peer(task);
     if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
     if (track == TaskTrack::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
-    add_slice(task);
+    store_.slices.push(record_of_task<SliceRecord>(task, task.track));
   }
 
-  void add_call(const TaskRecord& task) {
-    CallRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.correlation = task.connection;
-    record.external_id = kUnknownValue;
-    record.name = task.name;
-    record.track = task.track;
+  template <class Record>
+  static Record record_of_task(const TaskRecord& task, std::uint32_t track) {
+    auto record = record_of<Record>(task.ts, task.dur, task.name, track);
+    if constexpr (requires { record.correlation; }) record.correlation = task.connection;
     record.args = task.args;
-    store_.calls.push(record);
-  }
-
-  void add_slice(const TaskRecord& task) {
-    SliceRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.name = task.name;
-    record.track = task.track;
-    record.args = task.args;
-    store_.slices.push(record);
+    return record;
   }
 
   DeviceRecord device_record(const TaskRecord& task, DeviceEventType type, std::uint32_t stream) {
-    DeviceRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.correlation = task.connection;
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
-    record.name = task.name;
-    record.stream = stream;
-    record.args = task.args;
+    auto record = record_of_task<DeviceRecord>(task, stream);
     record.type = type;
     if (record.correlation == kUnknownValue || record.correlation == 0) ++store_.uncorrelated;
     return record;

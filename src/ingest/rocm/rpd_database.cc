@@ -48,11 +48,8 @@ class RpdDatabase {
   }
 
   void read_operations() {
-    const RowSink::Kind kind = sink_.kind("rocpd_op");
-    tables_.read("rocpd_op", kind, {{"id", "start", "end", "gpuId", "queueId", "description_id", "opType_id"}, {}},
-                 [&](const SourceRow& row) {
-                   if (const auto span = tables_.span(row, 1, 2, kind)) add_operation(row, *span);
-                 });
+    tables_.read_spans("rocpd_op", {{"start", "end", "id", "gpuId", "queueId", "description_id", "opType_id"}, {}},
+                       [&](const SourceRow& row, const TimeSpan& span) { add_operation(row, span); });
   }
 
   void add_operation(const SourceRow& row, const TimeSpan& span) {
@@ -62,13 +59,11 @@ class RpdDatabase {
     const std::string_view described = strings_.of(row.id(5));
     const std::string_view name = described.empty() ? type : described;
     if (type.starts_with("Barrier")) return sink_.add_slice("rocpd_op", span, type, sink_.thread(device, queue));
-    DeviceRecord record = device_record(span, type.starts_with("Copy")   ? DeviceEventType::kMemcpy
-                                              : type.starts_with("Fill") ? DeviceEventType::kMemset
-                                                                         : DeviceEventType::kKernel);
-    const auto call = call_of_.find(row.id(0));
+    auto record = record_of<DeviceRecord>(span, sink_.text(name), sink_.stream(device, queue));
+    if (type.starts_with("Copy")) record.type = DeviceEventType::kMemcpy;
+    if (type.starts_with("Fill")) record.type = DeviceEventType::kMemset;
+    const auto call = call_of_.find(row.id(2));
     if (call != call_of_.end()) record.correlation = call->second;
-    record.stream = sink_.stream(device, queue);
-    record.name = sink_.text(name);
     if (record.type == DeviceEventType::kKernel) {
       const auto config = config_of_.find(record.correlation);
       if (config != config_of_.end()) record.config = config->second;
@@ -81,16 +76,13 @@ class RpdDatabase {
   }
 
   void read_calls() {
-    const RowSink::Kind kind = sink_.kind("rocpd_api");
-    tables_.read("rocpd_api", kind, {{"id", "pid", "tid", "start", "end", "apiName_id"}, {"args_id"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 3, 4, kind);
-                   if (!span) return;
-                   const std::uint32_t thread = sink_.thread({row.integer(1), {}}, {row.integer(2), {}});
-                   const std::string_view name = strings_.of(row.id(5));
-                   if (name == "UserMarker") return sink_.add_annotation(*span, strings_.of(row.id(6)), thread);
-                   sink_.add_call(*span, name, thread, row.integer(0));
-                 });
+    tables_.read_spans("rocpd_api", {{"start", "end", "pid", "tid", "id", "apiName_id"}, {"args_id"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const std::uint32_t thread = sink_.thread({row.integer(2), {}}, {row.integer(3), {}});
+                         const std::string_view name = strings_.of(row.id(5));
+                         if (name == "UserMarker") return sink_.add_annotation(span, strings_.of(row.id(6)), thread);
+                         sink_.add_call(span, name, thread, row.integer(4));
+                       });
   }
 
   void read_monitor() {
@@ -99,12 +91,11 @@ class RpdDatabase {
                  [&](const SourceRow& row) {
                    const auto ts = tables_.time(row, 0, kind);
                    if (!ts) return;
-                   CounterRecord record{};
-                   record.ts = *ts;
+                   const std::uint32_t category = sink_.text("rocpd_monitor");
+                   auto record = record_of<CounterRecord>({*ts, 0}, sink_.text(row[2].text()),
+                                                          sink_.thread({row.integer(1), {}}, {}));
                    record.value = parse_double(row[3].text()).value_or(std::numeric_limits<double>::quiet_NaN());
-                   record.category = sink_.text("rocpd_monitor");
-                   record.name = sink_.text(row[2].text());
-                   record.track = sink_.thread({row.integer(1), {}}, {});
+                   record.category = category;
                    record.series = sink_.text(row[4].text());
                    sink_.add(record);
                  });

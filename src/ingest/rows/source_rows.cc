@@ -62,6 +62,14 @@ void SourceTables::read(std::string_view table, RowSink::Kind kind, const Source
   });
 }
 
+void SourceTables::read_spans(std::string_view table, const SourceDatabase::Columns& columns,
+                              const std::function<void(const SourceRow&, const TimeSpan&)>& visit) {
+  const RowSink::Kind kind = sink_.kind(table);
+  read(table, kind, columns, [&](const SourceRow& row) {
+    if (const auto own = span(row, 0, 1, kind)) visit(row, *own);
+  });
+}
+
 std::optional<std::int64_t> SourceTables::time(const SourceRow& row, std::size_t column, RowSink::Kind kind) {
   const auto ts = row[column].integer();
   if (is_time(ts)) return ts;

@@ -73,6 +73,10 @@ class SourceTables {
   void look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit);
   // The same, counted as `kind`: visit() adds a record for each row, or skips it.
   void read(std::string_view table, RowSink::Kind kind, const SourceDatabase::Columns& columns, const Visit& visit);
+  // The same of a table with a start and an end in its first two columns, counted under its name. Rows without a start
+  // are skipped.
+  void read_spans(std::string_view table, const SourceDatabase::Columns& columns,
+                  const std::function<void(const SourceRow&, const TimeSpan&)>& visit);
   // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped because it has no start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.
