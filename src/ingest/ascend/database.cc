@@ -1,7 +1,5 @@
 #include "ingest/ascend/database.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -319,8 +317,7 @@ void describe_ascend_run(SourceTables& tables, TraceFacts& facts) {
   std::string devices;
   tables.look_up("NPU_INFO", {{"id", "name"}, {}}, [&](const SourceRow& row) {
     if (const auto id = row[0].integer(); id && devices.size() <= kLargestHeader) {
-      devices +=
-          fmt::format(R"({}{{"id": {}, "name": {}}})", devices.empty() ? "" : ", ", *id, quote_json(row[1].text()));
+      append_device(devices, *id, row[1].text());
     }
   });
   if (!devices.empty()) tables.add_header("deviceProperties", "[" + devices + "]");

@@ -9,7 +9,7 @@
 
 #include "ingest/read/event_repair.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

@@ -71,20 +71,16 @@ class NsysDatabase {
     tables_.look_up(
         "TARGET_INFO_GPU",
         {{"cuDevice|id", "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
-        [&](const SourceRow& row) { append_device(row, devices); });
+        [&](const SourceRow& row) {
+          if (!row[0].integer() || devices.size() > kLargestHeader) return;
+          append_device(devices, *row[0].integer(), row[1].text(),
+                        {{"totalGlobalMem", row.id(2)},
+                         {"numSms", row.id(3)},
+                         {"warpSize", row.id(4)},
+                         {"computeMajor", row.id(5)},
+                         {"computeMinor", row.id(6)}});
+        });
     if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
-  }
-
-  static void append_device(const SourceRow& row, std::string& devices) {
-    if (!row[0].integer() || devices.size() > kLargestHeader) return;
-    devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", *row[0].integer(),
-                           quote_json(row[1].text()));
-    constexpr std::array<std::string_view, 5> kKeys = {"totalGlobalMem", "numSms", "warpSize", "computeMajor",
-                                                       "computeMinor"};
-    for (std::size_t i = 0; i < kKeys.size(); ++i) {
-      if (const auto value = row[i + 2].integer()) devices += fmt::format(R"(, "{}": {})", kKeys[i], *value);
-    }
-    devices += '}';
   }
 
   void name_tracks() {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "base/text/characters.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

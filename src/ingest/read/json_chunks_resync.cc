@@ -8,7 +8,7 @@
 
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
 
+constexpr std::size_t kMostBegins = std::size_t{1} << 16U;
 constexpr char kObjectWithPhase = 'P';  // instead of the bracket of an open object
 
 }  // namespace
@@ -26,12 +27,23 @@ class ShapeReader {
     const auto begin = std::find(begins_.begin(), begins_.end(), object);
     if (begin == begins_.end()) return false;
     text_ = text;
-    open_.erase(0, static_cast<std::size_t>(begin - begins_.begin()));
+    open_.erase(open_.begin(), open_.begin() + (begin - begins_.begin()));
     begins_.erase(begins_.begin(), begin);
     return true;
   }
 
+  // Another value.
+  void restart(std::string_view text, std::size_t at) {
+    text_ = text;
+    at_ = at;
+    open_.clear();
+    begins_.clear();
+    expect_ = Expect::kValue;
+    finished_ = phase_next_ = has_phase_ = false;
+  }
+
   [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] const std::vector<std::size_t>& begins() const { return begins_; }
 
   ShapeCheck read() {
     while (!finished_) {
@@ -46,7 +58,7 @@ class ShapeReader {
   enum class Expect : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kColon, kCommaOrEnd };
 
   [[nodiscard]] ShapeCheck result(Shape shape) const {
-    return {shape, at_, finished_ ? has_phase_ : open_.starts_with(kObjectWithPhase)};
+    return {shape, at_, finished_ ? has_phase_ : !open_.empty() && open_.front() == kObjectWithPhase};
   }
 
   // False: broken at at_, or cut off if that is the end.
@@ -85,8 +97,8 @@ class ShapeReader {
     const bool phase = std::exchange(phase_next_, false);
     if (c == '{' || c == '[') {
       if (open_.size() == max_depth_) return false;
-      open_ += c;
-      if (max_depth_ != kAnyDepth) begins_.push_back(at_);
+      open_.push_back(c);
+      if (open_.size() <= kMostBegins) begins_.push_back(at_);
       expect_ = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
       return ++at_ > 0;
     }
@@ -103,7 +115,7 @@ class ShapeReader {
   bool close() {
     has_phase_ = open_.back() == kObjectWithPhase;
     open_.pop_back();
-    if (max_depth_ != kAnyDepth) begins_.pop_back();
+    if (begins_.size() > open_.size()) begins_.pop_back();
     ++at_;
     end_of_value();
     return true;
@@ -138,8 +150,8 @@ class ShapeReader {
   std::string_view text_;
   std::size_t max_depth_;
   std::size_t at_ = 0;
-  std::string open_;                 // the brackets around at_
-  std::vector<std::size_t> begins_;  // where they are, if few may be open
+  std::vector<char> open_;           // the brackets around at_
+  std::vector<std::size_t> begins_;  // where the outermost of them are
   Expect expect_ = Expect::kValue;
   bool finished_ = false;
   bool phase_next_ = false;
@@ -243,7 +255,12 @@ Answer event_begins(std::string_view text, std::size_t at, PhaseAhead& phases) {
 
 }  // namespace
 
-ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector<std::size_t>* open) {
+  ShapeReader reader(text, max_depth);
+  const ShapeCheck check = reader.read();
+  if (open != nullptr) *open = reader.begins();
+  return check;
+}
 
 bool is_list_of_events(std::string_view element) {
   const std::size_t bracket = skip_json_space(element, 0);
@@ -262,15 +279,11 @@ EventFinder::~EventFinder() = default;
 
 ShapeCheck EventFinder::check(std::size_t at, std::size_t longest) {
   const std::string_view text = text_.substr(0, at + std::min(longest, text_.size() - at));
-  if (walk_ && walk_->narrow(at, text)) return end_walk(walk_->read());
-  if (walk_ && at < walk_->at()) return ShapeReader(text, kDeepestEvent, at).read();
-  walk_ = std::make_unique<ShapeReader>(text, kDeepestEvent, at);
-  return end_walk(walk_->read());
-}
-
-// Where a walk was cut off, one that may go further must not go on.
-ShapeCheck EventFinder::end_walk(const ShapeCheck& check) {
-  if (check.shape != Shape::kBroken) walk_.reset();
+  if (!walk_) walk_ = std::make_unique<ShapeReader>(text, kDeepestEvent, at);
+  if (broken_ && at < walk_->at() && !walk_->narrow(at, text)) return ShapeReader(text, kDeepestEvent, at).read();
+  if (!broken_ || at >= walk_->at()) walk_->restart(text, at);
+  const ShapeCheck check = walk_->read();
+  broken_ = check.shape == Shape::kBroken;
   return check;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -25,7 +26,9 @@ struct ShapeCheck {
 };
 
 // Of the value that `text` starts with (white space before it is passed over). Deeper than `max_depth` is broken.
-ShapeCheck check_shape(std::string_view text, std::size_t max_depth);
+// `open` (may be null): where the outermost of the values begin that are open at the end of the walk, the first one
+// included.
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector<std::size_t>* open = nullptr);
 
 inline constexpr std::size_t kAnyDepth = static_cast<std::size_t>(-1);
 // Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
@@ -65,11 +68,10 @@ class EventFinder {
   ShapeCheck check(std::size_t at, std::size_t longest);
 
  private:
-  ShapeCheck end_walk(const ShapeCheck& check);
-
   std::string_view text_;
   std::size_t longest_;
-  std::unique_ptr<ShapeReader> walk_;  // over the last object that was broken
+  std::unique_ptr<ShapeReader> walk_;
+  bool broken_ = false;  // the object of walk_ is, so that it tells the same of those open in it
 };
 
 // The first event at `from` or behind it, be it the only one that is looked for.

@@ -9,7 +9,7 @@
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 #include "ingest/rocm/rocprof_records.h"
 #include "ingest/rows/source_rows.h"
 

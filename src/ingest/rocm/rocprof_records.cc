@@ -71,10 +71,8 @@ void add_rocprof_region(const RocprofRegion& region, RowSink& sink) {
 
 void append_rocprof_device(std::int64_t number, std::string_view name, std::int64_t units, std::int64_t wave,
                            std::string& devices) {
-  devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", number, quote_json(name));
-  if (units > 0) devices += fmt::format(R"(, "numSms": {})", units);
-  if (wave > 0) devices += fmt::format(R"(, "warpSize": {})", wave);
-  devices += '}';
+  const auto positive = [](std::int64_t value) { return value > 0 ? value : kUnknownValue; };
+  append_device(devices, number, name, {{"numSms", positive(units)}, {"warpSize", positive(wave)}});
 }
 
 }  // namespace tracedb

@@ -27,6 +27,10 @@ namespace tracedb {
 // Text as a JSON string; what is no UTF-8 becomes U+FFFD.
 std::string quote_json(std::string_view text);
 
+// Adds an entry to the header's deviceProperties; numbers that are not known are left out.
+void append_device(std::string& devices, std::int64_t id, std::string_view name,
+                   std::initializer_list<std::pair<std::string_view, std::int64_t>> numbers = {});
+
 // The current row of a table: cells by the position of their column in the requested columns.
 class SourceRow {
  public:
