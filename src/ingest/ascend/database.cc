@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/unknown.h"
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 #include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
 

@@ -12,7 +12,7 @@
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 
 namespace tracedb {
 namespace {

@@ -7,9 +7,8 @@
 #include <new>
 #include <string>
 
-#include "ingest/read/event_repair.h"
-#include "ingest/read/json_shape.h"
 #include "base/text/json_text.h"
+#include "ingest/read/json_shape.h"
 
 namespace tracedb {
 namespace {

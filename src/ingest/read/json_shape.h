@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -92,5 +93,11 @@ bool is_list_of_events(std::string_view element);
 // take too long to tell.
 enum class Container : std::uint8_t { kArray, kObject };
 std::size_t find_array_end(std::string_view text, Container top_level);
+
+// Repairs the text of a damaged event where it is clear what was meant.
+// Invalid UTF-8 becomes U+FFFD, a raw control character in a string its \u escape (unless there are many zeros), and a
+// quote inside a value (one behind which the value cannot end) \". Everything else stays as it is, so the result may
+// still be no JSON.
+std::string repaired_event(std::string_view text);
 
 }  // namespace tracedb

@@ -68,7 +68,7 @@ struct SliceRecord {
 };
 
 // An event with a duration and no category whose arguments are those of a task or of its launch, as Ascend's profilers
-// write them: what it is follows from the name of its process, known when all is read (ascend/task_tracks.h).
+// write them: what it is follows from the name of its process, known when all is read (ascend/tasks.h).
 struct TaskRecord {
   std::int64_t ts, dur, connection, model, elements;
   std::uint32_t name, track, args;
