@@ -72,8 +72,9 @@ class ShapeReader {
       case Expect::kKey:
         return c == '"' && key();
       case Expect::kColon:
+        if (c != ':') return false;
         expect_ = Expect::kValue;
-        return c == ':' && ++at_ > 0;
+        return ++at_ > 0;
       case Expect::kValueOrEnd:
         if (c == ']') return close();
         [[fallthrough]];

@@ -109,7 +109,8 @@ TEST_CASE("what a walk proved of the objects in it is what walks of their own pr
   std::string text;
   for (int i = 0; i < 60; ++i) text += R"({"a":[{"ph":"X"},{"ph":"Y","b":[)";
   for (const std::string_view end :
-       {"", "]}]}", "]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}", "\"x", "}", " nul"}) {
+       {"", "]}]}", "]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}", "\"x", "}", " nul",
+        R"({"a" "b","ph":"X"}]}]})", R"({"a":1 "ph":"X"}]}]})", R"({"a":,"ph":"X"}]}]})"}) {
     const std::string whole = text + std::string(end);
     EventFinder events(whole);
     for (std::size_t at = whole.find('{'); at != std::string::npos; at = whole.find('{', at + 1)) {
