@@ -21,7 +21,7 @@ std::string members(std::string_view object) {
 TEST_CASE("json arguments: members of an object") {
   CHECK(members(R"({"a":"x","b":1.5,"c":null,"d":[1,"]",{"e":2}],"f":{"g":"}"}})") ==
         R"(a=x;b=1.5;c=;d=[1,"]",{"e":2}];f={"g":"}"};)");
-  CHECK(members(R"( { "a" : "x" , "b" : true } )") == "a=x;b=true;");
+  CHECK(members(R"({ "a" : "x" , "b" : true } )") == "a=x;b=true;");
   CHECK(members(R"({"a":"q\"u\\","b":"\u00fc\n"})") == "a=q\"u\\;b=\xC3\xBC\n;");
   CHECK(members("{}").empty());
 }
