@@ -1,7 +1,10 @@
 #include "aie/iterations.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "base/statistics.h"
 
 namespace tracedb::aie {
 namespace {
@@ -83,11 +86,8 @@ std::optional<Durations> durations_of(const std::vector<TileKernel>& kernels) {
   std::sort(sorted.begin(), sorted.end());
   out.shortest = sorted.front();
   out.longest = sorted.back();
-  const std::size_t middle = sorted.size() / 2;
-  out.median = sorted.size() % 2 == 1
-                   ? static_cast<double>(sorted[middle])
-                   : (static_cast<double>(sorted[middle - 1]) + static_cast<double>(sorted[middle])) / 2;
-  for (const Cycles duration : sorted) out.total += duration;
+  out.median = sorted_median(sorted);
+  out.total = std::accumulate(sorted.begin(), sorted.end(), Cycles{0});
   out.mean = static_cast<double>(out.total) / static_cast<double>(sorted.size());
   return out;
 }

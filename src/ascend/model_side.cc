@@ -12,6 +12,7 @@
 #include "base/python/json.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/characters.h"
+#include "base/text/json_text.h"
 #include "base/text/regular_expression.h"
 #include "base/unknown.h"
 
@@ -114,12 +115,12 @@ struct Arguments {
 
 Arguments arguments_of(std::string_view object, KeyBy key) {
   Arguments out;
-  for_each_member(object, [&](std::string_view name, std::string_view value) {
+  for (const auto& [name, value] : json_members(object)) {
     if (name == "kernel_type") out.kernel_type = text_of_json(value);
     if (name == "source") out.source = text_of_json(value);
     if (name == "sub_kernel_durations") out.parts = text_of_json(value);
     if (name == "simulation_shapes" && key == KeyBy::kTypeAndShapes) out.shapes = text_of_json(value);
-  });
+  }
   if (trim_space(out.kernel_type) == "?") out.kernel_type.clear();
   return out;
 }
@@ -300,49 +301,6 @@ std::string normalized_shapes(std::string_view text) {
     }
   }
   return out;
-}
-
-namespace {
-
-// Behind the quote that ends the string that begins at `at`.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
-  for (std::size_t quote = text.find('"', at + 1); quote != std::string_view::npos; quote = text.find('"', quote + 1)) {
-    std::size_t backslashes = 0;
-    while (quote - backslashes > at + 1 && text[quote - backslashes - 1] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) return quote + 1;
-  }
-  return std::string_view::npos;
-}
-
-}  // namespace
-
-std::size_t end_of_json_value(std::string_view text, std::size_t at) {
-  if (text[at] == '"') return end_of_string(text, at);
-  std::size_t depth = 0;
-  for (; at != std::string_view::npos && at < text.size(); ++at) {
-    switch (text[at]) {
-      case '"':
-        at = end_of_string(text, at);
-        if (at == std::string_view::npos) return at;
-        --at;
-        break;
-      case '{':
-      case '[':
-        ++depth;
-        break;
-      case '}':
-      case ']':
-        if (depth == 0) return at;
-        if (--depth == 0) return at + 1;
-        break;
-      case ',':
-        if (depth == 0) return at;
-        break;
-      default:
-        break;
-    }
-  }
-  return depth == 0 ? text.size() : std::string_view::npos;
 }
 
 std::string text_of_json(std::string_view value) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 
+#include "base/statistics.h"
 #include "passes/layers/layers.h"
 
 namespace tracedb {
@@ -22,13 +24,6 @@ constexpr double kOtherwise = 0.25;    // by which the ratio of head or tail dif
 constexpr double kAddsUp = 0.02;       // of a change: most by which its roles may miss it
 constexpr double kLittle = 0.1;        // of a change: least that a role is named for
 constexpr std::size_t kMostRoles = 3;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 double size(const LayerPart& part) { return static_cast<double>(part.change.change); }
 
@@ -63,12 +58,14 @@ std::vector<LayerPart> one_of_two(const std::vector<LayerPart>& layers) {
 
 // Layers that changed much otherwise than most, in one direction; none where they are many.
 std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
+  if (layers.size() < 2) return {};
   if (layers.size() == 2) return one_of_two(layers);
   std::vector<double> changes, distances;
   for (const LayerPart& layer : layers) changes.push_back(size(layer));
-  const double middle = median(changes);
+  std::vector<double> sorted = changes;
+  const double middle = median(std::span(sorted));
   for (const double change : changes) distances.push_back(std::abs(change - middle));
-  const double spread = median(distances);
+  const double spread = median(std::span(distances));
   std::vector<LayerPart> slower, faster;
   double more = 0, less = 0;
   for (const LayerPart& layer : layers) {
@@ -89,7 +86,7 @@ std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
       });
   if (std::max(more, less) < kMostInLayers * std::abs(all) && !alone) most.clear();
   const double few = std::max(1.0, kFewLayers * static_cast<double>(layers.size()));
-  if (static_cast<double>(most.size()) > few || layers.size() < 3) most.clear();
+  if (static_cast<double>(most.size()) > few) most.clear();
   return most;
 }
 

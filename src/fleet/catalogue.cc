@@ -205,62 +205,44 @@ std::string key_of(const FileIdentity& file) {
   return fmt::format("{}:{}:{}:{}:{}", file.device, file.inode, file.bytes, file.modified_ns, file.changed_ns);
 }
 
+// In the order in which they are stored.
+template <class Summary, class Visit>
+void visit_fields(Summary& one, Visit visit) {
+  visit(one.source_bytes, one.source_modified_ns, one.source_inode, one.format, one.vendor, one.gpu, one.framework,
+        one.model, one.rank, one.world_size, one.kernels, one.kernel_time, one.date_ns, one.complete);
+}
+template <class Phase, class Visit>
+void visit_phase_fields(Phase& phase, Visit visit) {
+  visit(phase.steps, phase.kernel_time, phase.period, phase.span);
+}
+
 std::string line_of(const std::string& path, const std::string& key, const TraceSummary& one) {
   std::string out = escaped(path) + '\t' + key + '\t' + escaped(one.source);
-  const auto add = [&](const auto& value) { out += '\t' + field(value); };
-  add(one.source_bytes);
-  add(one.source_modified_ns);
-  add(one.source_inode);
-  add(one.format);
-  add(one.vendor);
-  add(one.gpu);
-  add(one.framework);
-  add(one.model);
-  add(one.rank);
-  add(one.world_size);
-  add(std::optional(one.kernels));
-  add(std::optional(one.kernel_time));
-  add(one.date_ns);
-  add(std::optional<std::int64_t>(one.complete ? 1 : 0));
-  add(std::optional(static_cast<std::int64_t>(one.phases.size())));
+  const auto add = [&](const auto&... values) { ((out += '\t' + field(values)), ...); };
+  visit_fields(one, add);
+  add(static_cast<std::int64_t>(one.phases.size()));
   for (const PhaseSummary& phase : one.phases) {
     out += '\t' + escaped(phase.phase);
-    add(std::optional(phase.steps));
-    add(std::optional(phase.kernel_time));
-    add(phase.period);
-    add(phase.span);
+    visit_phase_fields(phase, add);
   }
   return out + '\n';
 }
 
+void take(const std::string& field, std::optional<std::string>& value) { value = text_of(field); }
+void take(const std::string& field, std::optional<std::int64_t>& value) { value = parse_int64(field); }
+void take(const std::string& field, std::int64_t& value) { value = parse_int64(field).value_or(0); }
+void take(const std::string& field, bool& value) { value = parse_int64(field) == 1; }
+
 TraceSummary summary_of(const std::vector<std::string>& fields) {
   TraceSummary out;
-  std::size_t at = 2;
-  const auto number = [&] { return parse_int64(fields[at++]); };
-  const auto text = [&] { return text_of(fields[at++]); };
-  out.source = fields[at++];
-  out.source_bytes = number();
-  out.source_modified_ns = number();
-  out.source_inode = number();
-  out.format = text();
-  out.vendor = text();
-  out.gpu = text();
-  out.framework = text();
-  out.model = text();
-  out.rank = number();
-  out.world_size = number();
-  out.kernels = number().value_or(0);
-  out.kernel_time = number().value_or(0);
-  out.date_ns = number();
-  out.complete = number() == 1;
+  out.source = fields[2];
+  std::size_t at = 3;
+  const auto take_next = [&](auto&... values) { (take(fields[at++], values), ...); };
+  visit_fields(out, take_next);
   for (++at; at + 5 <= fields.size();) {
-    PhaseSummary phase;
+    PhaseSummary& phase = out.phases.emplace_back();
     phase.phase = fields[at++];
-    phase.steps = number().value_or(0);
-    phase.kernel_time = number().value_or(0);
-    phase.period = number();
-    phase.span = number();
-    out.phases.push_back(std::move(phase));
+    visit_phase_fields(phase, take_next);
   }
   return out;
 }

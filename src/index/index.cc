@@ -138,4 +138,11 @@ std::optional<std::int64_t> Index::meta_int64(std::string_view key) const {
   return text ? parse_int64(*text) : std::nullopt;
 }
 
+std::string without_device(const Index& index) {
+  constexpr const char* kSql =
+      "SELECT sample FROM issue WHERE kind IN ('no_events', 'no_device_events', 'foreign_format') ORDER BY kind LIMIT "
+      "1";
+  return index.database().query_text(kSql).value_or("");
+}
+
 }  // namespace tracedb

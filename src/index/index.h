@@ -48,4 +48,9 @@ class Index {
 inline constexpr std::int32_t kApplicationId = 0x54724462;  // "TrDb" in PRAGMA application_id
 inline constexpr std::int32_t kSchemaVersion = 5;           // PRAGMA user_version
 
+// What a trace without a kernel, copy or fill is instead, and what to record: one sentence, said before anything else.
+// "no kernel, copy or fill is in it: it looks like ...", as ingest found; empty: there are device events, or the index
+// is too old to say.
+std::string without_device(const Index& index);
+
 }  // namespace tracedb

@@ -22,7 +22,6 @@
 #include "base/parallel.h"
 #include "index/index.h"
 #include "index/locate.h"
-#include "index/without_device.h"
 #include "ingest/ensure_index.h"
 
 namespace tracedb {

@@ -43,7 +43,7 @@ struct TraceRecord {
   bool complete = true;                // the trace was not cut short
   std::optional<ErrorCode> code = {};  // of a failure
   std::string error = {};              // why it failed or was skipped, in one line
-  std::string without_device = {};     // as in index/without_device.h
+  std::string without_device = {};     // as in index/index.h
   bool same_run = false;               // skipped, because another file has what is in it
   std::optional<IngestResult> result = {};
 

@@ -15,9 +15,8 @@
 #include "ingest/nsys/database.h"
 #include "ingest/pipeline.h"
 #include "ingest/read/format_signs.h"
-#include "ingest/rocm/rocpd_database.h"
+#include "ingest/rocm/databases.h"
 #include "ingest/rocm/rocprof_json.h"
-#include "ingest/rocm/rpd_database.h"
 #include "ingest/rows/row_sink.h"
 #include "sql/source_database.h"
 

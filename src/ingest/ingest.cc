@@ -27,7 +27,7 @@
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"
 #include "ingest/link/flow_links.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 #include "ingest/write/index_writer.h"
 #include "sql/scripts.h"
 #include "trace/rank_name.h"

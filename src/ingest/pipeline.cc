@@ -13,7 +13,7 @@
 #include "base/files/input_file.h"
 #include "base/parallel.h"
 #include "base/scope_exit.h"
-#include "ingest/ascend/task_tracks.h"
+#include "ingest/ascend/tasks.h"
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/read/json_chunks.h"
 

@@ -23,7 +23,9 @@
 #include <string_view>
 #include <vector>
 
+#include "passes/select/workload.h"
 #include "ranks/clocks.h"
+#include "ranks/rank_trace.h"
 
 namespace tracedb {
 
@@ -95,7 +97,7 @@ struct RankWaits {
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
   std::map<std::uint32_t, ClassExcess> classes;       // by JobTexts::classes
   std::vector<LateWindow> host_windows;               // before collectives where the host made it late
-  std::optional<HostCause> host;                      // where that was; filled by host_cause.h
+  std::optional<HostCause> host;                      // where that was, by find_host_cause()
   [[nodiscard]] LateCause cause() const;              // of most of `caused`
   double persistence = 0;                             // standard deviations of `caused` above what chance would give
 };
@@ -136,5 +138,10 @@ Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint3
 // Sets `straggler` and `pace` where a rank works longer than the others on average, by three standard deviations over
 // the steps (or parts of the recording) and 1 % of their span.
 void find_pace(std::span<const RankTrace> ranks, JobWaits& waits);
+
+// Where the host of a rank was while its device had nothing to do and the other ranks came to wait for it.
+// Of what `waits` says of the rank that `workload` is the trace of. nullopt: its host made it late nowhere, or the
+// trace does not record what the host did.
+std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& rank, const RankWaits& waits);
 
 }  // namespace tracedb

@@ -10,7 +10,6 @@
 
 #include "base/text/characters.h"
 #include "trace/kernel_name.h"
-#include "trace/mangled_name.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 

@@ -53,7 +53,7 @@ Outcome unpack_file(std::string_view content, std::size_t piece) {
 
 using MakeDecoder = std::unique_ptr<StreamDecoder> (*)();
 Outcome unpack_gzip(std::string_view content, MakeDecoder decoder, std::size_t piece) {
-  const auto open = [&] { return compressed_byte_source(memory_raw_input(content), decoder(), Compression::kGzip); };
+  const auto open = [&] { return compressed_byte_source(memory_raw_input(content), decoder()); };
   return unpack(open, piece);
 }
 

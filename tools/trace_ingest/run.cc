@@ -14,7 +14,7 @@
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "ingest/batch.h"
-#include "ingest/same_run.h"
+#include "ingest/trace_list.h"
 #include "report/escape.h"
 #include "shared/option_parsing.h"
 #include "shared/process_signals.h"

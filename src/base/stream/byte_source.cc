@@ -34,8 +34,8 @@ std::unique_ptr<StreamDecoder> best_gzip_decoder() {
 
 std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) {
   const std::string_view head = input->peek();
-  if (is_gzip(head)) return compressed_byte_source(std::move(input), best_gzip_decoder(), Compression::kGzip);
-  if (is_zstd(head)) return compressed_byte_source(std::move(input), zstd_decoder(), Compression::kZstd);
+  if (is_gzip(head)) return compressed_byte_source(std::move(input), best_gzip_decoder());
+  if (is_zstd(head)) return compressed_byte_source(std::move(input), zstd_decoder());
   return std::make_unique<PlainSource>(std::move(input));
 }
 
@@ -177,7 +177,6 @@ class Utf8Source : public ByteSource {
   [[nodiscard]] std::uint64_t damaged_at() const override {
     return encoding_ == TextEncoding::kUtf8 ? source_->damaged_at() : converted_ + text_.size();
   }
-  [[nodiscard]] Compression compression() const override { return source_->compression(); }
   [[nodiscard]] TextEncoding encoding() const override { return encoding_; }
   [[nodiscard]] Replacements replacements() const override { return replacements_; }
   [[nodiscard]] std::uint64_t consumed() const override { return source_->consumed(); }

@@ -20,8 +20,6 @@
 
 namespace tracedb {
 
-enum class Compression { kNone, kGzip, kZstd };
-
 // What became of the compressed stream, the worst of it; anything but kNone is reported as an issue of the trace.
 enum class StreamDamage { kNone, kTruncated, kBadChecksum, kCorrupt, kTrailingBytes };
 
@@ -45,7 +43,6 @@ class ByteSource {
   [[nodiscard]] virtual StreamDamage damage() const { return StreamDamage::kNone; }
   // How many bytes were delivered when that was noticed.
   [[nodiscard]] virtual std::uint64_t damaged_at() const { return 0; }
-  [[nodiscard]] virtual Compression compression() const { return Compression::kNone; }
   [[nodiscard]] virtual TextEncoding encoding() const { return TextEncoding::kUtf8; }
   [[nodiscard]] virtual Replacements replacements() const { return {}; }
   // Bytes taken from the file so far (compressed bytes for a compressed file); for progress.

@@ -6,11 +6,16 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
+
+#if TRACEDB_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
 
 namespace tracedb {
 namespace {
@@ -27,8 +32,8 @@ auto severity(StreamDamage damage) {
 
 class CompressedSource : public ByteSource {
  public:
-  CompressedSource(std::unique_ptr<RawInput> input, std::unique_ptr<StreamDecoder> decoder, Compression compression)
-      : input_(std::move(input)), decoder_(std::move(decoder)), compression_(compression) {}
+  CompressedSource(std::unique_ptr<RawInput> input, std::unique_ptr<StreamDecoder> decoder)
+      : input_(std::move(input)), decoder_(std::move(decoder)) {}
 
   std::size_t read(char* destination, std::size_t capacity) override {
     std::span<char> out(destination, capacity);
@@ -49,7 +54,6 @@ class CompressedSource : public ByteSource {
 
   [[nodiscard]] StreamDamage damage() const override { return damage_; }
   [[nodiscard]] std::uint64_t damaged_at() const override { return damaged_at_; }
-  [[nodiscard]] Compression compression() const override { return compression_; }
   [[nodiscard]] std::uint64_t consumed() const override { return input_->consumed(); }
   [[nodiscard]] ContentHash hash() const override { return input_->hash(); }
 
@@ -165,7 +169,6 @@ class CompressedSource : public ByteSource {
 
   std::unique_ptr<RawInput> input_;
   std::unique_ptr<StreamDecoder> decoder_;
-  Compression compression_;
   // Not zeroed: memory that is never reached is never touched.
   std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferSize);
   std::span<const char> pending_;  // the part of the buffer that was not decoded yet
@@ -184,22 +187,19 @@ class CompressedSource : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> compressed_byte_source(std::unique_ptr<RawInput> input,
-                                                   std::unique_ptr<StreamDecoder> decoder, Compression compression) {
-  return std::make_unique<CompressedSource>(std::move(input), std::move(decoder), compression);
+                                                   std::unique_ptr<StreamDecoder> decoder) {
+  return std::make_unique<CompressedSource>(std::move(input), std::move(decoder));
 }
 
-}  // namespace tracedb
+namespace {
+
+constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // the libraries count in 32 bits
+
+}  // namespace
 
 // gzip by isa-l, which inflates about three times as fast as zlib.
 #if TRACEDB_HAVE_ISAL
-#include <isa-l/igzip_lib.h>
-
-#include <cstdint>
-
-namespace tracedb {
 namespace {
-
-constexpr std::size_t kLargestIsalCall = std::size_t{1} << 30;  // the library counts in 32 bits
 
 class IsalGzipDecoder : public StreamDecoder {
  public:
@@ -210,8 +210,8 @@ class IsalGzipDecoder : public StreamDecoder {
   [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
-    const auto in_size = static_cast<std::uint32_t>(std::min(in.size(), kLargestIsalCall));
-    const auto out_size = static_cast<std::uint32_t>(std::min(out.size(), kLargestIsalCall));
+    const auto in_size = static_cast<std::uint32_t>(std::min(in.size(), kLargestCall));
+    const auto out_size = static_cast<std::uint32_t>(std::min(out.size(), kLargestCall));
     // The library does not write to its input; its pointer lacks the const.
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));
     state_.avail_in = in_size;
@@ -233,24 +233,12 @@ class IsalGzipDecoder : public StreamDecoder {
 }  // namespace
 
 std::unique_ptr<StreamDecoder> isal_gzip_decoder() { return std::make_unique<IsalGzipDecoder>(); }
-
-}  // namespace tracedb
-
 #else
-
-namespace tracedb {
-
 std::unique_ptr<StreamDecoder> isal_gzip_decoder() { return nullptr; }
-
-}  // namespace tracedb
-
 #endif
 
 // gzip by zlib: where isa-l is missing, and as the yardstick of its tests.
-namespace tracedb {
 namespace {
-
-constexpr std::size_t kLargestZlibCall = std::size_t{1} << 30;  // the library counts in unsigned int
 
 class ZlibGzipDecoder : public StreamDecoder {
  public:
@@ -267,8 +255,8 @@ class ZlibGzipDecoder : public StreamDecoder {
   [[nodiscard]] bool surely_begins_member(std::string_view bytes) const override { return is_gzip_header(bytes); }
 
   DecodeStatus decode(std::span<const char>& in, std::span<char>& out) override {
-    const auto in_size = static_cast<uInt>(std::min(in.size(), kLargestZlibCall));
-    const auto out_size = static_cast<uInt>(std::min(out.size(), kLargestZlibCall));
+    const auto in_size = static_cast<uInt>(std::min(in.size(), kLargestCall));
+    const auto out_size = static_cast<uInt>(std::min(out.size(), kLargestCall));
     // The library does not write to its input; its pointer lacks the const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = in_size;

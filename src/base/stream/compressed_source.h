@@ -41,6 +41,6 @@ std::unique_ptr<StreamDecoder> zlib_gzip_decoder();
 std::unique_ptr<StreamDecoder> zstd_decoder();
 
 std::unique_ptr<ByteSource> compressed_byte_source(std::unique_ptr<RawInput> input,
-                                                   std::unique_ptr<StreamDecoder> decoder, Compression compression);
+                                                   std::unique_ptr<StreamDecoder> decoder);
 
 }  // namespace tracedb

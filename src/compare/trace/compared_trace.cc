@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "index/without_device.h"
+#include "index/index.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {

@@ -29,7 +29,7 @@ struct TraceDescription {
   bool graph_launches = false;
   NameOrder names_out_of_step;
   IdleSums idle;                    // of its devices from the first to the last step
-  std::string without_device = {};  // as in index/without_device.h
+  std::string without_device = {};  // see without_device()
   bool cycles = false;              // what times count, in place of ns
   FormatHolds holds = format_holds("");
   bool without_copies = false;  // they are left out: the format of another trace holds none

@@ -1,7 +1,5 @@
 #include "ingest/ascend/database.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -10,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/unknown.h"
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 #include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
 
@@ -89,13 +87,8 @@ class AscendDatabase {
     if (type == "trace") return add_python_call(span, name, thread, kind);
     if (type == "queue") return sink_.add_slice("queue", span, name, thread);
     if (type == "mstx" || is_mark_among_operators(name)) return add_annotation(span, name, thread);
-    OperatorRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.external_id = kUnknownValue;
+    auto record = record_of<OperatorRecord>(span, sink_.text(name), thread);
     record.sequence_number = row.integer(5) == -1 ? kUnknownValue : row.integer(5);
-    record.name = sink_.text(name);
-    record.track = thread;
     record.is_forward = row.id(6) == 0 ? 1 : 0;
     record.shape = shape(strings_.of(row.id(8)), strings_.of(row.id(7)));
     sink_.add(record);
@@ -111,12 +104,8 @@ class AscendDatabase {
 
   void add_python_call(const TimeSpan& span, std::string_view name, std::uint32_t thread, RowSink::Kind kind) {
     if (!sink_.keeps_stacks()) return sink_.skip(kind, SkipReason::kOption);
-    PythonRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
+    auto record = record_of<PythonRecord>(span, sink_.text(name), thread);
     record.python_id = record.parent_id = kNoPythonId;
-    record.name = sink_.text(name);
-    record.track = thread;
     sink_.add(record);
   }
 
@@ -127,12 +116,10 @@ class AscendDatabase {
 
   // As trace_view.json draws it from a torch operator to its task.
   void add_flow(std::int64_t connection, std::int64_t ts, std::uint32_t track, char ph) {
-    FlowRecord record{};
+    const std::uint32_t category = sink_.text("async_npu");
+    auto record = record_of<FlowRecord>({ts, 0}, sink_.text("torch_to_npu"), track);
     record.id = {static_cast<std::uint64_t>(connection), EventIdType::kHex};  // no number of a launch
-    record.ts = ts;
-    record.category = sink_.text("async_npu");
-    record.name = sink_.text("torch_to_npu");
-    record.track = track;
+    record.category = category;
     record.ph = ph;
     if (ph == 's') torch_connections_.insert(connection);
     sink_.read(ph == 's' ? flow_starts_ : flow_ends_);
@@ -182,13 +169,9 @@ class AscendDatabase {
   }
 
   void read_tasks() {
-    const RowSink::Kind kind = sink_.kind("TASK");
-    tables_.read(
-        "TASK", kind,
-        {{"startNs", "endNs", "globalTaskId", "streamId"}, {"deviceId", "connectionId", "taskType", "modelId"}},
-        [&](const SourceRow& row) {
-          if (const auto span = tables_.span(row, 0, 1, kind)) add_task(row, *span);
-        });
+    tables_.read_spans(
+        "TASK", {{"startNs", "endNs", "globalTaskId", "streamId"}, {"deviceId", "connectionId", "taskType", "modelId"}},
+        [&](const SourceRow& row, const TimeSpan& span) { add_task(row, span); });
     const auto timeless = static_cast<std::uint64_t>(
         std::count_if(compute_.begin(), compute_.end(), [](const auto& task) { return !task.second.has_times; }));
     if (timeless == 0) return;
@@ -211,9 +194,8 @@ class AscendDatabase {
       return sink_.add_slice(communicates == communication_.end() ? "task" : "communication task", span, name,
                              sink_.thread(device, stream));
     }
-    DeviceRecord record = device_record(span, DeviceEventType::kKernel);
+    auto record = record_of<DeviceRecord>(span, 0, sink_.stream(device, stream));
     record.correlation = row.integer(5);
-    record.stream = sink_.stream(device, stream);
     if (compute == compute_.end()) {
       const auto bytes = copied_bytes_.find(id);
       record.type = is_memset_task(type) ? DeviceEventType::kMemset : DeviceEventType::kMemcpy;
@@ -233,13 +215,10 @@ class AscendDatabase {
   }
 
   void read_collectives() {
-    const RowSink::Kind kind = sink_.kind("COMMUNICATION_OP");
-    tables_.read(
-        "COMMUNICATION_OP", kind,
+    tables_.read_spans(
+        "COMMUNICATION_OP",
         {{"startNs", "endNs", "opName", "opType"}, {"connectionId", "groupName", "dataType", "count", "deviceId"}},
-        [&](const SourceRow& row) {
-          if (const auto span = tables_.span(row, 0, 1, kind)) add_collective(row, *span);
-        });
+        [&](const SourceRow& row, const TimeSpan& span) { add_collective(row, span); });
   }
 
   // The profiler gives a collective no stream: its tasks have one each.
@@ -248,10 +227,8 @@ class AscendDatabase {
     const std::string_view type = strings_.of(row.id(3));
     TrackKey device{row.integer(8), {}};
     if (device.number == kUnknownValue && devices_.size() == 1) device.number = *devices_.begin();
-    DeviceRecord record = device_record(span, DeviceEventType::kKernel);
+    auto record = record_of<DeviceRecord>(span, sink_.text(type.empty() ? name : type), sink_.stream(device, {}));
     record.correlation = row.integer(4);
-    record.name = sink_.text(type.empty() ? name : type);
-    record.stream = sink_.stream(device, {});
     streams_.insert(record.stream);
     LaunchConfig config = unknown_launch_config();
     config.task.name = known_text(name);
@@ -272,29 +249,23 @@ class AscendDatabase {
   }
 
   void read_calls() {
-    const RowSink::Kind kind = sink_.kind("CANN_API");
-    tables_.read("CANN_API", kind, {{"startNs", "endNs", "globalTid", "name"}, {"type", "connectionId"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   const AscendThread global(row.integer(2));
-                   sink_.add_call(*span, cann_call_name(api_types_.of(row.id(4)), strings_.of(row.id(3))),
-                                  sink_.thread(global.pid, global.tid), row.integer(5));
-                 });
+    tables_.read_spans("CANN_API", {{"startNs", "endNs", "globalTid", "name"}, {"type", "connectionId"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const AscendThread global(row.integer(2));
+                         sink_.add_call(span, cann_call_name(api_types_.of(row.id(4)), strings_.of(row.id(3))),
+                                        sink_.thread(global.pid, global.tid), row.integer(5));
+                       });
   }
 
   void read_marks() {
-    const RowSink::Kind kind = sink_.kind("MSTX_EVENTS");
-    tables_.read("MSTX_EVENTS", kind, {{"startNs", "endNs", "message", "globalTid"}, {"eventType"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   const AscendThread global(row.integer(3));
-                   const std::uint32_t thread = sink_.thread(global.pid, global.tid);
-                   constexpr std::int64_t kMarker = 0;  // of ENUM_MSTX_EVENT_TYPE
-                   if (row.id(4) != kMarker) return add_annotation(*span, strings_.of(row.id(2)), thread);
-                   sink_.add_instant("mstx", span->ts, strings_.of(row.id(2)), thread);
-                 });
+    tables_.read_spans("MSTX_EVENTS", {{"startNs", "endNs", "message", "globalTid"}, {"eventType"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const AscendThread global(row.integer(3));
+                         const std::uint32_t thread = sink_.thread(global.pid, global.tid);
+                         constexpr std::int64_t kMarker = 0;  // of ENUM_MSTX_EVENT_TYPE
+                         if (row.id(4) != kMarker) return add_annotation(span, strings_.of(row.id(2)), thread);
+                         sink_.add_instant("mstx", span.ts, strings_.of(row.id(2)), thread);
+                       });
   }
 
   // On every stream, by time: without the framework's marks no thread is known to make steps.
@@ -346,8 +317,7 @@ void describe_ascend_run(SourceTables& tables, TraceFacts& facts) {
   std::string devices;
   tables.look_up("NPU_INFO", {{"id", "name"}, {}}, [&](const SourceRow& row) {
     if (const auto id = row[0].integer(); id && devices.size() <= kLargestHeader) {
-      devices +=
-          fmt::format(R"({}{{"id": {}, "name": {}}})", devices.empty() ? "" : ", ", *id, quote_json(row[1].text()));
+      append_device(devices, *id, row[1].text());
     }
   });
   if (!devices.empty()) tables.add_header("deviceProperties", "[" + devices + "]");

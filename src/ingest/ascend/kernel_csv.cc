@@ -12,7 +12,7 @@
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 
 namespace tracedb {
 namespace {
@@ -176,11 +176,10 @@ class KernelCsv {
     std::string_view type = known(cell(cells, columns_->type));
     if (type.empty()) type = name;
     if (type.empty()) sink_.issue(IssueKind::kMissingName, offset, cells.front());
-    DeviceRecord record =
-        device_record({*ts, duration(cell(cells, columns_->duration), offset)}, DeviceEventType::kKernel);
+    auto record =
+        record_of<DeviceRecord>({*ts, duration(cell(cells, columns_->duration), offset)}, sink_.text(type, offset),
+                                stream(cell(cells, columns_->device), cell(cells, columns_->stream)));
     record.graph_id_or_bytes = model(cell(cells, columns_->model), offset);
-    record.name = sink_.text(type, offset);
-    record.stream = stream(cell(cells, columns_->device), cell(cells, columns_->stream));
     record.config = config(cells, offset);
     record.collective = collective(type, name, offset);
     sink_.add(record);

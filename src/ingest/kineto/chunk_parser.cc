@@ -7,9 +7,8 @@
 #include <new>
 #include <string>
 
-#include "ingest/read/event_repair.h"
+#include "base/text/json_text.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -142,24 +141,17 @@ std::string_view trim_separators(std::string_view text) {
   return text;
 }
 
-// Of the event that `text` begins with, in which there is no other; else of its first byte.
-std::size_t sound_length(std::string_view text) {
-  const ShapeCheck check = check_shape(text, kDeepestEvent);
-  return text.starts_with('{') && check.shape == Shape::kWhole && check.has_phase ? check.end : 1;
-}
-
 bool is_value(std::string_view text) {
   const ShapeCheck check = check_shape(text, kAnyDepth);
   return check.shape == Shape::kWhole && check.end == text.size();
 }
 
-// The next event behind `at`, or what looks like one.
-EventSearch next_event(std::string_view text, std::size_t at) { return find_event_or_part(text, at, at, More::kNo); }
-
-// Where the event or other text at `at` ends: where the next event begins.
-std::size_t piece_end(std::string_view text, std::size_t at) {
+// Where the event or other text at `at` ends: where the next event begins, or what looks like one.
+std::size_t piece_end(std::string_view text, std::size_t at, EventFinder& events) {
   constexpr int kMostLists = 3;
-  const EventSearch first = next_event(text, at + sound_length(text.substr(at)));
+  const auto next_event = [&events](std::size_t from) { return events.find(from, from, More::kNo); };
+  const ShapeCheck event = text[at] == '{' ? events.check(at, EventSearch::kNone) : ShapeCheck{};
+  const EventSearch first = next_event(event.shape == Shape::kWhole && event.has_phase ? event.end : at + 1);
   EventSearch next = first;
   // In lists of objects among the arguments of a broken event others seem to begin: it may be mended as a whole.
   for (int lists = 0; lists < kMostLists && next.end == 0; ++lists) {
@@ -168,7 +160,7 @@ std::size_t piece_end(std::string_view text, std::size_t at) {
     const ShapeCheck check = check_shape(mended, kAnyDepth);
     if (check.shape == Shape::kWhole && check.end == mended.size()) return end;
     if (check.shape != Shape::kCut || mended.empty() || !next.found()) break;
-    next = next_event(text, next.at + 1);
+    next = next_event(next.at + 1);
   }
   return std::min(first.at, text.size());
 }
@@ -253,9 +245,10 @@ void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, 
 
 // `text` starts at position `offset` in the trace and holds events, whole or damaged, and text that is neither.
 void ChunkParser::salvage(std::string_view text, std::uint64_t offset, EventBatch& batch) {
+  EventFinder events(text);
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t end = piece_end(text, at);
+    const std::size_t end = piece_end(text, at, events);
     const std::string_view piece = text.substr(at, end - at);
     const std::string_view trimmed = trim_separators(piece);
     const std::uint64_t position = offset + static_cast<std::uint64_t>(trimmed.data() - text.data());

@@ -16,7 +16,7 @@
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/kineto_events.h"
 #include "ingest/read/json_chunks.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 #include "ingest/store/event_batch.h"
 
 namespace tracedb {

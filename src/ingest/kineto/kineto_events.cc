@@ -7,7 +7,7 @@
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -126,7 +126,7 @@ void KinetoEvents::add_slice_event(Event& event) {
     case EventCategory::kOperator:
       return add_operator(event);
     case EventCategory::kCall:
-      return add_call(event);
+      return event.batch.calls.push_back(common<CallRecord>(event));
     case EventCategory::kPython:
       return options_.python_calls == PythonCalls::kKeep ? add_python(event) : event.skip(SkipReason::kOption);
     case EventCategory::kAnnotation:
@@ -138,161 +138,110 @@ void KinetoEvents::add_slice_event(Event& event) {
   }
 }
 
+template <class Record>
+Record KinetoEvents::common(const Event& event, std::uint32_t name, std::uint32_t track) {
+  auto record = record_of<Record>(event.ts, kUnknownValue, name, track);
+  if constexpr (requires { record.dur; }) record.dur = event.duration();
+  if constexpr (requires { record.category; }) record.category = event.category;
+  if constexpr (requires { record.correlation; }) record.correlation = ids_.integer(event, EventField::kCorrelation);
+  if constexpr (requires { record.external_id; }) record.external_id = ids_.integer(event, EventField::kExternalId);
+  record.args = args_index(event);
+  return record;
+}
+
+template <class Record>
+Record KinetoEvents::common(const Event& event) {
+  return common<Record>(event, name_id(event), ids_.thread(event));
+}
+
 void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
-  DeviceRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.correlation = ids_.integer(event, EventField::kCorrelation);
-  record.external_id = ids_.integer(event, EventField::kExternalId);
-  record.graph_id_or_bytes =
-      ids_.integer(event, type == DeviceEventType::kKernel ? EventField::kGraphId : EventField::kBytes);
-  record.name = name_id(event);
-  record.stream = ids_.stream(event);
+  auto record = common<DeviceRecord>(event, name_id(event), ids_.stream(event));
   record.type = type;
   if (type == DeviceEventType::kKernel) {
+    record.graph_id_or_bytes = ids_.integer(event, EventField::kGraphId);
     record.graph_node_id_or_bandwidth = ids_.integer(event, EventField::kGraphNodeId);
     record.config = ids_.launch_config(event);
     record.collective = collective_index(event);
   } else {
+    record.graph_id_or_bytes = ids_.integer(event, EventField::kBytes);
     record.graph_node_id_or_bandwidth = bandwidth_of(event[EventField::kBandwidth]);
     if (is_json_string(event[EventField::kCopyKind])) record.config = text_id(EventField::kCopyKind, event);
   }
-  record.args = args_index(event);
   event.batch.device_events.push_back(record);
 }
 
 void KinetoEvents::add_operator(Event& event) {
   const std::uint32_t name = name_id(event);
   if (ids_.is_mark(name, raw_string(event[EventField::kName]))) return add_annotation(event, name);
-  OperatorRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.external_id = ids_.integer(event, EventField::kExternalId);
+  auto record = common<OperatorRecord>(event, name, ids_.thread(event));
   record.sequence_number = ids_.integer(event, EventField::kSequenceNumber);
   record.is_forward = number_text(event[EventField::kForwardThread]) == "0" ? 1 : 0;
-  record.name = name;
-  record.track = ids_.thread(event);
   record.shape = ids_.shape(event);
-  record.args = args_index(event);
   event.batch.operators.push_back(record);
 }
 
-void KinetoEvents::add_call(Event& event) {
-  CallRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.correlation = ids_.integer(event, EventField::kCorrelation);
-  record.external_id = ids_.integer(event, EventField::kExternalId);
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
-  event.batch.calls.push_back(record);
-}
-
 void KinetoEvents::add_python(Event& event) {
-  PythonRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
+  auto record = common<PythonRecord>(event);
   record.python_id = ids_.python_id(event, EventField::kPythonId);
   record.parent_id = ids_.python_id(event, EventField::kPythonParentId);
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
   event.batch.python.push_back(record);
 }
 
 void KinetoEvents::add_annotation(Event& event, std::uint32_t name) {
-  AnnotationRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.external_id = ids_.integer(event, EventField::kExternalId);
-  record.name = name;
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
-  event.batch.annotations.push_back(record);
+  event.batch.annotations.push_back(common<AnnotationRecord>(event, name, ids_.thread(event)));
 }
 
 void KinetoEvents::add_gpu_annotation(Event& event) {
-  AnnotationRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.external_id = ids_.integer(event, EventField::kExternalId);
-  record.name = name_id(event);
-  record.track = ids_.stream(event);
+  auto record = common<AnnotationRecord>(event, name_id(event), ids_.stream(event));
   record.on_device = 1;
-  record.args = args_index(event);
   event.batch.annotations.push_back(record);
 }
 
 void KinetoEvents::add_task(Event& event) {
-  TaskRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
+  auto record = common<TaskRecord>(event);
   record.connection = ids_.integer(event, EventField::kConnection);
   if (record.connection < 0 && !is_wide(record.connection)) record.connection = kUnknownValue;
   record.model = ids_.integer(event, EventField::kModel);
   record.elements = ids_.integer(event, EventField::kElements);
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
   record.type = text_id(EventField::kTaskType, event);
   record.data_type = text_id(EventField::kDataType, event);
   constexpr std::int64_t kMostRanks = 1 << 20;  // beyond: "none", in the words of HCCL
   const std::int64_t peer = event.integer(EventField::kDestinationRank);
   if (peer >= 0 && peer < kMostRanks) record.peer = static_cast<std::uint32_t>(peer + 1);
-  record.args = args_index(event);
   event.batch.tasks.push_back(record);
 }
 
 void KinetoEvents::add_other(Event& event) {
   if (event.category == 0 && (event.gives(EventField::kConnection) || event.gives(EventField::kTaskType)))
     return add_task(event);
-  SliceRecord record{};
-  record.ts = event.ts;
-  record.dur = event.duration();
-  record.category = event.category;
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
-  event.batch.slices.push_back(record);
+  event.batch.slices.push_back(common<SliceRecord>(event));
 }
 
 void KinetoEvents::add_endpoint(Event& event) {
-  SliceEndpointRecord record{};
-  record.ph = event.ph[0];
-  record.is_end = std::string_view("EeF").find(record.ph) != std::string_view::npos ? 1 : 0;
-  record.ts = event.ts;
-  record.category = event.category;
-  record.name = record.is_end != 0 ? text_id(EventField::kName, event) : name_id(event);
-  record.track = ids_.thread(event);
-  if (record.ph != 'B' && record.ph != 'E') {
-    record.kind = record.ph == 'b' || record.ph == 'e' ? PairKind::kNested : PairKind::kNamed;
+  const char ph = event.ph[0];
+  const bool is_end = std::string_view("EeF").find(ph) != std::string_view::npos;
+  auto record = common<SliceEndpointRecord>(event, is_end ? text_id(EventField::kName, event) : name_id(event),
+                                            ids_.thread(event));
+  record.ph = ph;
+  record.is_end = is_end ? 1 : 0;
+  if (ph != 'B' && ph != 'E') {
+    record.kind = ph == 'b' || ph == 'e' ? PairKind::kNested : PairKind::kNamed;
     record.id = ids_.event_id(event);
     record.scope = ids_.scope(event);
   } else if (options_.clock == Clock::kCycles) {
     record.kind = PairKind::kTile;
   }
-  record.args = args_index(event);
   event.batch.endpoints.push_back(record);
 }
 
 void KinetoEvents::add_instant(Event& event) {
-  InstantRecord record{};
-  record.ts = event.ts;
+  auto record = common<InstantRecord>(event);
   record.bytes = ids_.integer(event, EventField::kBytes);
-  record.category = event.category;
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
   event.batch.instants.push_back(record);
 }
 
 void KinetoEvents::add_counter(Event& event) {
-  CounterRecord record{};
-  record.ts = event.ts;
-  record.category = event.category;
-  record.name = name_id(event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
+  auto record = common<CounterRecord>(event);
   const std::vector<JsonMember> series = json_members(event[EventField::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
@@ -307,15 +256,12 @@ void KinetoEvents::add_counter(Event& event) {
 }
 
 void KinetoEvents::add_flow(Event& event) {
-  FlowRecord record{};
-  record.id = ids_.event_id(event);
-  record.ts = event.ts;
-  record.category = event.category;
+  const EventId id = ids_.event_id(event);
   // The common case saves a look-up.
   const bool named_alike = event.category != 0 && event[EventField::kName] == event[EventField::kCat];
-  record.name = named_alike ? event.category : text_id(EventField::kName, event);
-  record.track = ids_.thread(event);
-  record.args = args_index(event);
+  auto record =
+      common<FlowRecord>(event, named_alike ? event.category : text_id(EventField::kName, event), ids_.thread(event));
+  record.id = id;
   record.ph = event.ph[0];
   event.batch.flows.push_back(record);
 }

@@ -40,11 +40,16 @@ class KinetoEvents {
  private:
   struct Event;  // the one at hand
 
+  // What records of all kinds have.
+  template <class Record>
+  Record common(const Event& event, std::uint32_t name, std::uint32_t track);
+  template <class Record>
+  Record common(const Event& event);
+
   void add_timed(Event& event);
   void add_slice_event(Event& event);
   void add_device_event(Event& event, DeviceEventType type);
   void add_operator(Event& event);
-  void add_call(Event& event);
   void add_python(Event& event);
   void add_annotation(Event& event, std::uint32_t name);
   void add_gpu_annotation(Event& event);

@@ -10,7 +10,7 @@
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {

@@ -9,7 +9,7 @@
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

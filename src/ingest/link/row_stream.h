@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,10 +31,13 @@ enum class EventTable : std::uint8_t {
   kCounter = kCount  // its rows take another way
 };
 inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
+inline constexpr std::array<std::string_view, kEventTables + 1> kEventTableNames = {
+    "annotation", "cpu_op", "python_call", "runtime_call",   "kernel",
+    "memory_op",  "slice",  "instant",     "flow_unmatched", "counter"};
 
 struct RowBlock {
   EventTable table{};
-  std::vector<std::int64_t> cells;  // row-major, in the column order of index_writer.cc
+  std::vector<std::int64_t> cells;  // row-major, in the order of the columns in schema/core.sql, but for the id
 };
 
 // Whose arguments a text is: the row of the event. One text belongs to one row at most.

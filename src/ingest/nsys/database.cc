@@ -71,20 +71,16 @@ class NsysDatabase {
     tables_.look_up(
         "TARGET_INFO_GPU",
         {{"cuDevice|id", "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
-        [&](const SourceRow& row) { append_device(row, devices); });
+        [&](const SourceRow& row) {
+          if (!row[0].integer() || devices.size() > kLargestHeader) return;
+          append_device(devices, *row[0].integer(), row[1].text(),
+                        {{"totalGlobalMem", row.id(2)},
+                         {"numSms", row.id(3)},
+                         {"warpSize", row.id(4)},
+                         {"computeMajor", row.id(5)},
+                         {"computeMinor", row.id(6)}});
+        });
     if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
-  }
-
-  static void append_device(const SourceRow& row, std::string& devices) {
-    if (!row[0].integer() || devices.size() > kLargestHeader) return;
-    devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", *row[0].integer(),
-                           quote_json(row[1].text()));
-    constexpr std::array<std::string_view, 5> kKeys = {"totalGlobalMem", "numSms", "warpSize", "computeMajor",
-                                                       "computeMinor"};
-    for (std::size_t i = 0; i < kKeys.size(); ++i) {
-      if (const auto value = row[i + 2].integer()) devices += fmt::format(R"(, "{}": {})", kKeys[i], *value);
-    }
-    devices += '}';
   }
 
   void name_tracks() {
@@ -115,23 +111,19 @@ class NsysDatabase {
   }
 
   void read_kernels() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_KERNEL");
-    tables_.read("CUPTI_ACTIVITY_KIND_KERNEL", kind,
-                 {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
-                  {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                   "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "globalPid"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
-                   record.stream = stream(row.integer(2), row.integer(3), row.integer(17));
-                   record.name = sink_.text(strings_.of(row.id(4)));
-                   record.correlation = row.integer(5);
-                   record.graph_id_or_bytes = row.integer(6);
-                   record.graph_node_id_or_bandwidth = row.integer(7);
-                   record.config = config(row);
-                   sink_.add(record);
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_KERNEL",
+                       {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
+                        {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY",
+                         "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "globalPid"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         auto record = record_of<DeviceRecord>(span, sink_.text(strings_.of(row.id(4))),
+                                                               stream(row.integer(2), row.integer(3), row.integer(17)));
+                         record.correlation = row.integer(5);
+                         record.graph_id_or_bytes = row.integer(6);
+                         record.graph_node_id_or_bandwidth = row.integer(7);
+                         record.config = config(row);
+                         sink_.add(record);
+                       });
   }
 
   std::uint32_t config(const SourceRow& row) {
@@ -147,64 +139,56 @@ class NsysDatabase {
 
   // Where whole graphs were traced, there are no rows of their kernels.
   void read_graphs() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
-    tables_.read("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", kind,
-                 {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId", "globalPid"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   DeviceRecord record = device_record(*span, DeviceEventType::kKernel);
-                   record.stream = stream(row.integer(2), row.integer(3), row.integer(6));
-                   record.name = sink_.text("CUDA graph");
-                   record.correlation = row.integer(4);
-                   record.graph_id_or_bytes = row.integer(5);
-                   sink_.add(record);
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                       {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId", "globalPid"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         auto record = record_of<DeviceRecord>(span, sink_.text("CUDA graph"),
+                                                               stream(row.integer(2), row.integer(3), row.integer(6)));
+                         record.correlation = row.integer(4);
+                         record.graph_id_or_bytes = row.integer(5);
+                         sink_.add(record);
+                       });
+  }
+
+  struct MemoryColumns {
+    std::size_t process, correlation;
+  };
+  void add_memory_operation(const SourceRow& row, const TimeSpan& span, DeviceEventType type, std::string_view name,
+                            MemoryColumns columns) {
+    const std::uint32_t on = stream(row.integer(2), row.integer(3), row.integer(columns.process));
+    auto record = record_of<DeviceRecord>(span, sink_.text(name), on);
+    record.type = type;
+    record.graph_id_or_bytes = row.integer(4);
+    record.correlation = row.integer(columns.correlation);
+    sink_.add(record);
   }
 
   void read_copies() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMCPY");
-    tables_.read("CUPTI_ACTIVITY_KIND_MEMCPY", kind,
-                 {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"},
-                  {"correlationId", "srcKind", "dstKind", "globalPid"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   DeviceRecord record = device_record(*span, DeviceEventType::kMemcpy);
-                   record.stream = stream(row.integer(2), row.integer(3), row.integer(9));
-                   record.graph_id_or_bytes = row.integer(4);
-                   record.correlation = row.integer(6);
-                   record.name = sink_.text(fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)),
-                                                        memory_kind(row.id(7)), memory_kind(row.id(8))));
-                   sink_.add(record);
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_MEMCPY",
+                       {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"},
+                        {"correlationId", "srcKind", "dstKind", "globalPid"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const std::string name = fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)),
+                                                              memory_kind(row.id(7)), memory_kind(row.id(8)));
+                         add_memory_operation(row, span, DeviceEventType::kMemcpy, name, {9, 6});
+                       });
   }
 
   void read_fills() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_MEMSET");
-    tables_.read("CUPTI_ACTIVITY_KIND_MEMSET", kind,
-                 {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind", "globalPid"}},
-                 [&](const SourceRow& row) {
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   DeviceRecord record = device_record(*span, DeviceEventType::kMemset);
-                   record.stream = stream(row.integer(2), row.integer(3), row.integer(7));
-                   record.graph_id_or_bytes = row.integer(4);
-                   record.correlation = row.integer(5);
-                   record.name = sink_.text(fmt::format("Memset ({})", memory_kind(row.id(6))));
-                   sink_.add(record);
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_MEMSET",
+                       {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind", "globalPid"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const std::string name = fmt::format("Memset ({})", memory_kind(row.id(6)));
+                         add_memory_operation(row, span, DeviceEventType::kMemset, name, {7, 5});
+                       });
   }
 
   void read_calls() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_RUNTIME");
-    tables_.read("CUPTI_ACTIVITY_KIND_RUNTIME", kind, {{"start", "end", "globalTid", "nameId"}, {"correlationId"}},
-                 [&](const SourceRow& row) {
-                   if (const auto span = tables_.span(row, 0, 1, kind)) {
-                     const std::string_view name = without_api_version(strings_.of(row.id(3)));
-                     sink_.add_call(*span, name, thread(row.integer(2)), row.integer(4));
-                   }
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_RUNTIME", {{"start", "end", "globalTid", "nameId"}, {"correlationId"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         const std::string_view name = without_api_version(strings_.of(row.id(3)));
+                         sink_.add_call(span, name, thread(row.integer(2)), row.integer(4));
+                       });
   }
 
   void read_ranges() {
@@ -234,13 +218,8 @@ class NsysDatabase {
     if (!op || is_mark_among_operators(op->name)) {
       return sink_.add_annotation(span, op ? op->name : text, track);
     }
-    OperatorRecord record{};
-    record.ts = span.ts;
-    record.dur = span.dur;
-    record.external_id = kUnknownValue;
+    auto record = record_of<OperatorRecord>(span, sink_.text(op->name), track);
     record.sequence_number = op->sequence_number.value_or(kUnknownValue);
-    record.name = sink_.text(op->name);
-    record.track = track;
     if (!op->sizes.empty()) record.shape = sink_.shape({std::string(op->sizes), {}, {}, {}});
     sink_.add(record);
   }
@@ -250,27 +229,22 @@ class NsysDatabase {
   }
 
   void read_waits() {
-    const RowSink::Kind kind = sink_.kind("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
-    tables_.read("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", kind, {{"start", "end", "deviceId", "streamId"}, {"syncType"}},
-                 [&](const SourceRow& row) {
-                   constexpr std::array<std::string_view, 5> kNames = {"Unknown", "Event Sync", "Stream Wait Event",
-                                                                       "Stream Sync", "Context Sync"};
-                   const auto span = tables_.span(row, 0, 1, kind);
-                   if (!span) return;
-                   const std::int64_t type = row.id(4);
-                   const bool known = type > 0 && type < std::ssize(kNames);
-                   sink_.add_slice("cuda_sync", *span, kNames[known ? static_cast<std::size_t>(type) : 0],
-                                   sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
-                 });
+    tables_.read_spans("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {{"start", "end", "deviceId", "streamId"}, {"syncType"}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         constexpr std::array<std::string_view, 5> kNames = {
+                             "Unknown", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+                         const std::int64_t type = row.id(4);
+                         const bool known = type > 0 && type < std::ssize(kNames);
+                         sink_.add_slice("cuda_sync", span, kNames[known ? static_cast<std::size_t>(type) : 0],
+                                         sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
+                       });
   }
 
   void read_os_calls() {
-    const RowSink::Kind kind = sink_.kind("OSRT_API");
-    tables_.read("OSRT_API", kind, {{"start", "end", "globalTid", "nameId"}, {}}, [&](const SourceRow& row) {
-      if (const auto span = tables_.span(row, 0, 1, kind)) {
-        sink_.add_slice("osrt", *span, strings_.of(row.id(3)), thread(row.integer(2)));
-      }
-    });
+    tables_.read_spans("OSRT_API", {{"start", "end", "globalTid", "nameId"}, {}},
+                       [&](const SourceRow& row, const TimeSpan& span) {
+                         sink_.add_slice("osrt", span, strings_.of(row.id(3)), thread(row.integer(2)));
+                       });
   }
 
   RowSink& sink_;

@@ -58,7 +58,6 @@ class PeekedSource : public ByteSource {
   std::size_t read(char* destination, std::size_t capacity) override;
   [[nodiscard]] StreamDamage damage() const override { return source_->damage(); }
   [[nodiscard]] std::uint64_t damaged_at() const override { return source_->damaged_at(); }
-  [[nodiscard]] Compression compression() const override { return source_->compression(); }
   [[nodiscard]] TextEncoding encoding() const override { return source_->encoding(); }
   [[nodiscard]] Replacements replacements() const override { return source_->replacements(); }
   [[nodiscard]] std::uint64_t consumed() const override { return source_->consumed(); }

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 constexpr std::size_t kSkipPiece = 4096;
 
 bool all_space(std::string_view text) { return trim_json_space(text).empty(); }
-
-bool is_broken(std::string_view element) {
-  const ShapeCheck check = check_shape(element, kAnyDepth);
-  const bool comma_missing = check.shape == Shape::kWhole && behind_event(element, check.end) == Behind::kOther;
-  return check.shape == Shape::kBroken || comma_missing || is_list_of_events(element);
-}
 
 // Of an element that does not end: events inside it are none of its members, a bracket is missing before them.
 bool holds_event(std::string_view element) {
@@ -82,13 +76,15 @@ bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
     if (result.end != ScanResult::kNone) return finish_array(chunk, used, done + result.end, comma);
     if (result.suspicion != Suspicion::kNone) {
       done += result.stop;
-      if (result.suspicion == Suspicion::kLarge && !is_broken({first + element, done - element})) continue;
+      if (result.suspicion == Suspicion::kLarge &&
+          !is_broken({first + element, done - element}, chunk.offset + element))
+        continue;
       if (comma == ScanResult::kNone) return resync(chunk, used);
       broken_ = true;
     }
     if (comma != ScanResult::kNone) return finish_chunk(chunk, used, comma);
     done = used;
-    const Growth growth = judge({first, used}, unchecked);
+    const Growth growth = judge({first, used}, chunk.offset, unchecked);
     if (growth == Growth::kBroken) return resync(chunk, used);
     if (growth == Growth::kOversized) {
       pass_over_oversized(chunk, used);
@@ -100,11 +96,24 @@ bool JsonChunks::cut(Chunk& chunk, std::size_t used, std::size_t done) {
   }
 }
 
-JsonChunks::Growth JsonChunks::judge(std::string_view element, std::size_t& unchecked) const {
+// An element that begins where another one did not end, and was walked over then, does not end either.
+bool JsonChunks::is_broken(std::string_view element, std::uint64_t offset) {
+  const std::uint64_t begin = offset + skip_json_space(element, 0), end = offset + element.size();
+  if (end > open_until_ || !std::binary_search(open_.begin(), open_.end(), begin - open_from_)) {
+    const ShapeCheck check = check_shape(element, kAnyDepth, &open_);
+    open_from_ = offset;
+    open_until_ = check.shape == Shape::kCut ? end : 0;
+    if (check.shape == Shape::kBroken) return true;
+    if (check.shape == Shape::kWhole && behind_event(element, check.end) == Behind::kOther) return true;
+  }
+  return is_list_of_events(element);
+}
+
+JsonChunks::Growth JsonChunks::judge(std::string_view element, std::uint64_t offset, std::size_t& unchecked) {
   const bool oversized = element.size() > limits_.event;
   if (element.size() <= unchecked && !oversized) return Growth::kFine;
   unchecked = 2 * element.size();
-  if (is_broken(element) || (oversized && holds_event(element))) return Growth::kBroken;
+  if (is_broken(element, offset) || (oversized && holds_event(element))) return Growth::kBroken;
   return oversized ? Growth::kOversized : Growth::kFine;
 }
 
@@ -168,7 +177,7 @@ bool JsonChunks::finish_array(Chunk& chunk, std::size_t used, std::size_t end, s
 // The source ended inside the array. A last element that is whole is kept: some writers never close the array.
 bool JsonChunks::finish_truncated(Chunk& chunk, std::size_t used) {
   const std::string_view rest(chunk.buffer.data() + 1, used);
-  if (is_broken(rest) || holds_event(rest)) {
+  if (holds_event(rest) || is_broken(rest, chunk.offset)) {
     ++unended_;
     return resync(chunk, used);
   }

@@ -98,7 +98,8 @@ class JsonChunks {
   bool cut(Chunk& chunk, std::size_t used, std::size_t done);
   // What to do with an element that has no end yet. It is looked at again beyond `unchecked` bytes, which is moved on.
   enum class Growth { kFine, kBroken, kOversized };
-  [[nodiscard]] Growth judge(std::string_view element, std::size_t& unchecked) const;
+  Growth judge(std::string_view element, std::uint64_t offset, std::size_t& unchecked);
+  bool is_broken(std::string_view element, std::uint64_t offset);
   bool finish_chunk(Chunk& chunk, std::size_t used, std::size_t comma);
   void keep(const Chunk& chunk, std::size_t from, std::size_t used);
   std::size_t read_more(Chunk& chunk, std::size_t used);
@@ -153,6 +154,10 @@ class JsonChunks {
   ScanState scan_;
   std::size_t scanned_ = 0;  // bytes of the window behind at_ the scan has seen already
   std::uint64_t oversized_ = 0;
+  // Of the last element that did not end: how far it was walked over, and the values open there (check_shape), behind
+  // `open_from_`.
+  std::uint64_t open_from_ = 0, open_until_ = 0;
+  std::vector<std::size_t> open_;
   unsigned unended_ = 0;          // elements that do not end, and have events in them
   std::size_t header_bytes_ = 0;  // of the members kept
   TraceHeader header_;

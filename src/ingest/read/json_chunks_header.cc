@@ -6,7 +6,7 @@
 
 #include "base/text/closest_name.h"
 #include "ingest/read/json_chunks.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

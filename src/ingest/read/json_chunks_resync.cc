@@ -8,7 +8,7 @@
 
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -72,17 +72,18 @@ EventSearch JsonChunks::search(std::string_view text, std::size_t from, Astray a
   const std::size_t piece = astray == Astray::kNo ? std::min(kDamagedPiece, limits_.event / 2) : 0;
   const More more = source_ended_ ? More::kNo : More::kMayCome;
   const std::size_t least = least_piece(astray);
-  EventSearch found = find_event_or_part(text, from, piece, more, longest);
+  EventFinder events(text, longest);
+  EventSearch found = events.find(from, piece, more);
   while (found.at < std::max(piece, least)) {
     if (found.at < least && more == More::kNo) {
-      found = find_event_or_part(text, std::max(found.end, found.at + 1), piece, more, longest);
+      found = events.find(std::max(found.end, found.at + 1), piece, more);
       continue;
     }
     if (found.at >= piece) break;
     const Behind behind = behind_event(text, found.end);
     if (behind == Behind::kEndOfText && more == More::kMayCome) return {EventSearch::kNone, found.at, 0};
     if (behind != Behind::kOther) break;
-    found = find_event_or_part(text, found.end, piece, more, longest);
+    found = events.find(found.end, piece, more);
   }
   return found;
 }

@@ -1,18 +1,51 @@
 #include "ingest/read/json_shape.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "ingest/read/json_text.h"
+#include "base/text/characters.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
 
-// Walks over one value.
+constexpr std::size_t kMostBegins = std::size_t{1} << 16U;
+constexpr char kObjectWithPhase = 'P';  // instead of the bracket of an open object
+
+}  // namespace
+
+// Walks over one value, which begins at `at`.
 class ShapeReader {
  public:
-  ShapeReader(std::string_view text, std::size_t max_depth) : text_(text), max_depth_(max_depth) {}
+  ShapeReader(std::string_view text, std::size_t max_depth, std::size_t at = 0)
+      : text_(text), max_depth_(max_depth), at_(at) {}
+
+  // Where read() found the value broken: makes `object`, which is open there, the value, up to the end of `text`. What
+  // is before that place is not walked over again. False: it is not open there.
+  bool narrow(std::size_t object, std::string_view text) {
+    const auto begin = std::find(begins_.begin(), begins_.end(), object);
+    if (begin == begins_.end()) return false;
+    text_ = text;
+    open_.erase(open_.begin(), open_.begin() + (begin - begins_.begin()));
+    begins_.erase(begins_.begin(), begin);
+    return true;
+  }
+
+  // Another value.
+  void restart(std::string_view text, std::size_t at) {
+    text_ = text;
+    at_ = at;
+    open_.clear();
+    begins_.clear();
+    expect_ = Expect::kValue;
+    finished_ = phase_next_ = has_phase_ = false;
+  }
+
+  [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] const std::vector<std::size_t>& begins() const { return begins_; }
 
   ShapeCheck read() {
     while (!finished_) {
@@ -26,9 +59,11 @@ class ShapeReader {
  private:
   enum class Expect : std::uint8_t { kValue, kValueOrEnd, kKey, kKeyOrEnd, kColon, kCommaOrEnd };
 
-  [[nodiscard]] ShapeCheck result(Shape shape) const { return {shape, at_, has_phase_}; }
+  [[nodiscard]] ShapeCheck result(Shape shape) const {
+    return {shape, at_, finished_ ? has_phase_ : !open_.empty() && open_.front() == kObjectWithPhase};
+  }
 
-  // False: broken at at_, or cut off if that is the end.
+  // False: broken at at_, or cut off if that is the end. The same again from there, see narrow().
   bool step(char c) {
     switch (expect_) {
       case Expect::kKeyOrEnd:
@@ -37,16 +72,17 @@ class ShapeReader {
       case Expect::kKey:
         return c == '"' && key();
       case Expect::kColon:
+        if (c != ':') return false;
         expect_ = Expect::kValue;
-        return c == ':' && ++at_ > 0;
+        return ++at_ > 0;
       case Expect::kValueOrEnd:
         if (c == ']') return close();
         [[fallthrough]];
       case Expect::kValue:
         return value(c);
       case Expect::kCommaOrEnd:
-        if (c != ',') return c == (open_.back() == '{' ? '}' : ']') && close();
-        expect_ = open_.back() == '{' ? Expect::kKey : Expect::kValue;
+        if (c != ',') return c == (open_.back() == '[' ? ']' : '}') && close();
+        expect_ = open_.back() == '[' ? Expect::kValue : Expect::kKey;
         return ++at_ > 0;
     }
     return false;
@@ -55,7 +91,7 @@ class ShapeReader {
   bool key() {
     const std::size_t begin = at_;
     if (!string()) return false;
-    phase_next_ = open_.size() == 1 && text_.substr(begin, at_ - begin) == "\"ph\"";
+    phase_next_ = text_.substr(begin, at_ - begin) == "\"ph\"";
     expect_ = Expect::kColon;
     return true;
   }
@@ -64,13 +100,14 @@ class ShapeReader {
     const bool phase = std::exchange(phase_next_, false);
     if (c == '{' || c == '[') {
       if (open_.size() == max_depth_) return false;
-      open_ += c;
+      open_.push_back(c);
+      if (open_.size() <= kMostBegins) begins_.push_back(at_);
       expect_ = c == '{' ? Expect::kKeyOrEnd : Expect::kValueOrEnd;
       return ++at_ > 0;
     }
     if (c == '"') {
       if (!string()) return false;
-      has_phase_ = has_phase_ || phase;
+      if (phase) open_.back() = kObjectWithPhase;
     } else if (!scalar()) {
       return false;
     }
@@ -79,7 +116,9 @@ class ShapeReader {
   }
 
   bool close() {
+    has_phase_ = open_.back() == kObjectWithPhase;
     open_.pop_back();
+    if (begins_.size() > open_.size()) begins_.pop_back();
     ++at_;
     end_of_value();
     return true;
@@ -114,12 +153,15 @@ class ShapeReader {
   std::string_view text_;
   std::size_t max_depth_;
   std::size_t at_ = 0;
-  std::string open_;  // the brackets around at_
+  std::vector<char> open_;           // the brackets around at_
+  std::vector<std::size_t> begins_;  // where the outermost of them are
   Expect expect_ = Expect::kValue;
   bool finished_ = false;
   bool phase_next_ = false;
-  bool has_phase_ = false;
+  bool has_phase_ = false;  // the object that was closed last
 };
+
+namespace {
 
 struct Walk {
   bool whole;
@@ -216,7 +258,12 @@ Answer event_begins(std::string_view text, std::size_t at, PhaseAhead& phases) {
 
 }  // namespace
 
-ShapeCheck check_shape(std::string_view text, std::size_t max_depth) { return ShapeReader(text, max_depth).read(); }
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector<std::size_t>* open) {
+  ShapeReader reader(text, max_depth);
+  const ShapeCheck check = reader.read();
+  if (open != nullptr) *open = reader.begins();
+  return check;
+}
 
 bool is_list_of_events(std::string_view element) {
   const std::size_t bracket = skip_json_space(element, 0);
@@ -226,18 +273,30 @@ bool is_list_of_events(std::string_view element) {
   return is_event(check_shape(element.substr(first, kLongestEvent), kDeepestEvent));
 }
 
-EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest) {
-  return find_event_or_part(text, from, EventSearch::kNone, more, longest);
+EventSearch find_event(std::string_view text, std::size_t from, More more) {
+  return EventFinder(text).find(from, EventSearch::kNone, more);
 }
 
-EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
-                               std::size_t longest) {
+EventFinder::EventFinder(std::string_view text, std::size_t longest) : text_(text), longest_(longest) {}
+EventFinder::~EventFinder() = default;
+
+ShapeCheck EventFinder::check(std::size_t at, std::size_t longest) {
+  const std::string_view text = text_.substr(0, at + std::min(longest, text_.size() - at));
+  if (!walk_) walk_ = std::make_unique<ShapeReader>(text, kDeepestEvent, at);
+  if (broken_ && at < walk_->at() && !walk_->narrow(at, text)) return ShapeReader(text, kDeepestEvent, at).read();
+  if (!broken_ || at >= walk_->at()) walk_->restart(text, at);
+  const ShapeCheck check = walk_->read();
+  broken_ = check.shape == Shape::kBroken;
+  return check;
+}
+
+EventSearch EventFinder::find(std::size_t from, std::size_t broken_from, More more) {
+  const std::string_view text = text_;
   PhaseAhead phases;
   for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
-    const std::string_view candidate = text.substr(at, longest);
-    const ShapeCheck check = check_shape(candidate, kDeepestEvent);
-    if (is_event(check)) return {at, at, at + check.end};
-    bool open = check.shape == Shape::kCut && candidate.size() < longest;
+    const ShapeCheck check = this->check(at, longest_);
+    if (is_event(check)) return {at, at, check.end};
+    bool open = check.shape == Shape::kCut && text.size() - at < longest_;
     if (at >= broken_from && check.shape != Shape::kWhole && !(open && more == More::kMayCome)) {
       const Answer begins = event_begins(text, at, phases);
       if (begins == Answer::kYes) return {at, at, 0};
@@ -273,6 +332,68 @@ std::size_t find_array_end(std::string_view text, Container top_level) {
     bytes -= rest.end;
   }
   return EventSearch::kNone;
+}
+
+namespace {
+
+void append_escaped(std::string& out, unsigned char control) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  out.append("\\u00");
+  out += kDigits[control >> 4U];
+  out += kDigits[control & 15U];
+}
+
+// A hole in the file, where the rest of one event and the beginning of another were, is no text of one.
+bool is_hole(std::string_view text, std::size_t at) {
+  constexpr std::string_view kHole("\0\0\0\0\0\0\0\0", 8);
+  return text.substr(at).starts_with(kHole);
+}
+
+// Whether a quote before `next` may be the end of a member's value: what follows belongs to no text. A colon or another
+// quote further on is no right end either, but which of the quotes is the wrong one is then anybody's guess. Two in a
+// row are text (operator"" _x), the first of them for certain; so is a comma with no member behind it.
+bool may_end_value(std::string_view text, std::size_t next) {
+  if (next < text.size() && text[next] == '"') return false;
+  next = skip_json_space(text, next);
+  if (next == text.size()) return true;
+  if (text[next] != ',') return std::string_view(":\"]}").find(text[next]) != std::string_view::npos;
+  const std::size_t member = skip_json_space(text, next + 1);
+  return member == text.size() || text[member] == '"';
+}
+
+}  // namespace
+
+std::string repaired_event(std::string_view original) {
+  const std::string text = valid_utf8(original).text;
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  bool is_value = false;  // of a member: the string follows a colon
+  char before = '\0';     // the last byte outside strings that is no white space
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      out += c;
+      out += text[++i];
+      continue;
+    }
+    if (!in_string && c == '"') {
+      in_string = true;
+      is_value = before == ':';
+    } else if (in_string && c == '"') {
+      if (is_value && !may_end_value(text, i + 1)) {
+        out.append("\\\"");
+        continue;
+      }
+      in_string = false;
+    } else if (in_string && static_cast<unsigned char>(c) < 0x20 && !is_hole(text, i)) {
+      append_escaped(out, static_cast<unsigned char>(c));
+      continue;
+    }
+    if (!in_string && !is_json_space(c)) before = c;
+    out += c;
+  }
+  return out;
 }
 
 }  // namespace tracedb

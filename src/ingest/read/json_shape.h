@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -24,7 +27,9 @@ struct ShapeCheck {
 };
 
 // Of the value that `text` starts with (white space before it is passed over). Deeper than `max_depth` is broken.
-ShapeCheck check_shape(std::string_view text, std::size_t max_depth);
+// `open` (may be null): where the outermost of the values begin that are open at the end of the walk, the first one
+// included.
+ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector<std::size_t>* open = nullptr);
 
 inline constexpr std::size_t kAnyDepth = static_cast<std::size_t>(-1);
 // Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
@@ -43,15 +48,35 @@ inline constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
 
 enum class More : bool { kNo, kMayCome };
 
-// The first event at `from` or behind it: a whole object, at most `longest` bytes, that has a phase, whatever stands
-// around it. With More::kMayCome an object that `text` cuts off is left for the next call.
-EventSearch find_event(std::string_view text, std::size_t from, More more, std::size_t longest = kLongestEvent);
+class ShapeReader;
 
-// The same, but from `broken_from` on broken events count too: each broken object that is no member's value and gives a
-// phase before another one begins. A heuristic: in a list of objects among its arguments an event seems to
-// begin.
-EventSearch find_event_or_part(std::string_view text, std::size_t from, std::size_t broken_from, More more,
-                               std::size_t longest = kLongestEvent);
+// Finds events in one text, from place to place. What the walk over an object proved of those in it is remembered, so
+// that nested ones which are none cost no walk each. Borrows the text. One thread.
+class EventFinder {
+ public:
+  // Events of at most `longest` bytes.
+  explicit EventFinder(std::string_view text, std::size_t longest = kLongestEvent);
+  ~EventFinder();
+
+  // The first event at `from` or behind it: a whole object that has a phase, whatever stands around it. With
+  // More::kMayCome an object that the text cuts off is left for a later search.
+  // From `broken_from` on broken events count too: each broken object that is no member's value and gives a phase
+  // before another one begins. A heuristic: in a list of objects among its arguments an event seems to begin.
+  EventSearch find(std::size_t from, std::size_t broken_from, More more);
+
+  // Of the value at `at`, of which at most `longest` bytes are looked at; no deeper than an event may be. Its `end` is
+  // a place in the text.
+  ShapeCheck check(std::size_t at, std::size_t longest);
+
+ private:
+  std::string_view text_;
+  std::size_t longest_;
+  std::unique_ptr<ShapeReader> walk_;
+  bool broken_ = false;  // the object of walk_ is, so that it tells the same of those open in it
+};
+
+// The first event at `from` or behind it, be it the only one that is looked for.
+EventSearch find_event(std::string_view text, std::size_t from, More more);
 
 // The first member "ph" at `from` or behind it, whatever stands around it; npos: none.
 std::size_t find_phase(std::string_view text, std::size_t from = 0);
@@ -68,5 +93,11 @@ bool is_list_of_events(std::string_view element);
 // take too long to tell.
 enum class Container : std::uint8_t { kArray, kObject };
 std::size_t find_array_end(std::string_view text, Container top_level);
+
+// Repairs the text of a damaged event where it is clear what was meant.
+// Invalid UTF-8 becomes U+FFFD, a raw control character in a string its \u escape (unless there are many zeros), and a
+// quote inside a value (one behind which the value cannot end) \". Everything else stays as it is, so the result may
+// still be no JSON.
+std::string repaired_event(std::string_view text);
 
 }  // namespace tracedb

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/json_text.h"
 #include "base/unknown.h"
-#include "ingest/read/event_repair.h"
 #include "ingest/read/json_shape.h"
-#include "ingest/read/json_text.h"
 #include "ingest/read/json_walk.h"
 #include "ingest/rocm/rocprof_records.h"
 #include "ingest/rows/source_rows.h"

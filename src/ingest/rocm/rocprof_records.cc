@@ -8,14 +8,10 @@ namespace tracedb {
 namespace {
 
 // Streams come from HIP; without it there are only the queues of the hardware.
-std::uint32_t stream_of(const RocprofPlace& place, RowSink& sink) {
-  return sink.stream({place.device, {}}, {place.stream != kUnknownValue ? place.stream : place.queue, {}});
-}
-
-DeviceRecord device_record(const TimeSpan& span, const RocprofPlace& place, DeviceEventType type, RowSink& sink) {
-  DeviceRecord record = device_record(span, type);
+DeviceRecord device_record(const TimeSpan& span, const RocprofPlace& place, std::string_view name, RowSink& sink) {
+  const std::int64_t number = place.stream != kUnknownValue ? place.stream : place.queue;
+  auto record = record_of<DeviceRecord>(span, sink.text(name), sink.stream({place.device, {}}, {number, {}}));
   record.correlation = place.correlation;
-  record.stream = stream_of(place, sink);
   return record;
 }
 
@@ -41,8 +37,7 @@ std::string copy_name(std::string_view operation) {
 }  // namespace
 
 void add_rocprof_kernel(const RocprofKernel& kernel, RowSink& sink) {
-  DeviceRecord record = device_record(kernel.span, kernel.place, DeviceEventType::kKernel, sink);
-  record.name = sink.text(kernel.name);
+  DeviceRecord record = device_record(kernel.span, kernel.place, kernel.name, sink);
   LaunchConfig config = unknown_launch_config();
   for (std::size_t i = 0; i < 3; ++i) {
     config.values[i] = groups(kernel.items[i], kernel.group[i]);
@@ -54,8 +49,8 @@ void add_rocprof_kernel(const RocprofKernel& kernel, RowSink& sink) {
 }
 
 void add_rocprof_copy(const RocprofCopy& copy, RowSink& sink) {
-  DeviceRecord record = device_record(copy.span, copy.place, DeviceEventType::kMemcpy, sink);
-  record.name = sink.text(copy_name(copy.operation));
+  DeviceRecord record = device_record(copy.span, copy.place, copy_name(copy.operation), sink);
+  record.type = DeviceEventType::kMemcpy;
   record.graph_id_or_bytes = copy.bytes;
   sink.add(record);
 }
@@ -76,10 +71,8 @@ void add_rocprof_region(const RocprofRegion& region, RowSink& sink) {
 
 void append_rocprof_device(std::int64_t number, std::string_view name, std::int64_t units, std::int64_t wave,
                            std::string& devices) {
-  devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", number, quote_json(name));
-  if (units > 0) devices += fmt::format(R"(, "numSms": {})", units);
-  if (wave > 0) devices += fmt::format(R"(, "warpSize": {})", wave);
-  devices += '}';
+  const auto positive = [](std::int64_t value) { return value > 0 ? value : kUnknownValue; };
+  append_device(devices, number, name, {{"numSms", positive(units)}, {"warpSize", positive(wave)}});
 }
 
 }  // namespace tracedb

@@ -103,69 +103,43 @@ std::uint32_t RowSink::collective(const CollectiveRecord& record) {
   return static_cast<std::uint32_t>(batch_.collectives.size());
 }
 
-template <class Record>
-Record RowSink::named(const TimeSpan& span, std::string_view name, std::uint32_t track) {
-  Record record{};
-  record.ts = span.ts;
-  record.dur = span.dur;
-  record.external_id = kUnknownValue;
-  record.name = text(name);
-  record.track = track;
-  return record;
-}
-
 void RowSink::add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation) {
-  auto record = named<CallRecord>(span, name, track);
+  auto record = record_of<CallRecord>(span, text(name), track);
   record.correlation = correlation;
   add(record);
 }
 
 void RowSink::add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track) {
-  add(named<AnnotationRecord>(span, name, track));
+  add(record_of<AnnotationRecord>(span, text(name), track));
 }
 
 void RowSink::add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream) {
-  auto record = named<AnnotationRecord>(span, fmt::format("ProfilerStep#{}", number), stream);
+  auto record = record_of<AnnotationRecord>(span, text(fmt::format("ProfilerStep#{}", number)), stream);
   record.external_id = number;
   record.on_device = 1;
   add(record);
 }
 
 void RowSink::add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track) {
-  SliceRecord record{};
-  record.ts = span.ts;
-  record.dur = span.dur;
-  record.category = text(category);
-  record.name = text(name);
-  record.track = track;
+  const std::uint32_t category_id = text(category);
+  auto record = record_of<SliceRecord>(span, text(name), track);
+  record.category = category_id;
   add(record);
 }
 
 void RowSink::add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track) {
-  InstantRecord record{};
-  record.ts = ts;
-  record.bytes = kUnknownValue;
-  record.category = text(category);
-  record.name = text(name);
-  record.track = track;
+  const std::uint32_t category_id = text(category);
+  auto record = record_of<InstantRecord>({ts, 0}, text(name), track);
+  record.category = category_id;
   add(record);
 }
 
 void RowSink::name_process(const TrackKey& pid, std::string_view name) {
-  if (!has_room(name)) return;
-  MetadataRecord& record = batch_.metadata.emplace_back();
-  record.kind = MetadataKind::kProcessName;
-  record.pid = pid;
-  record.text = storable(name, -1);
+  if (has_room(name)) batch_.metadata.push_back({MetadataKind::kProcessName, pid, {}, storable(name, -1)});
 }
 
 void RowSink::name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name) {
-  if (!has_room(name)) return;
-  MetadataRecord& record = batch_.metadata.emplace_back();
-  record.kind = MetadataKind::kThreadName;
-  record.pid = pid;
-  record.tid = tid;
-  record.text = storable(name, -1);
+  if (has_room(name)) batch_.metadata.push_back({MetadataKind::kThreadName, pid, tid, storable(name, -1)});
 }
 
 void RowSink::flush() {
@@ -178,16 +152,6 @@ void RowSink::flush() {
   batch_.clear();
   records_ = 0;
   on_batch_(rows_);
-}
-
-DeviceRecord device_record(const TimeSpan& span, DeviceEventType type) {
-  DeviceRecord record{};
-  record.ts = span.ts;
-  record.dur = span.dur;
-  record.correlation = record.external_id = kUnknownValue;
-  record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
-  record.type = type;
-  return record;
 }
 
 LaunchConfig unknown_launch_config() {

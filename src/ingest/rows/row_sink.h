@@ -26,6 +26,11 @@ struct TimeSpan {
   std::int64_t ts = 0, dur = kUnknownValue;
 };
 
+template <class Record>
+Record record_of(const TimeSpan& span, std::uint32_t name, std::uint32_t track) {
+  return record_of<Record>(span.ts, span.dur, name, track);
+}
+
 class RowSink {
  public:
   using Kind = std::size_t;
@@ -95,9 +100,6 @@ class RowSink {
     records.push_back(record);
     if (++records_ == kBatchRecords) flush();
   }
-  // Of records with an external id, which is not known yet.
-  template <class Record>
-  Record named(const TimeSpan& span, std::string_view name, std::uint32_t track);
   [[nodiscard]] bool has_room(std::string_view text);
   void flush();
 
@@ -115,8 +117,7 @@ class RowSink {
   std::size_t room_ = std::size_t{32} << 20U;
 };
 
-// Ones of which nothing else is known yet.
-DeviceRecord device_record(const TimeSpan& span, DeviceEventType type);
+// One of which nothing is known yet.
 LaunchConfig unknown_launch_config();
 
 }  // namespace tracedb

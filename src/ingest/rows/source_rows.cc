@@ -8,7 +8,7 @@
 #include "base/failure.h"
 #include "base/text/characters.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -59,6 +59,14 @@ void SourceTables::read(std::string_view table, RowSink::Kind kind, const Source
   look_up(table, columns, [&](const SourceRow& row) {
     sink_.read(kind);
     visit(row);
+  });
+}
+
+void SourceTables::read_spans(std::string_view table, const SourceDatabase::Columns& columns,
+                              const std::function<void(const SourceRow&, const TimeSpan&)>& visit) {
+  const RowSink::Kind kind = sink_.kind(table);
+  read(table, kind, columns, [&](const SourceRow& row) {
+    if (const auto own = span(row, 0, 1, kind)) visit(row, *own);
   });
 }
 
@@ -151,6 +159,15 @@ std::string SourceTables::not_read() const {
     out += (out.empty() ? "" : ", ") + quote_json(table);
   }
   return "[" + out + "]";
+}
+
+void append_device(std::string& devices, std::int64_t id, std::string_view name,
+                   std::initializer_list<std::pair<std::string_view, std::int64_t>> numbers) {
+  devices += fmt::format(R"({}{{"id": {}, "name": {})", devices.empty() ? "" : ", ", id, quote_json(name));
+  for (const auto& [key, value] : numbers) {
+    if (value != kUnknownValue) devices += fmt::format(R"(, "{}": {})", key, value);
+  }
+  devices += '}';
 }
 
 std::string quote_json(std::string_view text) {

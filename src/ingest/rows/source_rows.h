@@ -27,6 +27,10 @@ namespace tracedb {
 // Text as a JSON string; what is no UTF-8 becomes U+FFFD.
 std::string quote_json(std::string_view text);
 
+// Adds an entry to the header's deviceProperties; numbers that are not known are left out.
+void append_device(std::string& devices, std::int64_t id, std::string_view name,
+                   std::initializer_list<std::pair<std::string_view, std::int64_t>> numbers = {});
+
 // The current row of a table: cells by the position of their column in the requested columns.
 class SourceRow {
  public:
@@ -73,6 +77,10 @@ class SourceTables {
   void look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit);
   // The same, counted as `kind`: visit() adds a record for each row, or skips it.
   void read(std::string_view table, RowSink::Kind kind, const SourceDatabase::Columns& columns, const Visit& visit);
+  // The same of a table with a start and an end in its first two columns, counted under its name. Rows without a start
+  // are skipped.
+  void read_spans(std::string_view table, const SourceDatabase::Columns& columns,
+                  const std::function<void(const SourceRow&, const TimeSpan&)>& visit);
   // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped because it has no start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.

@@ -6,30 +6,11 @@
 namespace tracedb {
 
 void EventBatch::clear() {
-  strings.clear();
-  numbers.clear();
-  scopes.clear();
-  threads.clear();
-  streams.clear();
-  configs.clear();
-  shapes.clear();
-  python.clear();
-  operators.clear();
-  calls.clear();
-  device_events.clear();
-  collectives.clear();
-  annotations.clear();
-  slices.clear();
-  tasks.clear();
-  instants.clear();
-  counters.clear();
-  flows.clear();
-  endpoints.clear();
-  metadata.clear();
-  args.clear();
-  kinds.clear();
+  const auto clear_all = [](auto&... lists) { (lists.clear(), ...); };
+  clear_all(strings, numbers, scopes, threads, streams, configs, shapes);
+  clear_all(python, operators, calls, device_events, collectives, annotations, slices, tasks, instants, counters);
+  clear_all(flows, endpoints, metadata, args, kinds, issues);
   first_ts = kUnknownValue;
-  issues.clear();
 }
 
 Interner::Entry Interner::intern(std::string_view bytes) {

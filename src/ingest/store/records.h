@@ -68,7 +68,7 @@ struct SliceRecord {
 };
 
 // An event with a duration and no category whose arguments are those of a task or of its launch, as Ascend's profilers
-// write them: what it is follows from the name of its process, known when all is read (ascend/task_tracks.h).
+// write them: what it is follows from the name of its process, known when all is read (ascend/tasks.h).
 struct TaskRecord {
   std::int64_t ts, dur, connection, model, elements;
   std::uint32_t name, track, args;
@@ -119,6 +119,26 @@ struct SliceEndpointRecord {
 };
 
 static_assert(std::is_trivially_copyable_v<DeviceRecord> && sizeof(PythonRecord) == 40 && sizeof(DeviceRecord) == 72);
+
+// A record of which no more is known than this; `track`: of a device event its stream. Its other numbers are unknown.
+template <class Record>
+Record record_of(std::int64_t ts, std::int64_t dur, std::uint32_t name, std::uint32_t track) {
+  Record record{};
+  record.ts = ts;
+  record.name = name;
+  if constexpr (requires { record.dur; }) record.dur = dur;
+  if constexpr (requires { record.stream; }) {
+    record.stream = track;
+    record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
+  } else {
+    record.track = track;
+  }
+  if constexpr (requires { record.correlation; }) record.correlation = kUnknownValue;
+  if constexpr (requires { record.external_id; }) record.external_id = kUnknownValue;
+  if constexpr (requires { record.sequence_number; }) record.sequence_number = kUnknownValue;
+  if constexpr (requires { record.bytes; }) record.bytes = kUnknownValue;
+  return record;
+}
 
 // end of [ts, ts+dur), with an unknown length taken as empty
 inline std::int64_t end_of(std::int64_t ts, std::int64_t dur) { return dur == kUnknownValue ? ts : ts + dur; }

@@ -180,12 +180,8 @@ void TilePairs::keep_open(const SliceEndpointRecord& begin) {
 void TilePairs::keep_end(const SliceEndpointRecord& end) {
   store_.issues.add(IssueKind::kEndWithoutBegin, -1,
                     end.name == 0 ? std::string_view() : store_.strings.text(end.name));
-  InstantRecord instant{};
-  instant.ts = end.ts;
-  instant.bytes = kUnknownValue;
+  auto instant = record_of<InstantRecord>(end.ts, 0, end.name, end.track);
   instant.category = end.category;
-  instant.name = end.name;
-  instant.track = end.track;
   instant.args = end.args;
   store_.instants.push(instant);
 }
@@ -194,13 +190,9 @@ void TilePairs::add_kernels() {
   if (!is_core_process(store_.processes[process_ - 1].name)) return;
   const KernelPairs pairs = pair_kernels(starts_, ends_);
   if (pairs.kernels.empty()) return;
-  DeviceRecord record{};
-  record.correlation = record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth =
-      kUnknownValue;
-  record.name =
-      store_.string_id(fmt::format("{}..{}", store_.strings.text(start_name_), store_.strings.text(end_name_)));
-  record.stream = store_.stream_id({kUnknownValue, "AI Engine"}, {kUnknownValue, label_of(process_)});
-  record.type = DeviceEventType::kKernel;
+  auto record = record_of<DeviceRecord>(
+      0, 0, store_.string_id(fmt::format("{}..{}", store_.strings.text(start_name_), store_.strings.text(end_name_))),
+      store_.stream_id({kUnknownValue, "AI Engine"}, {kUnknownValue, label_of(process_)}));
   for (const TileKernel& kernel : pairs.kernels) {
     record.ts = kernel.start;
     record.dur = kernel.duration();

@@ -50,11 +50,12 @@ void TraceStore::add(EventBatch& batch) {
   if (batch.worker >= workers_.size()) workers_.resize(batch.worker + 1);
   WorkerIds& ids = workers_[batch.worker];
   define(batch, ids);
-  if (!ids.numbers.empty()) rewrite_wide_numbers(batch, ids.numbers);
-  add_cpu_events(batch, ids);
-  add_device_events(batch, ids);
-  add_other_events(batch, ids);
-  add_counts(batch, ids);
+  add_events(batch, ids);
+  for (const EventCount& local : batch.kinds) {
+    EventCount& count = kind(global(ids.strings, local.category), local.ph);
+    count.read += local.read;
+    for (std::size_t i = 0; i < std::size(count.skipped); ++i) count.skipped[i] += local.skipped[i];
+  }
   for (const MetadataRecord& record : batch.metadata) keep(record);
   issues.merge(batch.issues);
   read_to = batch.end;
@@ -89,70 +90,58 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
 }
 
-void TraceStore::rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids) {
-  const auto rewrite = [&ids](std::int64_t& number) {
-    if (is_wide(number)) number = kUnknownValue + std::int64_t{global(ids, wide_id(number))};
+template <class Record>
+void TraceStore::to_global(Record& record, const WorkerIds& ids) const {
+  const auto texts = [&ids](auto&... text) { ((text = global(ids.strings, text)), ...); };
+  // No double that is positive looks wide.
+  const auto rewrite_wide = [&ids](auto&... number) {
+    const auto rewrite = [&ids](std::int64_t& value) {
+      if (is_wide(value)) value = kUnknownValue + std::int64_t{global(ids.numbers, wide_id(value))};
+    };
+    if (!ids.numbers.empty()) (rewrite(number), ...);
   };
-  const auto rewrite_python = [&ids](std::uint32_t& id) {
-    if (id > kWidePythonId && id < kRootPythonId) id = kWidePythonId + global(ids, id - kWidePythonId);
-  };
-  for (PythonRecord& record : batch.python) {
-    rewrite_python(record.python_id);
-    rewrite_python(record.parent_id);
-  }
-  for (OperatorRecord& record : batch.operators) {
-    rewrite(record.external_id);
-    rewrite(record.sequence_number);
-  }
-  for (CallRecord& record : batch.calls) {
-    rewrite(record.correlation);
-    rewrite(record.external_id);
-  }
-  for (DeviceRecord& record : batch.device_events) {
-    for (std::int64_t* number :
-         {&record.correlation, &record.external_id, &record.graph_id_or_bytes, &record.graph_node_id_or_bandwidth}) {
-      rewrite(*number);  // no double that is positive looks wide
-    }
-  }
-  for (AnnotationRecord& record : batch.annotations) rewrite(record.external_id);
-  for (TaskRecord& record : batch.tasks) {
-    for (std::int64_t* number : {&record.connection, &record.model, &record.elements}) rewrite(*number);
-  }
-  for (InstantRecord& record : batch.instants) rewrite(record.bytes);
-}
-
-void TraceStore::add_cpu_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = args.size();
-  const auto common = [&](auto& record) {
-    record.name = global(ids.strings, record.name);
-    if (record.args != 0) record.args += base;
-  };
-  for (PythonRecord& record : batch.python) {
-    common(record);
-    record.track = global(ids.threads, record.track);
-    python.push(record);
-  }
-  for (OperatorRecord& record : batch.operators) {
-    common(record);
-    record.track = global(ids.threads, record.track);
-    record.shape = global(ids.shapes, record.shape);
-    operators.push(record);
-  }
-  for (CallRecord& record : batch.calls) {
-    common(record);
-    record.track = global(ids.threads, record.track);
-    calls.push(record);
-  }
-  for (AnnotationRecord& record : batch.annotations) {
-    common(record);
+  texts(record.name);
+  if constexpr (requires { record.category; }) texts(record.category);
+  if constexpr (requires { record.series; }) texts(record.series);
+  if constexpr (requires { record.correlation; }) rewrite_wide(record.correlation);
+  if constexpr (requires { record.external_id; }) rewrite_wide(record.external_id);
+  if constexpr (requires { record.sequence_number; }) rewrite_wide(record.sequence_number);
+  if constexpr (requires { record.bytes; }) rewrite_wide(record.bytes);
+  if constexpr (requires { record.shape; }) record.shape = global(ids.shapes, record.shape);
+  if constexpr (requires { record.scope; }) record.scope = global(ids.scopes, record.scope);
+  if constexpr (requires { record.on_device; }) {
     record.track = global(record.on_device != 0 ? ids.streams : ids.threads, record.track);
-    annotations.push(record);
+  } else if constexpr (requires { record.track; }) {
+    record.track = global(ids.threads, record.track);
+  }
+  if (record.args != 0) record.args += args.size();
+  if constexpr (std::is_same_v<Record, PythonRecord>) {
+    for (std::uint32_t* id : {&record.python_id, &record.parent_id}) {
+      if (*id > kWidePythonId && *id < kRootPythonId) *id = kWidePythonId + global(ids.numbers, *id - kWidePythonId);
+    }
+  } else if constexpr (std::is_same_v<Record, DeviceRecord>) {
+    rewrite_wide(record.graph_id_or_bytes, record.graph_node_id_or_bandwidth);
+    record.stream = global(ids.streams, record.stream);
+    record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
+  } else if constexpr (std::is_same_v<Record, TaskRecord>) {
+    texts(record.type, record.data_type);
+    rewrite_wide(record.connection, record.model, record.elements);
   }
 }
 
-void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto args_base = args.size();
+void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {
   const auto collective_base = static_cast<std::uint32_t>(collectives.size());
+  const auto rewrite_id = [&ids](EventId& id) {
+    if (id.type == EventIdType::kText) id.number = global(ids.strings, static_cast<std::uint32_t>(id.number));
+  };
+  // `also`: what is to be done for each before it is pushed.
+  const auto take = [&](auto& records, auto& sorter, auto... also) {
+    for (auto& record : records) {
+      to_global(record, ids);
+      (also(record), ...);
+      sorter.push(record);
+    }
+  };
   for (CollectiveRecord& record : batch.collectives) {
     for (std::uint32_t* id : {&record.name, &record.group_name, &record.group_description, &record.ranks, &record.dtype,
                               &record.comms_id}) {
@@ -160,67 +149,30 @@ void TraceStore::add_device_events(EventBatch& batch, const WorkerIds& ids) {
     }
     collectives.push_back(record);
   }
-  for (DeviceRecord& record : batch.device_events) {
-    record.name = global(ids.strings, record.name);
-    record.stream = global(ids.streams, record.stream);
-    record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
+  take(batch.python, python);
+  take(batch.operators, operators);
+  take(batch.calls, calls);
+  take(batch.annotations, annotations);
+  take(batch.device_events, device_events, [&](DeviceRecord& record) {
     if (record.collective != 0) record.collective += collective_base;
     if (record.correlation == kUnknownValue || record.correlation == 0) ++uncorrelated;
-    if (record.args != 0) record.args += args_base;
-    device_events.push(record);
-  }
-}
-
-void TraceStore::add_other_events(EventBatch& batch, const WorkerIds& ids) {
-  const auto base = args.size();
-  const auto common = [&](auto& record) {
-    record.category = global(ids.strings, record.category);
-    record.name = global(ids.strings, record.name);
-    record.track = global(ids.threads, record.track);
-    if constexpr (requires { record.args; }) {
-      if (record.args != 0) record.args += base;
-    }
-  };
-  const auto rewrite_id = [&ids](EventId& id) {
-    if (id.type == EventIdType::kText) id.number = global(ids.strings, static_cast<std::uint32_t>(id.number));
-  };
-  for (SliceRecord& record : batch.slices) {
-    common(record);
+  });
+  take(batch.slices, slices, [this](const SliceRecord& record) {
     std::int64_t& time = slice_times[record.category];
     time = saturating_add(time, duration_or_zero(record.dur));
-    slices.push(record);
-  }
-  for (TaskRecord& record : batch.tasks) {
-    record.name = global(ids.strings, record.name);
-    record.type = global(ids.strings, record.type);
-    record.data_type = global(ids.strings, record.data_type);
-    record.track = global(ids.threads, record.track);
-    if (record.args != 0) record.args += base;
-    tasks.push(record);
-  }
-  for (InstantRecord& record : batch.instants) {
-    common(record);
-    instants.push(record);
-  }
-  for (CounterRecord& record : batch.counters) {
-    common(record);
-    record.series = global(ids.strings, record.series);
-    counters.push(record);
-  }
-  for (SliceEndpointRecord& record : batch.endpoints) {
-    common(record);
-    record.scope = global(ids.scopes, record.scope);
+  });
+  take(batch.tasks, tasks);
+  take(batch.instants, instants);
+  take(batch.counters, counters);
+  take(batch.endpoints, endpoints, [&](SliceEndpointRecord& record) {
     if (record.kind == PairKind::kThread) record.id.number = record.track;
     if (record.kind == PairKind::kTile) record.id.number = threads[record.track - 1].process;
     rewrite_id(record.id);
-    endpoints.push(record);
-  }
-  for (FlowRecord& record : batch.flows) {
-    common(record);
+  });
+  take(batch.flows, flows, [&](FlowRecord& record) {
     rewrite_id(record.id);
     if (record.ph == 'f') keep_backward_end(record);
-    flows.push(record);
-  }
+  });
   for (const std::string& text : batch.args) args.push(text);
 }
 
@@ -236,14 +188,6 @@ EventCount& TraceStore::kind(std::uint32_t category, std::string_view ph) {
   count.category = category;
   count.ph = ph;
   return count;
-}
-
-void TraceStore::add_counts(const EventBatch& batch, const WorkerIds& ids) {
-  for (const EventCount& local : batch.kinds) {
-    EventCount& count = kind(global(ids.strings, local.category), local.ph);
-    count.read += local.read;
-    for (std::size_t i = 0; i < std::size(count.skipped); ++i) count.skipped[i] += local.skipped[i];
-  }
 }
 
 void TraceStore::finish() {

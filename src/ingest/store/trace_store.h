@@ -119,12 +119,10 @@ class TraceStore {
   };
 
   void define(const EventBatch& batch, WorkerIds& ids);
-  static void rewrite_wide_numbers(EventBatch& batch, const std::vector<std::uint32_t>& ids);
-  void add_cpu_events(EventBatch& batch, const WorkerIds& ids);
-  void add_device_events(EventBatch& batch, const WorkerIds& ids);
-  void add_other_events(EventBatch& batch, const WorkerIds& ids);
+  template <class Record>
+  void to_global(Record& record, const WorkerIds& ids) const;
+  void add_events(EventBatch& batch, const WorkerIds& ids);
   void keep_backward_end(const FlowRecord& flow);
-  void add_counts(const EventBatch& batch, const WorkerIds& ids);
   void keep(const MetadataRecord& record);
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);

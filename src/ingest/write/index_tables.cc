@@ -3,38 +3,53 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 #include "ingest/write/index_writer.h"
 
 namespace tracedb {
 namespace {
 
-void bind_text(Statement& statement, int index, std::string_view text) {  // empty: unknown
-  text.empty() ? statement.bind_null(index) : statement.bind(index, text);
+// Cells of a row: nullopt is NULL, as is a track of which nothing is known.
+template <class T>
+void bind_cell(Statement& statement, int index, const T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    statement.bind(index, static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_same_v<T, TrackKey>) {
+    if (value.number != kUnknownValue) return bind_cell(statement, index, value.number);
+    value.text.empty() ? statement.bind_null(index) : statement.bind(index, value.text);
+  } else if constexpr (requires {
+                         *value;
+                         value.has_value();
+                       }) {
+    value ? bind_cell(statement, index, *value) : void(statement.bind_null(index));
+  } else {
+    statement.bind(index, value);
+  }
 }
 
-void bind_number(Statement& statement, int index, std::int64_t value) {
-  value == kUnknownValue ? statement.bind_null(index) : statement.bind(index, value);
+template <class... Cells>
+void insert_row(Statement& statement, const Cells&... cells) {
+  int index = 0;
+  (bind_cell(statement, ++index, cells), ...);
+  statement.run();
 }
 
-void bind_id(Statement& statement, int index, std::uint32_t id) {
-  id == 0 ? statement.bind_null(index) : statement.bind(index, std::int64_t{id});
+std::optional<std::int64_t> known(std::int64_t value) {
+  return value == kUnknownValue ? std::nullopt : std::optional(value);
 }
-
-void bind_rate(Statement& statement, int index, double value) {
-  std::isnan(value) ? statement.bind_null(index) : statement.bind(index, value);
+std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
+std::optional<std::string_view> known(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
-
-void bind_key(Statement& statement, int index, const TrackKey& key) {
-  key.number == kUnknownValue ? bind_text(statement, index, key.text) : bind_number(statement, index, key.number);
-}
-
-void bind_count(Statement& statement, int index, const std::optional<std::int64_t>& count) {
-  bind_number(statement, index, count.value_or(kUnknownValue));
+std::optional<std::uint32_t> known_id(std::uint32_t id) { return id == 0 ? std::nullopt : std::optional(id); }
+std::optional<std::string_view> known_text(const TraceStore& store, std::uint32_t id) {
+  return known(id == 0 ? std::string_view() : store.strings.text(id));
 }
 
 // Names the header's device objects use, old and new, for the columns of `device` from sm_count on.
@@ -66,11 +81,11 @@ void bind_properties(Statement& statement, std::string_view properties) {
       const auto number = parse_int64(number_text(member.value));
       if (property.key == member.key && number) statement.bind(property.parameter, *number);
     }
-    if (member.key == "name") bind_text(statement, 3, unescape(raw_string(member.value)).text);
+    if (member.key == "name") bind_cell(statement, 3, known(std::string_view(unescape(raw_string(member.value)).text)));
     if (member.key == "computeMajor" || member.key == "major") major = member.value;
     if (member.key == "computeMinor" || member.key == "minor") minor = member.value;
   }
-  if (!major.empty()) bind_text(statement, 6, minor.empty() ? major : major + "." + minor);
+  if (!major.empty()) bind_cell(statement, 6, std::string_view(minor.empty() ? major : major + "." + minor));
 }
 
 std::string flow_id_text(const TraceStore& store, const EventId& id) {
@@ -97,167 +112,112 @@ void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, con
   Statement name(*database_, "INSERT INTO kernel_name VALUES (?, ?, ?)");
   for (const std::uint32_t id : devices.kernel_names) {
     const std::string_view text = store.strings.text(id);
-    name.bind(1, std::int64_t{id}).bind(2, text).bind(3, short_name(text)).run();
+    insert_row(name, id, text, short_name(text));
   }
   Statement frame(*database_, "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?)");
   for (const std::uint32_t id : cpu.frames) {
     const FrameLabel label = frame_label(store.strings.text(id));
-    frame.bind(1, std::int64_t{id}).bind(2, label.function);
-    bind_id(frame, 3, label.file.empty() ? 0 : store.string_id(label.file));
-    bind_number(frame, 4, label.file.empty() ? kUnknownValue : label.line);
-    frame.run();
+    const bool placed = !label.file.empty();
+    insert_row(frame, id, label.function, known_id(placed ? store.string_id(label.file) : 0),
+               known(placed ? label.line : kUnknownValue));
   }
   // Behind all that adds to them.
   Statement string(*database_, "INSERT INTO string VALUES (?, ?)");
-  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) {
-    string.bind(1, std::int64_t{id}).bind(2, store.strings.text(id)).run();
-  }
+  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) insert_row(string, id, store.strings.text(id));
   Statement stack(*database_, "INSERT INTO stack VALUES (NULL, ?, ?, ?)");
   for (const StackTrie::Node& node : cpu.stacks.nodes()) {
-    bind_id(stack, 1, node.parent);
-    stack.bind(2, std::int64_t{node.frame}).bind(3, std::int64_t{node.depth}).run();
+    insert_row(stack, known_id(node.parent), node.frame, node.depth);
   }
   Statement config(*database_, "INSERT INTO launch_config VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const LaunchConfig& row : store.configs) {
-    for (int i = 0; i < 8; ++i) bind_number(config, i + 1, row.values[i]);
-    for (int i = 0; i < 4; ++i) bind_rate(config, i + 9, row.rates[i]);
+    for (int i = 0; i < 8; ++i) bind_cell(config, i + 1, known(row.values[i]));
+    for (int i = 0; i < 4; ++i) bind_cell(config, i + 9, known(row.rates[i]));
     config.run();
   }
   write_task_info(store);
   Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?)");
+  const auto text = [](const std::string& value) { return known(std::string_view(value)); };
   for (const ShapeDefinition& row : store.shapes) {
-    bind_text(shape, 1, row.dims);
-    bind_text(shape, 2, row.types);
-    bind_text(shape, 3, row.strides);
-    bind_text(shape, 4, row.concrete_inputs);
-    shape.run();
+    insert_row(shape, text(row.dims), text(row.types), text(row.strides), text(row.concrete_inputs));
   }
 }
 
 void IndexWriter::write_task_info(const TraceStore& store) {
   Statement insert(*database_, "INSERT INTO task_info VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   std::int64_t id = 0;
   for (const LaunchConfig& row : store.configs) {
     ++id;
     const TaskInfo& task = row.task;
     if (task == TaskInfo{}) continue;
-    insert.bind(1, id);
-    int index = 2;
-    const auto bind_next = [&](std::uint32_t text) {
-      bind_text(insert, index++, text == 0 ? std::string_view{} : store.strings.text(text));
-    };
-    for (const std::uint32_t text : {task.name, task.core, task.state}) bind_next(text);
     const auto mix_blocks = task.mix_blocks == 0 ? std::nullopt : parse_int64(store.strings.text(task.mix_blocks));
-    bind_number(insert, index++, mix_blocks.value_or(kUnknownValue));
-    for (const std::uint32_t text : {task.input_shapes, task.input_types, task.input_formats, task.output_shapes,
-                                     task.output_types, task.output_formats}) {
-      bind_next(text);
-    }
-    insert.run();
+    insert_row(insert, id, text(task.name), text(task.core), text(task.state), mix_blocks, text(task.input_shapes),
+               text(task.input_types), text(task.input_formats), text(task.output_shapes), text(task.output_types),
+               text(task.output_formats));
   }
 }
 
 void IndexWriter::write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank) {
+  const auto text = [](const std::string& value) { return known(std::string_view(value)); };
   Statement device(*database_,
                    "INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
   std::int64_t id = 0;
   for (const DeviceRow& row : devices) {
     device.bind(1, ++id);
-    bind_number(device, 2, row.key.number);
-    if (row.key.number == kUnknownValue) bind_text(device, 3, row.key.text);
+    bind_cell(device, 2, known(row.key.number));
+    if (row.key.number == kUnknownValue) bind_cell(device, 3, text(row.key.text));
     device.bind(4, row.vendor).bind(5, std::int64_t{row.used ? 1 : 0});
     bind_properties(device, row.properties.empty() ? row.model : row.properties);
-    bind_text(device, 17, row.properties);
+    bind_cell(device, 17, text(row.properties));
     device.run();
   }
   Statement process(*database_, "INSERT INTO process VALUES (NULL, ?, ?, ?, ?, ?)");
   for (const ProcessInfo& row : store.processes) {
-    bind_key(process, 1, row.pid);
-    bind_text(process, 2, row.name);
-    bind_text(process, 3, row.labels);
-    bind_number(process, 4, row.sort_index);
-    bind_number(process, 5, rank);
-    process.run();
+    insert_row(process, row.pid, text(row.name), text(row.labels), known(row.sort_index), known(rank));
   }
   Statement thread(*database_, "INSERT INTO thread VALUES (NULL, ?, ?, ?, ?)");
   for (const ThreadInfo& row : store.threads) {
-    thread.bind(1, std::int64_t{row.process});
-    bind_key(thread, 2, row.tid);
-    bind_text(thread, 3, row.name);
-    bind_number(thread, 4, row.sort_index);
-    thread.run();
+    insert_row(thread, row.process, row.tid, text(row.name), known(row.sort_index));
   }
   Statement stream(*database_, "INSERT INTO stream VALUES (NULL, ?, ?)");
-  for (const StreamInfo& row : store.streams) {
-    stream.bind(1, std::int64_t{row.device});
-    bind_key(stream, 2, row.number);
-    stream.run();
-  }
+  for (const StreamInfo& row : store.streams) insert_row(stream, row.device, row.number);
 }
 
 void IndexWriter::write_steps(const CpuLinks& cpu) {
   Statement insert(*database_, "INSERT INTO step VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   std::int64_t sequence = 0;
   for (const StepRow& row : cpu.steps.steps) {
-    insert.bind(1, std::int64_t{row.annotation}).bind(2, sequence++).bind(3, to_string(row.info.kind));
-    bind_count(insert, 4, row.info.context_requests);
-    bind_count(insert, 5, row.info.context_tokens);
-    bind_count(insert, 6, row.info.generation_requests);
-    bind_count(insert, 7, row.info.generation_tokens);
-    bind_id(insert, 8, row.first_kernel);
-    bind_id(insert, 9, row.last_kernel);
-    insert.run();
+    insert_row(insert, row.annotation, sequence++, to_string(row.info.kind), row.info.context_requests,
+               row.info.context_tokens, row.info.generation_requests, row.info.generation_tokens,
+               known_id(row.first_kernel), known_id(row.last_kernel));
   }
 }
 
 void IndexWriter::write_module_calls(const TraceStore& store, const CpuLinks& cpu) {
   Statement insert(*database_, "INSERT INTO module_call VALUES (NULL, ?, ?, ?, ?)");
   for (const ModuleCall& call : cpu.module_calls) {
-    insert.bind(1, call.ts - store.first_ts);
-    bind_number(insert, 2, call.dur);
-    insert.bind(3, std::int64_t{call.thread}).bind(4, std::int64_t{call.name}).run();
+    insert_row(insert, call.ts - store.first_ts, known(call.dur), call.thread, call.name);
   }
 }
 
 void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
   Statement insert(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const KernelSum& sum : devices.sums.finish()) {
-    const auto bind_known = [&](int index, std::int64_t value) {
-      bind_number(insert, index, sum.known > 0 ? value : kUnknownValue);
-    };
-    insert.bind(1, std::int64_t{sum.name}).bind(2, sum.n).bind(3, sum.total);
-    bind_known(4, sum.min);
-    bind_known(5, sum.max);
-    insert.bind(6, sum.sum_of_squares);
-    bind_rate(insert, 7, sum.known > 0 ? sum.median : std::numeric_limits<double>::quiet_NaN());
-    bind_known(8, sum.p50);
-    bind_known(9, sum.p90);
-    bind_known(10, sum.p99);
-    insert.bind(11, sum.known).run();
+    const auto of_known = [&sum](auto value) { return sum.known > 0 ? known(value) : std::nullopt; };
+    insert_row(insert, sum.name, sum.n, sum.total, of_known(sum.min), of_known(sum.max), sum.sum_of_squares,
+               of_known(sum.median), of_known(sum.p50), of_known(sum.p90), of_known(sum.p99), sum.known);
   }
 }
 
 void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& devices) {
   Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const auto bind_string = [&](int index, std::uint32_t id) {
-    bind_text(insert, index, id == 0 ? std::string_view{} : store.strings.text(id));
-  };
+  const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   for (const CollectiveRow& row : devices.collectives) {
     const CollectiveRecord& record = store.collectives[row.record - 1];
-    insert.bind(1, std::int64_t{row.kernel});
-    bind_string(2, record.name);
-    bind_string(3, record.group_name);
-    bind_string(4, record.group_description);
-    bind_number(insert, 5, record.group_size);
-    bind_string(6, record.ranks);
-    bind_string(7, record.dtype);
-    bind_number(insert, 8, record.in_elements);
-    bind_number(insert, 9, record.out_elements);
-    bind_number(insert, 10, record.sequence);
-    bind_string(11, record.comms_id);
-    bind_number(insert, 12, record.source_rank);
-    bind_number(insert, 13, record.destination_rank);
-    insert.run();
+    insert_row(insert, row.kernel, text(record.name), text(record.group_name), text(record.group_description),
+               known(record.group_size), text(record.ranks), text(record.dtype), known(record.in_elements),
+               known(record.out_elements), known(record.sequence), text(record.comms_id), known(record.source_rank),
+               known(record.destination_rank));
   }
 }
 
@@ -266,14 +226,9 @@ void IndexWriter::add_counters(TraceStore& store, ArgumentSorter& arguments) {
   std::uint32_t id = 0;
   store.counters.start();
   for (; const CounterRecord* record = store.counters.peek(); store.counters.pop()) {
-    insert.bind(1, record->ts - store.first_ts);
-    bind_id(insert, 2, record->category);
-    bind_id(insert, 3, record->name);
-    insert.bind(4, std::int64_t{store.threads[record->track - 1].process});
-    bind_id(insert, 5, record->series);
-    bind_rate(insert, 6, record->value);
-    insert.bind(7, std::int64_t{record->continued});
-    insert.run();
+    insert_row(insert, record->ts - store.first_ts, known_id(record->category), known_id(record->name),
+               store.threads[record->track - 1].process, known_id(record->series), known(record->value),
+               record->continued);
     ++id;
     if (record->args != 0) arguments.push({id, record->args, EventTable::kCounter});
   }
@@ -290,12 +245,8 @@ void IndexWriter::write_counts(const TraceStore& store) {
       skipped += count.skipped[i];
       reasons.append(reasons.empty() ? "" : ", ").append(kSkipReasons[i]);
     }
-    bind_text(insert, 1, count.category == 0 ? std::string_view{} : store.strings.text(count.category));
-    bind_text(insert, 2, count.ph);
-    insert.bind(3, static_cast<std::int64_t>(count.read)).bind(4, static_cast<std::int64_t>(count.read - skipped));
-    insert.bind(5, static_cast<std::int64_t>(skipped));
-    bind_text(insert, 6, reasons);
-    insert.run();
+    insert_row(insert, known_text(store, count.category), known(std::string_view(count.ph)), count.read,
+               count.read - skipped, skipped, known(std::string_view(reasons)));
   }
 }
 
@@ -303,18 +254,13 @@ void IndexWriter::write_issues(const IssueLog& issues) {
   Statement insert(*database_, "INSERT INTO issue VALUES (?, ?, ?, ?, ?)");
   for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
-    insert.bind(1, description.name).bind(2, to_string(description.severity));
-    insert.bind(3, static_cast<std::int64_t>(issue.count));
-    bind_number(insert, 4, issue.offset < 0 ? kUnknownValue : issue.offset);
-    bind_text(insert, 5, issue.sample);
-    insert.run();
+    insert_row(insert, description.name, to_string(description.severity), issue.count,
+               known(issue.offset < 0 ? kUnknownValue : issue.offset), known(std::string_view(issue.sample)));
   }
 }
 
 void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) {
   Statement insert(*database_, "INSERT INTO event_argument VALUES (?, ?, ?)");
-  constexpr std::string_view kTables[] = {"annotation", "cpu_op", "python_call", "runtime_call",   "kernel",
-                                          "memory_op",  "slice",  "instant",     "flow_unmatched", "counter"};
   arguments.start();
   store.args.start();
   std::uint32_t number = 0;
@@ -322,7 +268,7 @@ void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) 
     const ArgumentRow* row = arguments.peek();
     ++number;
     if (row == nullptr || row->args != number) continue;  // of an event without a row
-    insert.bind(1, kTables[static_cast<std::size_t>(row->table)]).bind(2, std::int64_t{row->row}).bind(3, *text).run();
+    insert_row(insert, kEventTableNames[static_cast<std::size_t>(row->table)], row->row, *text);
     arguments.pop();
   }
   arguments.release();
@@ -331,9 +277,7 @@ void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) 
 
 void IndexWriter::write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids) {
   Statement update(*database_, "UPDATE flow_unmatched SET flow_id = ? WHERE id = ?");
-  for (const TextFlowId& id : ids) {
-    update.bind(1, flow_id_text(store, id.id)).bind(2, std::int64_t{id.row}).run();
-  }
+  for (const TextFlowId& id : ids) insert_row(update, std::string_view(flow_id_text(store, id.id)), id.row);
 }
 
 }  // namespace tracedb

@@ -22,91 +22,24 @@ namespace {
 constexpr std::string_view kAnnotationKinds[] = {"user", "gpu"};
 constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
 
-struct Column {
-  std::string_view name;
-  std::span<const std::string_view> texts = {};  // not empty: cells are positions in it
+// Columns whose cells are positions in a list of texts.
+struct TextColumn {
+  std::string_view table, column;
+  std::span<const std::string_view> texts;
 };
+
+std::vector<TextColumn> text_columns() {
+  return {{"annotation", "kind", kAnnotationKinds}, {"runtime_call", "kind", kCallKindNames},
+          {"kernel", "kind", kKernelKindNames},     {"kernel", "pass", kPassNames},
+          {"memory_op", "kind", kMemoryKindNames},  {"memory_op", "direction", copy_directions()},
+          {"memory_op", "pass", kPassNames},        {"memory_op", "bandwidth_gb_s", TableBuilder::real()},
+          {"flow_unmatched", "ph", kFlowPhases}};
+}
 
 struct TableLayout {
-  std::string_view name;
-  std::vector<Column> columns;
+  std::uint32_t root;                // its first page
+  std::vector<std::string> columns;  // but for the id
 };
-
-// In the order of EventTable; columns in the order the link passes send the cells, which is that of the schema.
-std::vector<TableLayout> layouts() {
-  return {
-      {"annotation",
-       {{"ts"},
-        {"dur"},
-        {"kind", kAnnotationKinds},
-        {"thread_id"},
-        {"stream_id"},
-        {"name_id"},
-        {"external_id"},
-        {"parent_id"}}},
-      {"cpu_op",
-       {{"ts"},
-        {"dur"},
-        {"thread_id"},
-        {"name_id"},
-        {"external_id"},
-        {"parent_id"},
-        {"depth"},
-        {"sequence_number"},
-        {"shape_id"}}},
-      {"python_call", {{"ts"}, {"dur"}, {"thread_id"}, {"stack_id"}}},
-      {"runtime_call",
-       {{"ts"},
-        {"dur"},
-        {"thread_id"},
-        {"name_id"},
-        {"correlation"},
-        {"external_id"},
-        {"kind", kCallKindNames},
-        {"cpu_op_id"},
-        {"stack_id"},
-        {"annotation_id"},
-        {"step_id"}}},
-      {"kernel",
-       {{"ts"},
-        {"dur"},
-        {"name_id"},
-        {"stream_id"},
-        {"correlation"},
-        {"external_id"},
-        {"launch_id"},
-        {"cpu_op_id"},
-        {"stack_id"},
-        {"annotation_id"},
-        {"step_id"},
-        {"graph_id"},
-        {"graph_node_id"},
-        {"launch_config_id"},
-        {"first_of_launch"},
-        {"kind", kKernelKindNames},
-        {"pass", kPassNames}}},
-      {"memory_op",
-       {{"ts"},
-        {"dur"},
-        {"kind", kMemoryKindNames},
-        {"direction", copy_directions()},
-        {"name_id"},
-        {"bytes"},
-        {"bandwidth_gb_s", TableBuilder::real()},
-        {"stream_id"},
-        {"correlation"},
-        {"external_id"},
-        {"launch_id"},
-        {"cpu_op_id"},
-        {"stack_id"},
-        {"annotation_id"},
-        {"step_id"},
-        {"pass", kPassNames}}},
-      {"slice", {{"ts"}, {"dur"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}}},
-      {"instant", {{"ts"}, {"category_id"}, {"name_id"}, {"process_id"}, {"thread_id"}, {"bytes"}}},
-      {"flow_unmatched", {{"ts"}, {"category_id"}, {"ph", kFlowPhases}, {"flow_id"}, {"process_id"}, {"thread_id"}}},
-  };
-}
 
 // Without a journal and without a sync: a file that is not finished is not kept.
 std::unique_ptr<Database> open_for_writing(const std::filesystem::path& path, Database::Mode mode) {
@@ -117,56 +50,54 @@ std::unique_ptr<Database> open_for_writing(const std::filesystem::path& path, Da
   return database;
 }
 
-// Cells are stored by position: the two lists of columns must be the same.
-std::uint32_t root_of(Database& database, const TableLayout& table) {
-  std::string ours;
-  for (const Column& column : table.columns) ours.append(ours.empty() ? "" : ",").append(column.name);
-  const auto theirs = database.query_text(
-      fmt::format("SELECT group_concat(name, ',') FROM pragma_table_info('{}') WHERE name <> 'id'", table.name));
-  if (theirs != ours) throw std::logic_error(fmt::format("the columns of {} are not those of the schema", table.name));
-  const auto root =
-      database.query_int64(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", table.name));
-  return static_cast<std::uint32_t>(root.value());
+TableLayout layout_of(Database& database, std::string_view table) {
+  const auto root = database.query_int64(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", table));
+  TableLayout layout{static_cast<std::uint32_t>(root.value()), {}};
+  Statement columns(database, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE name <> 'id'", table));
+  while (columns.step()) layout.columns.emplace_back(columns.text(0));
+  return layout;
 }
 
 ColumnPacker packer_of(const PackedTable& packed, const TableLayout& table) {
   std::vector<PackedColumn> columns;
   for (const ScanColumn& column : packed.columns) {
-    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                    [&](const Column& ours) { return ours.name == column.name; });
-    if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", table.name, column.name));
+    const auto found = std::find(table.columns.begin(), table.columns.end(), column.name);
+    if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", packed.name, column.name));
     columns.push_back({column.name, static_cast<std::size_t>(found - table.columns.begin()), column.type});
   }
-  return {table.name, columns, table.columns.size()};
+  return {packed.name, columns, table.columns.size()};
 }
 
-using Roots = std::array<std::uint32_t, kEventTables>;
-
-Roots create_schema(const std::filesystem::path& path, const std::vector<TableLayout>& tables) {
+// Returns the layouts of the event tables.
+std::vector<TableLayout> create_schema(const std::filesystem::path& path) {
   const std::unique_ptr<Database> database = open_for_writing(path, Database::Mode::kCreate);
   database->execute(script("core"));
   database->execute(
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));
-  Roots roots{};
-  for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = root_of(*database, tables[i]);
+  std::vector<TableLayout> tables;
+  for (std::size_t i = 0; i < kEventTables; ++i) tables.push_back(layout_of(*database, kEventTableNames[i]));
   database->execute("COMMIT");
-  return roots;
+  return tables;
 }
 
 }  // namespace
 
 IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
     : index_(index), cancel_(cancel), partial_(index) {
-  const std::vector<TableLayout> tables = layouts();
-  const Roots roots = create_schema(partial_.path(), tables);
+  const std::vector<TableLayout> tables = create_schema(partial_.path());
+  const std::vector<TextColumn> text_columns = tracedb::text_columns();
   pages_ = std::make_unique<PageFile>(partial_.path());
   for (std::size_t i = 0; i < tables_.size(); ++i) {
-    std::vector<std::span<const std::string_view>> texts;
-    for (const Column& column : tables[i].columns) texts.push_back(column.texts);
-    tables_[i] = std::make_unique<TableBuilder>(*pages_, roots[i], std::move(texts),
+    std::vector<std::span<const std::string_view>> texts(tables[i].columns.size());
+    for (const TextColumn& column : text_columns) {
+      if (column.table != kEventTableNames[i]) continue;
+      const auto place = std::find(tables[i].columns.begin(), tables[i].columns.end(), column.column);
+      texts.at(static_cast<std::size_t>(place - tables[i].columns.begin())) = column.texts;
+    }
+    tables_[i] = std::make_unique<TableBuilder>(*pages_, tables[i].root, std::move(texts),
                                                 [&numbers](std::uint32_t id) { return numbers.text(id); });
     for (const PackedTable& packed : packed_tables()) {
-      if (packed.name == tables[i].name) packers_[i].emplace(packer_of(packed, tables[i]));
+      if (packed.name == kEventTableNames[i]) packers_[i].emplace(packer_of(packed, tables[i]));
     }
   }
 }

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/text/json_text.h"
+
 namespace tracedb {
 namespace {
 
 std::string members(std::string_view object) {
   std::string out;
-  for_each_member(object, [&](std::string_view key, std::string_view value) {
-    out += std::string(key) + "=" + text_of_json(value) + ";";
-  });
+  for (const auto& [key, value] : json_members(object)) out += std::string(key) + "=" + text_of_json(value) + ";";
   return out;
 }
 
@@ -21,7 +21,7 @@ std::string members(std::string_view object) {
 TEST_CASE("json arguments: members of an object") {
   CHECK(members(R"({"a":"x","b":1.5,"c":null,"d":[1,"]",{"e":2}],"f":{"g":"}"}})") ==
         R"(a=x;b=1.5;c=;d=[1,"]",{"e":2}];f={"g":"}"};)");
-  CHECK(members(R"( { "a" : "x" , "b" : true } )") == "a=x;b=true ;");
+  CHECK(members(R"({ "a" : "x" , "b" : true } )") == "a=x;b=true;");
   CHECK(members(R"({"a":"q\"u\\","b":"\u00fc\n"})") == "a=q\"u\\;b=\xC3\xBC\n;");
   CHECK(members("{}").empty());
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ingest/same_run.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {

@@ -7,7 +7,6 @@
 
 #include "passes/classify/classifier.h"
 #include "trace/kernel_name.h"
-#include "trace/mangled_name.h"
 
 namespace tracedb {
 namespace {

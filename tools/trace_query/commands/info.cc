@@ -5,7 +5,7 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
-#include "index/without_device.h"
+#include "index/index.h"
 #include "passes/layers/layer_set.h"
 #include "passes/layers/model_names.h"
 #include "passes/select/device_columns.h"

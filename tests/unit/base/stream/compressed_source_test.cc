@@ -41,7 +41,7 @@ struct Outcome {
 };
 
 Outcome unpack(Engine engine, std::string_view content, std::size_t piece = 65536) {
-  const auto source = compressed_byte_source(memory_raw_input(content), decoder(engine), Compression::kGzip);
+  const auto source = compressed_byte_source(memory_raw_input(content), decoder(engine));
   Outcome outcome;
   std::vector<char> buffer(piece);
   while (const std::size_t got = source->read(buffer.data(), buffer.size())) outcome.text.append(buffer.data(), got);

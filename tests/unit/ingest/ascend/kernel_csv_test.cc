@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 #include "support/ingested.h"
 
 namespace tracedb {

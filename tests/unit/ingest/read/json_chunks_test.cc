@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

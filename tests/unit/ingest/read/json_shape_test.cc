@@ -86,13 +86,13 @@ TEST_CASE("events are found whatever stands around them") {
   const std::string_view cut = "{}, {\"ph\":\"X\",";
   CHECK(find_event(cut, 0, More::kMayCome).resume == 4);
   CHECK(find_event(cut, 0, More::kNo).resume == cut.size());
-  CHECK(find_event(cut, 0, More::kMayCome, 5).resume == cut.size());
-  CHECK(find_event("{\"ph\":\"X\"}", 0, More::kNo, 9).at == EventSearch::kNone);
+  CHECK(EventFinder(cut, 5).find(0, EventSearch::kNone, More::kMayCome).resume == cut.size());
+  CHECK_FALSE(EventFinder("{\"ph\":\"X\"}", 9).find(0, EventSearch::kNone, More::kNo).found());
 }
 
 TEST_CASE("broken events are found where they seem to begin") {
   const auto at = [](std::string_view text, std::size_t from = 0, std::size_t broken_from = 0) {
-    return find_event_or_part(text, from, broken_from, More::kNo).at;
+    return EventFinder(text).find(from, broken_from, More::kNo).at;
   };
   CHECK(at("[{\"ph\":\"X\",\"name\":\"a\"b\"}") == 1);
   CHECK(at("[{\"name\":\"a\"b\", \"ph\" : \"X\"}") == 1);
@@ -100,9 +100,27 @@ TEST_CASE("broken events are found where they seem to begin") {
   CHECK(at("\"args\": {\"a\" 1, \"ph\":\"X\"}") == EventSearch::kNone);
   CHECK(at("[{\"ph\":\"X\" 1}, {\"ph\":\"Y\"}", 0, 5) == 15);
   CHECK(at("[{\"name\":\"" + std::string(5000, 'x') + "\"y\",\"ph\":\"X\"}") == EventSearch::kNone);
-  const EventSearch cut = find_event_or_part("{\"name\":\"x\"y\", ", 0, 0, More::kMayCome);
+  const EventSearch cut = EventFinder("{\"name\":\"x\"y\", ").find(0, 0, More::kMayCome);
   CHECK_FALSE(cut.found());
   CHECK(cut.resume == 0);
+}
+
+TEST_CASE("what a walk proved of the objects in it is what walks of their own prove") {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += R"({"a":[{"ph":"X"},{"ph":"Y","b":[)";
+  for (const std::string_view end :
+       {"", "]}]}", "]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}]}", "\"x", "}", " nul",
+        R"({"a" "b","ph":"X"}]}]})", R"({"a":1 "ph":"X"}]}]})", R"({"a":,"ph":"X"}]}]})"}) {
+    const std::string whole = text + std::string(end);
+    EventFinder events(whole);
+    for (std::size_t at = whole.find('{'); at != std::string::npos; at = whole.find('{', at + 1)) {
+      const ShapeCheck alone = check_shape(std::string_view(whole).substr(at), kDeepestEvent);
+      const ShapeCheck check = events.check(at, EventSearch::kNone);
+      CHECK(check.shape == alone.shape);
+      CHECK(check.end == at + alone.end);
+      CHECK(check.has_phase == alone.has_phase);
+    }
+  }
 }
 
 TEST_CASE("what stands behind an event") {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "ascend/msmodeling/op_comparison.h"
-#include "ascend/profile_table.h"
+#include "ascend/profile_side.h"
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"

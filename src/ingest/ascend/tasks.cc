@@ -1,4 +1,4 @@
-#include "ingest/ascend/task_tracks.h"
+#include "ingest/ascend/tasks.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,80 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/ascend/task_kind.h"
 #include "ingest/rows/row_sink.h"
 
 namespace tracedb {
+namespace {
+
+struct Level {
+  std::string_view name, prefix;
+};
+constexpr std::array<Level, 6> kLevels = {{{"acl", "AscendCL@"},
+                                           {"node", "Node@"},
+                                           {"hccl", "Hccl@"},
+                                           {"communication", "Communication@"},
+                                           {"model", "Model@"},
+                                           {"runtime", "Runtime@"}}};
+
+// Types of tasks on cores that compute; the profiler writes "Other" where it does not know.
+constexpr std::array<std::string_view, 12> kComputeTypes = {
+    "AI_CORE", "AI_VECTOR_CORE", "AIV",   "MIX_AIC",       "MIX_AIV",      "AI_CPU",
+    "DSA_SQE", "FFTS_PLUS",      "Other", "KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_AICPU"};
+// Tasks that the runtime itself names.
+constexpr std::array<std::string_view, 14> kRuntimeTasks = {
+    "EVENT_",  "NOTIFY_", "PROFILING_", "PLACE_HOLDER", "KERNEL_AICORE", "KERNEL_AIVEC", "KERNEL_AICPU",
+    "STREAM_", "MODEL_",  "SDMA",       "RDMA",         "Notify ",       "Write Value",  "MAINTENANCE"};
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_compute_task(std::string_view task_type, std::string_view name) {
+  const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
+  return std::find(kComputeTypes.begin(), kComputeTypes.end(), task_type) != kComputeTypes.end() &&
+         std::none_of(kRuntimeTasks.begin(), kRuntimeTasks.end(), begins);
+}
+
+std::string_view operation_type(std::string_view task_name) {
+  constexpr std::string_view kConversion = "trans_";
+  const std::size_t last = task_name.rfind('_');
+  if (task_name.starts_with("aclnn") && std::count(task_name.begin(), task_name.end(), '_') >= 2 &&
+      last + 1 < task_name.size() && !is_digits(task_name.substr(last + 1))) {
+    return task_name.substr(last + 1);
+  }
+  const bool converts = task_name.starts_with(kConversion) && last != std::string_view::npos &&
+                        last > kConversion.size() && is_digits(task_name.substr(last + 1));
+  return converts ? task_name.substr(kConversion.size(), last - kConversion.size()) : task_name;
+}
+
+std::string cann_call_name(std::string_view level, std::string_view call) {
+  const auto found =
+      std::find_if(kLevels.begin(), kLevels.end(), [level](const Level& known) { return known.name == level; });
+  return std::string(found == kLevels.end() ? "" : found->prefix).append(call);
+}
+
+std::optional<HcomName> parse_hcom_name(std::string_view name) {
+  constexpr std::string_view kPrefix = "hcom_";
+  const std::size_t separator = name.find("__");
+  if (!is_hcom(name) || separator == std::string_view::npos || separator <= kPrefix.size()) return std::nullopt;
+  HcomName out;
+  out.type = name.substr(0, separator + 1);
+  out.operation = name.substr(kPrefix.size(), separator - kPrefix.size());
+  const std::string_view rest = name.substr(separator + 2);
+  const std::size_t group_end = rest.find('_');
+  if (group_end == std::string_view::npos) return std::nullopt;
+  out.group = rest.substr(0, group_end);
+  const std::string_view behind = rest.substr(group_end + 1);
+  const auto sequence = parse_int64(behind.substr(0, behind.find('_')));
+  if (!sequence || *sequence < 0) return std::nullopt;
+  out.sequence = *sequence;
+  return out;
+}
+
 namespace {
 
 enum class TaskTrack : std::uint8_t { kOther, kHardware, kCollectives, kHost };
@@ -46,45 +115,24 @@ class TaskPlacer {
     const TaskTrack track = tracks_[store_.threads[task.track - 1].process - 1];
     any_ = any_ || track != TaskTrack::kOther;
     const std::string_view name = text(task.name);
-    if (track == TaskTrack::kHost) return add_call(task);
+    if (track == TaskTrack::kHost) return store_.calls.push(record_of_task<CallRecord>(task, task.track));
     if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
     if (track == TaskTrack::kCollectives) add_peer(task);
     if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
     if (track == TaskTrack::kHardware && is_compute_task(text(task.type), name)) return add_kernel(task, name);
-    add_slice(task);
+    store_.slices.push(record_of_task<SliceRecord>(task, task.track));
   }
 
-  void add_call(const TaskRecord& task) {
-    CallRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.correlation = task.connection;
-    record.external_id = kUnknownValue;
-    record.name = task.name;
-    record.track = task.track;
+  template <class Record>
+  static Record record_of_task(const TaskRecord& task, std::uint32_t track) {
+    auto record = record_of<Record>(task.ts, task.dur, task.name, track);
+    if constexpr (requires { record.correlation; }) record.correlation = task.connection;
     record.args = task.args;
-    store_.calls.push(record);
-  }
-
-  void add_slice(const TaskRecord& task) {
-    SliceRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.name = task.name;
-    record.track = task.track;
-    record.args = task.args;
-    store_.slices.push(record);
+    return record;
   }
 
   DeviceRecord device_record(const TaskRecord& task, DeviceEventType type, std::uint32_t stream) {
-    DeviceRecord record{};
-    record.ts = task.ts;
-    record.dur = task.dur;
-    record.correlation = task.connection;
-    record.external_id = record.graph_id_or_bytes = record.graph_node_id_or_bandwidth = kUnknownValue;
-    record.name = task.name;
-    record.stream = stream;
-    record.args = task.args;
+    auto record = record_of_task<DeviceRecord>(task, stream);
     record.type = type;
     if (record.correlation == kUnknownValue || record.correlation == 0) ++store_.uncorrelated;
     return record;

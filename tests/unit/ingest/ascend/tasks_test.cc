@@ -1,4 +1,4 @@
-#include "ingest/ascend/task_kind.h"
+#include "ingest/ascend/tasks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "ingest/read/json_text.h"
+#include "base/text/json_text.h"
 
 #include <doctest/doctest.h>
 

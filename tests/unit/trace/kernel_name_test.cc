@@ -1,4 +1,4 @@
-#include "trace/mangled_name.h"
+#include "trace/kernel_name.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "trace/event_names.h"
-#include "trace/kernel_name.h"
 
 namespace tracedb {
 

@@ -1,4 +1,6 @@
-// The databases of rocprofv3 (--output-format rocpd), by their tables; times are integer nanoseconds. The names of
+// Databases of AMD's profilers.
+//
+// Those of rocprofv3 (--output-format rocpd), by their tables; times are integer nanoseconds. The names of
 // the tables end in an id of the process that wrote them; a database may hold the tables of several processes.
 //
 //   rocpd_kernel_dispatch   kernels, by their display names
@@ -10,6 +12,15 @@
 //
 // The names of other tables with rows are kept (meta, trace.tables_not_read). Schema: rocprofiler-sdk,
 // share/rocprofiler-sdk-rocpd/rocpd_tables.sql, version 3.
+//
+// Those of rocmProfileData (.rpd), by their tables; times are integer nanoseconds.
+//
+//   rocpd_op        kernels, by the name in their description; copies and fills; barriers: slices
+//   rocpd_api       HIP calls, tied to operations by rocpd_api_ops; user markers (roctx): annotations
+//   rocpd_kernelapi, rocpd_copyapi   dimensions of launches, sizes of copies
+//   rocpd_monitor   counters of the device
+//
+// Schema: rocmProfileData, rocpd_python/rocpd/schema_data/tableSchema.cmd.
 #pragma once
 
 #include <atomic>
@@ -28,5 +39,9 @@ bool is_rocpd_database(const std::vector<std::string>& tables);
 // Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
 void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
                          TraceFacts& facts);
+
+bool is_rpd_database(const std::vector<std::string>& tables);
+void read_rpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                       TraceFacts& facts);
 
 }  // namespace tracedb
