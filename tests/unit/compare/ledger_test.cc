@@ -196,24 +196,6 @@ void check_closed(const LedgerAccount& account) {
   if (account.totals.size() > 1) same(account.totals[1].change, all);
 }
 
-TEST_CASE("ledger: what lies between steps is a row, and the total is the period") {
-  const LedgerAccount account = Sides().baseline(10, 900, 100, 50).candidate(5, 450, 50, 2525).account();
-  const LedgerItem* between = find(account.items, "[between steps]");
-  REQUIRE(between != nullptr);
-  CHECK(between->change.baseline == 5);
-  CHECK(between->change.candidate == 505);
-  CHECK(between->change.change == 500);
-  CHECK(between->change.duration_effect == 500);
-  REQUIRE(account.totals.size() == 2);
-  CHECK(account.totals[0].op == "[span]");
-  CHECK(account.totals[0].change.change == 0);
-  CHECK(account.totals[1].op == "[period]");
-  CHECK(account.totals[1].change.candidate == 605);
-  CHECK(account.totals[1].change.change == 500);
-  CHECK(account.items.front().op == "[between steps]");
-  check_closed(account);
-}
-
 TEST_CASE("ledger: work of no step is a row within the step, and one between") {
   Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
   sides.group.candidate.other = 40;
@@ -238,13 +220,6 @@ TEST_CASE("ledger: rare steps are a row behind the period, and in the total of a
   CHECK(account.total(true).change == 0);
   CHECK(account.totals[2].op == "[all steps]");
   CHECK(account.totals[2].change.change == 16);
-}
-
-TEST_CASE("ledger: without a period on both sides the total is the span") {
-  const LedgerAccount account = Sides().baseline(10, 900, 100, 50).candidate(1, 95, 5, std::nullopt).account();
-  CHECK(account.totals.size() == 1);
-  CHECK(find(account.items, "[between steps]") == nullptr);
-  check_closed(account);
 }
 
 TEST_CASE("ledger: what kernels that run at once save is theirs, what steps run in each other's time is another row") {

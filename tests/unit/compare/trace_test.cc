@@ -185,15 +185,6 @@ std::vector<WorkInterval> random_intervals(std::mt19937& chance, std::int64_t en
   return out;
 }
 
-TEST_CASE("exclusive time by hand: computation hides communication, which hides copies") {
-  const std::vector<WorkInterval> intervals = {{0, 100, Work::kCompute}, {50, 150, Work::kComm},
-                                               {60, 90, Work::kCompute}, {90, 120, Work::kCompute},
-                                               {110, 200, Work::kCopy},  {140, 160, Work::kComm}};
-  std::vector<std::int64_t> times;
-  exclusive_times(intervals, times);
-  CHECK(times == std::vector<std::int64_t>{100, 30, 0, 20, 40, 10});
-}
-
 TEST_CASE("exclusive time of random intervals: each instant belongs to one") {
   std::mt19937 chance(11);
   std::vector<std::int64_t> times;

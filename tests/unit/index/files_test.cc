@@ -31,58 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ListedIndex found(std::string_view name, IndexState state, std::uint64_t bytes, std::int64_t modified_ns) {
-  ListedIndex index{.path = fs::path("/d") / (std::string(name) + ".json.tracedb"),
-                    .source = fs::path("/d") / (std::string(name) + ".json"),
-                    .state = state,
-                    .reason = "because"};
-  index.file.bytes = bytes;
-  index.file.modified_ns = modified_ns;
-  return index;
-}
-
-std::string names(const IndexInventory& inventory, const GcOptions& options) {
-  std::string text;
-  for (const PlannedRemoval& removal : plan_removals(inventory, options)) {
-    text += inventory.indexes[removal.index].path.stem().stem().string() + " ";
-  }
-  return text;
-}
-
-IndexInventory one_of_each() {
-  IndexInventory inventory;
-  inventory.indexes = {found("valid", IndexState::kValid, 10, 300),     found("older", IndexState::kValid, 10, 200),
-                       found("stale", IndexState::kStale, 10, 400),     found("orphan", IndexState::kOrphaned, 10, 100),
-                       found("cached", IndexState::kOrphaned, 10, 500), found("unknown", IndexState::kUnknown, 10, 150),
-                       found("broken", IndexState::kUnusable, 10, 1),   found("foreign", IndexState::kForeign, 10, 1)};
-  inventory.indexes[4].cached = true;
-  return inventory;
-}
-
 const ListedIndex& only(const IndexInventory& inventory) {
   REQUIRE(inventory.indexes.size() == 1);
   return inventory.indexes.front();
-}
-
-TEST_CASE("by default what is stale goes, and what is orphaned in a cache") {
-  CHECK(names(one_of_each(), {}) == "stale cached ");
-  IndexInventory elsewhere = one_of_each();
-  elsewhere.indexes[2].path = "/archive/monday.tracedb";  // of a trace that was overwritten since
-  CHECK(names(elsewhere, {}) == "cached ");
-}
-
-TEST_CASE("age and size take valid ones, the oldest first, and never what is no index of ours") {
-  GcOptions options;
-  options.now_ns = 1000;
-  options.older_than_ns = 750;
-  CHECK(names(one_of_each(), options) == "older stale cached ");
-  options.older_than_ns = std::nullopt;
-  options.most_bytes = 45;  // valid, older, orphan, unknown and broken have 50
-  CHECK(names(one_of_each(), options) == "stale cached older ");
-  options.most_bytes = 1;
-  CHECK(names(one_of_each(), options) == "stale cached older valid ");
-  options.orphans = true;
-  CHECK(names(one_of_each(), options) == "stale orphan cached unknown older valid ");
 }
 
 TEST_CASE("an index is removed if it is still the one that was listed") {

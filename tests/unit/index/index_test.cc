@@ -159,16 +159,6 @@ void change_by_sql(const std::filesystem::path& path, const std::string& sql) {
   Database(path, Database::Mode::kReadWrite).execute(sql);
 }
 
-TEST_CASE("a whole index opens, read-only") {
-  const TempDirectory directory;
-  write_small_index(directory / "a.tracedb");
-  const Index index = Index::open(directory / "a.tracedb");
-  CHECK(index.complete());
-  CHECK(index.meta_int64("events_read") == 12);
-  CHECK_FALSE(index.meta("nothing"));
-  CHECK_THROWS_AS(index.database().execute("DELETE FROM meta"), Error);
-}
-
 TEST_CASE("names that mean something in a URI are names") {
   const TempDirectory directory;
   for (const char* name : {"a?mode=memory", "b#c", "100%41", "file:x", "a b&c=d", "not-utf8-\xff"}) {
@@ -220,64 +210,10 @@ TEST_CASE("what is no usable index is refused with advice") {
 
 namespace fs = std::filesystem;
 
-void write_index_of(const fs::path& index, const fs::path& trace, std::int64_t size, const ContentHash& hash) {
-  write_small_index(index);
-  Database(index, Database::Mode::kReadWrite)
-      .execute(
-          fmt::format("INSERT INTO meta VALUES ('source_path', '{}'), ('source_size', '{}'), ('source_hash', '{}')",
-                      trace.string(), size, to_hex(hash)));
-}
-
 std::map<std::string, IndexState> states(const IndexInventory& inventory) {
   std::map<std::string, IndexState> found;
   for (const ListedIndex& index : inventory.indexes) found[index.path.filename().string()] = index.state;
   return found;
-}
-
-TEST_CASE("every state is recognised, and nothing is written") {
-  const TempDirectory directory;
-  const ContentHash hash = hash_bytes("{}");
-  for (const char* name : {"valid.json", "stale.json", "a\nb\xff.json"}) static_cast<void>(directory.write(name, "{}"));
-  write_index_of(directory / "valid.json.tracedb", directory / "valid.json", 2, hash);
-  write_index_of(directory / "stale.json.tracedb", directory / "stale.json", 2, hash_bytes("[]"));
-  write_index_of(directory / "orphan.json.tracedb", directory / "orphan.json", 2, hash);
-  write_index_of(directory / "odd.tracedb", directory / "a\\x0ab\\xff.json", 2, hash);
-  const std::string cached = to_hex(hash) + "-gone.json.tracedb";
-  write_index_of(directory / cached, "/nowhere/gone.json", 2, hash);
-  write_index_of(directory / "pipe.tracedb", "-", 2, hash);
-  write_small_index(directory / "version.tracedb");
-  Database(directory / "version.tracedb", Database::Mode::kReadWrite).execute("PRAGMA user_version = 99");
-  write_small_index(directory / "cut.tracedb");
-  fs::resize_file(directory / "cut.tracedb", 50'000);
-  write_small_index(directory / "unfinished.tracedb");
-  Database(directory / "unfinished.tracedb", Database::Mode::kReadWrite)
-      .execute("DELETE FROM meta WHERE key = 'complete'");
-  for (const char* name : {"text.tracedb", "empty.tracedb"}) static_cast<void>(directory.write(name, name));
-  fs::create_symlink("valid.json.tracedb", directory / "link.tracedb");
-  REQUIRE(::mkfifo((directory / "fifo.tracedb").c_str(), 0600) == 0);
-
-  const auto before = FileIdentity::of(directory / "valid.json.tracedb");
-  const IndexInventory inventory = take_inventory({directory.path(), directory.path()}, nullptr);
-  const std::map<std::string, IndexState> expected = {{"valid.json.tracedb", IndexState::kValid},
-                                                      {"stale.json.tracedb", IndexState::kStale},
-                                                      {"orphan.json.tracedb", IndexState::kOrphaned},
-                                                      {"odd.tracedb", IndexState::kValid},
-                                                      {cached, IndexState::kOrphaned},
-                                                      {"pipe.tracedb", IndexState::kOrphaned},
-                                                      {"version.tracedb", IndexState::kUnusable},
-                                                      {"cut.tracedb", IndexState::kUnusable},
-                                                      {"unfinished.tracedb", IndexState::kUnusable},
-                                                      {"text.tracedb", IndexState::kForeign},
-                                                      {"empty.tracedb", IndexState::kForeign},
-                                                      {"link.tracedb", IndexState::kForeign},
-                                                      {"fifo.tracedb", IndexState::kForeign}};
-  CHECK(states(inventory) == expected);
-  CHECK(inventory.indexes.size() == expected.size());
-  for (const ListedIndex& index : inventory.indexes) {
-    CHECK(index.cached == (index.path.filename() == cached));
-    CHECK_FALSE(index.reason.empty());
-  }
-  CHECK(FileIdentity::of(directory / "valid.json.tracedb") == before);
 }
 
 TEST_CASE("folders below are searched, linked ones are not") {

@@ -53,39 +53,6 @@ class Folder {
   std::vector<fs::path> traces_;
 };
 
-TEST_CASE("failures stay alone, and what is valid is left alone") {
-  Folder folder;
-  for (const char* name : {"a.json", "b.json", "c.json"}) folder.file(name);
-  folder.file("bad.json", "no trace");
-  folder.file("cut.json", std::string_view(kTrace).substr(0, 60));
-  IngestOptions options;
-  options.jobs = 2;
-  const BatchResult first = folder.run(options);
-  CHECK(first.count(TraceStatus::kBuilt) == 3);
-  CHECK(first.count(TraceStatus::kSalvaged) == 1);
-  CHECK(first.count(TraceStatus::kFailed) == 1);
-  CHECK(first.first_failure == ErrorCode::kInput);
-  CHECK(first.lossy);
-  CHECK(folder.recorder.records["a.json"].events == 1);
-  CHECK(folder.recorder.records["bad.json"].error.find("bad.json") != std::string::npos);
-  const BatchResult second = folder.run(options);
-  CHECK(second.count(TraceStatus::kValid) == 4);
-  CHECK(second.lossy);  // of a salvaged trace, still
-  CHECK(folder.recorder.records["a.json"].events == 1);
-}
-
-TEST_CASE("other options make an index stale") {
-  Folder folder;
-  folder.file("a.json");
-  CHECK(folder.run().count(TraceStatus::kBuilt) == 1);
-  IngestOptions options;
-  options.events.arguments = EventArguments::kKeep;
-  CHECK(folder.run(options).count(TraceStatus::kBuilt) == 1);
-  options.accept_any_events = true;
-  options.events.arguments = EventArguments::kOmit;
-  CHECK(folder.run(options).count(TraceStatus::kValid) == 1);
-}
-
 TEST_CASE("a valid index is handed out open, any other is built") {
   const TempDirectory directory;
   const fs::path trace = directory.write("a.json", kTrace);
@@ -151,31 +118,6 @@ TEST_CASE("a trace that changes while it is read is tried once more") {
   writer.changes = 1000;
   CHECK(run_batch(list, options, writer).first_failure == ErrorCode::kTransient);
   CHECK_FALSE(fs::exists(sidecar_path(list.traces.front())));
-}
-
-TEST_CASE("leftovers are the files that killed builds of this index made, and no others") {
-  const TempDirectory directory;
-  const fs::path index = directory / "a.json.tracedb";
-  for (const char* name :
-       {"a.json.tracedb.abcdef.partial", "b.json.tracedb.abcdef.partial", "a.json.tracedb.abc.partial"}) {
-    static_cast<void>(directory.write(name, ""));
-  }
-  static_cast<void>(directory.write("a.json.tracedb.ghijkl.partial", "text"));
-  CHECK(remove_leftovers(index) == 1);
-  CHECK_FALSE(fs::exists(directory / "a.json.tracedb.abcdef.partial"));
-}
-
-TEST_CASE("a directory for indexes is marked as a cache only if it was empty") {
-  const TempDirectory directory;
-  const fs::path trace = directory.write("a.json", kTrace);
-  const fs::path fresh = directory / "fresh", used = directory / "used";
-  CHECK(new_index_path(trace, fresh).parent_path() == fresh);
-  CHECK(fs::exists(fresh / "CACHEDIR.TAG"));
-  fs::create_directory(used);
-  static_cast<void>(directory.write("used/notes", "precious"));
-  new_index_path(trace, used);
-  CHECK_FALSE(fs::exists(used / "CACHEDIR.TAG"));
-  CHECK(new_index_path(trace, {}) == sidecar_path(trace));
 }
 
 class Tree {

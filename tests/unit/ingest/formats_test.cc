@@ -94,30 +94,6 @@ TEST_CASE("every format has a name, each once, and a reader or advice") {
   }
 }
 
-TEST_CASE("what is not read is refused in one line, unless there are events in it") {
-  const TempDirectory folder;
-  const auto refusal = [&](const std::string& content) -> std::string {
-    std::ofstream(folder / "trace.json", std::ios::binary) << content;
-    try {
-      const OpenedFormat opened = open_format(folder / "trace.json", nullptr);
-      const bool is_read = opened.format.read != nullptr;
-      CHECK(is_read);
-      return "reads: " + opened.otherwise;
-    } catch (const Error& error) {
-      CHECK(error.code() == ErrorCode::kInput);
-      return error.what();
-    }
-  };
-  const std::string name = (folder / "trace.json").string();
-  CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
-        name + ": a git-lfs pointer, not the file itself: run 'git lfs pull'");
-  CHECK(refusal(std::string(5000, ' ') + "version https://git-lfs").find("git lfs pull") != std::string::npos);
-  CHECK(refusal("<!DOCTYPE html>") == "reads: an HTML or XML page, not a trace: download the file itself");
-  CHECK(refusal("{\"traceEvents\": []}") == "reads: ");
-  CHECK(refusal("{\"rocprofiler-sdk-tool\":") == "reads: ");
-  CHECK(refusal("") == "reads: ");
-}
-
 TEST_CASE("what was looked at is read again") {
   for (const std::size_t looked : {0U, 1U, 7U, 100U}) {
     PeekedSource source(memory_byte_source("0123456789"));

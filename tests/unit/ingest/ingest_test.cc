@@ -178,24 +178,6 @@ TEST_CASE("the rank is what the trace says, else what its name says") {
   CHECK(rank_of("mi300x.json", R"({"traceEvents": []})") == "none");
 }
 
-TEST_CASE("a trace without events is a valid index that says so") {
-  Ingested index(R"({"traceName":"x"})");
-  CHECK(index.issues(IssueKind::kNoEvents) == 1);
-  CHECK(index.rows("SELECT kind FROM issue") == "no_events");
-  CHECK(index.meta("complete") == "1");
-  CHECK(index.meta("events_read") == "0");
-}
-
-TEST_CASE("a trace cut off keeps what is whole and is marked") {
-  const std::string whole =
-      trace_of(event("kernel", "a", kGpuStream, "1", "1") + event("kernel", "b", kGpuStream, "2", "1"));
-  Ingested index(std::string_view(whole).substr(0, whole.size() - 20));
-  CHECK(index.rows("SELECT count(*) FROM kernel") == "1");
-  CHECK(index.meta("complete") == "0");
-  CHECK(index.rows("SELECT kind, severity FROM issue WHERE kind = 'truncated'") == "truncated data_loss");
-  CHECK_FALSE(index.result().complete);
-}
-
 TEST_CASE("arguments are kept on request, python left out on request") {
   const std::string trace = trace_of(event("python_function", "p", kMainThread, "1", "5", R"("Python id":1)") +
                                      event("kernel", "b", kGpuStream, "9", "1", R"("x": [1, 2])") +
@@ -211,37 +193,6 @@ TEST_CASE("arguments are kept on request, python left out on request") {
   Ingested plain(trace);
   CHECK(plain.rows("SELECT count(*) FROM event_argument") == "0");
   CHECK(plain.rows("SELECT count(*) FROM python_call") == "1");
-}
-
-TEST_CASE("begin and end pairs become slices") {
-  const auto edge = [](char ph, std::string_view name, std::string_view tid, int ts) {
-    return fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":"{}","ts":{}}},)", ph, name, tid, ts);
-  };
-  Ingested index(trace_of(edge('B', "a", "x", 1) + edge('B', "b", "x", 2) + edge('B', "a", "y", 3) +
-                          edge('E', "a", "x", 4) + edge('E', "b", "x", 5) + edge('E', "a", "y", 6) +
-                          edge('E', "a", "x", 7) + edge('B', "open", "x", 8) + edge('B', "nameless", "z", 9) +
-                          R"({"ph":"E","pid":1,"tid":"z","ts":12},)"));
-  CHECK(index.rows("SELECT s.value, l.ts, l.dur FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id") ==
-        "a 0 3000; b 1000 3000; a 2000 3000; open 7000 -; nameless 8000 3000");
-  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
-  CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
-  CHECK(index.rows("SELECT ph, read, stored, skipped, skip_reason FROM event_count ORDER BY ph") ==
-        "B 5 5 0 -; E 5 0 5 end of a slice, end without begin");
-}
-
-TEST_CASE("flows: matched ones are counted, the rest kept with ids of any kind") {
-  const auto flow = [](char ph, std::string_view category, std::string_view id, int ts) {
-    return fmt::format(R"({{"ph":"{}","cat":"{}","name":"n","id":{},"pid":1,"tid":1,"ts":{}}},)", ph, category, id, ts);
-  };
-  Ingested index(trace_of(flow('s', "ac2g", "1", 1) + flow('f', "ac2g", "1", 2) + flow('f', "ac2g", "\"1\"", 3) +
-                          flow('s', "other", "1", 4) + flow('f', "ac2g", "2", 5) + flow('t', "ac2g", "2", 6) +
-                          flow('s', "npu", "10276432100000000001", 7) + flow('s', "npu", "\"text id\"", 8) +
-                          flow('s', "npu", "18446744073709551615", 9) + flow('f', "npu", "18446744073709551615", 10)));
-  CHECK(index.rows("SELECT f.ph, s.value, f.flow_id, typeof(f.flow_id) FROM flow_unmatched f JOIN string s ON s.id = "
-                   "f.category_id ORDER BY f.id") ==
-        "s other 1 integer; f ac2g 2 integer; t ac2g 2 integer; s npu 10276432100000000001 text; s npu text id text");
-  CHECK(index.issues(IssueKind::kUnmatchedFlow) == 5);
-  CHECK(index.result().matched_flows == 5);
 }
 
 TEST_CASE("arguments are kept for every event that has a row, whatever fits in memory") {

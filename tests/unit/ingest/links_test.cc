@@ -136,19 +136,6 @@ TEST_CASE("of a correlation that all events share each kernel takes the last cal
   CHECK(index.rows("SELECT count(*) FROM kernel WHERE launch_id = id") == "20000");
 }
 
-TEST_CASE("python frames that start at the same moment: parent ids tell which encloses which") {
-  Ingested index(
-      trace_of(event("python_function", "leaf", kMainThread, "100", "9.001", R"("Python id":3,"Python parent id":2)") +
-               event("python_function", "child", kMainThread, "100", "10", R"("Python id":2,"Python parent id":1)") +
-               event("python_function", "root", kMainThread, "100", "10", R"("Python id":1,"Python parent id":null)") +
-               event("python_function", "later", kMainThread, "102", "1", R"("Python id":7,"Python parent id":8)") +
-               event("python_function", "circle", kMainThread, "102", "1", R"("Python id":8,"Python parent id":7)") +
-               event("cuda_runtime", "cudaLaunchKernel", kMainThread, "105", "1", R"("correlation":1)")));
-  CHECK(index.rows("SELECT s.depth, t.value FROM runtime_call r JOIN stack s ON s.id = r.stack_id JOIN frame f ON f.id "
-                   "= s.frame_id JOIN string t ON t.id = f.name_id") == "3 leaf");
-  CHECK(index.rows("SELECT count(*) FROM python_call") == "5");
-}
-
 TEST_CASE("an operator without length owns the call with its External id") {
   Ingested index(trace_of(event("cpu_op", "outer", kMainThread, "0", "100", R"("External id":1)") +
                           event("cpu_op", "op", kMainThread, "10", "0", R"("External id":5)") +

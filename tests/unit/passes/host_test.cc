@@ -57,14 +57,6 @@ struct HostFixture {
         threads(index, events.kernels, events.memory, events.device_of_stream) {}
 };
 
-std::string text_of(const HostActivities& all, const HostActivity& activity, HostLayer layer) {
-  std::string out;
-  for (const PlaceTime& time : activity[layer]) {
-    out += fmt::format("{}{} {}/{}", out.empty() ? "" : "; ", all.text(layer, time.place), time.time, time.started);
-  }
-  return out;
-}
-
 TEST_CASE("where nothing is recorded on a thread that launches from a queue, the thread that fed it") {
   const HostFixture fixture(
       trace_of(event("enqueue", "Enqueue", kMainThread, "1", "1", "") +
@@ -84,52 +76,10 @@ TEST_CASE("where nothing is recorded on a thread that launches from a queue, the
   CHECK(all.gaps()[1].thread == thread);  // its call is recorded
 }
 
-TEST_CASE("where the host was before a launch") {
-  const HostFixture fixture(host_bound());
-  const std::uint32_t thread = fixture.threads.of({2, false});
-  const HostActivities all(fixture.index, {{20'000, 120'000, thread}, {130'000, 140'000, thread}});
-  const HostActivity gap = all.of(0);
-  CHECK(gap.time == 100'000);
-  CHECK(text_of(all, gap, HostLayer::kPython) == "model.py(40): forward 85000/3; train.py(3): step 15000/1");
-  CHECK(text_of(all, gap, HostLayer::kOperator) == "aten::mm 24000/1");
-  CHECK(text_of(all, gap, HostLayer::kCall) == "cudaLaunchKernel 10000/1");
-  CHECK(gap.python_calls() == 4);
-
-  const HostPlace place = HostActivities::place(gap);
-  CHECK(all.text(place.layer, place.place) == "model.py(40): forward");
-  CHECK(place.share() == doctest::Approx(0.85));
-
-  const std::vector<std::uint32_t> first = {0}, both = {0, 1};
-  const std::optional<MostCalled> called = all.most_called(first, place.place);
-  REQUIRE(called);
-  CHECK(called->frame == "<built-in method __getitem__ of dict object>");
-  CHECK(called->calls == 2);
-
-  const HostActivity sum = all.sum(both);
-  CHECK(sum.gaps == 2);
-  CHECK(sum.time == 110'000);
-  CHECK(text_of(all, sum, HostLayer::kPython) == "model.py(40): forward 85000/3; train.py(3): step 25000/1");
-}
-
 TEST_CASE("work without a launch is looked at on the busiest thread") {
   const HostFixture fixture(host_bound());
   CHECK(fixture.threads.of({3, false}) == fixture.threads.of({2, false}));
   CHECK(fixture.threads.of({}) == fixture.threads.of({2, false}));
-}
-
-TEST_CASE("a place without python, and none at all") {
-  const HostFixture fixture(trace_of(
-      event("kernel", "first", kGpuStream, "0", "20", R"("device":0,"stream":7,"correlation":1)") +
-      event("cpu_op", "aten::copy_", kMainThread, "25", "90", R"("External id":1)") +
-      event("cuda_runtime", "cudaMemcpyAsync", kMainThread, "30", "80", R"("correlation":2)") +
-      event("gpu_memcpy", "Memcpy HtoD", kGpuStream, "120", "10", R"("device":0,"stream":7,"correlation":2)")));
-  const std::uint32_t thread = fixture.threads.of({1, true});
-  const HostActivities all(fixture.index, {{20'000, 120'000, thread}, {500'000, 600'000, thread}});
-  const HostPlace place = HostActivities::place(all.of(0));
-  CHECK(place.layer == HostLayer::kOperator);
-  CHECK(all.text(place.layer, place.place) == "aten::copy_");
-  CHECK(place.time == 90'000);
-  CHECK(HostActivities::place(all.of(1)).place == kNoPlace);
 }
 
 struct Event {
@@ -154,15 +104,6 @@ struct Columns {
   }
   [[nodiscard]] HostEvents events() const { return {ts, dur, thread, label, place_of_label}; }
 };
-
-std::string text(const HostTimes& times, std::size_t gap) {
-  std::string out;
-  for (const PlaceTime& time : times.of(gap)) {
-    out += (out.empty() ? "" : " ") + std::to_string(time.place) + ":" + std::to_string(time.time) + "/" +
-           std::to_string(time.started);
-  }
-  return out;
-}
 
 // Tick by tick: of the events open at a time the one that ends first, of several the one that comes last.
 std::map<std::uint32_t, PlaceTime> slow_times(const Columns& columns, const HostGap& gap) {
@@ -190,30 +131,6 @@ std::map<std::uint32_t, PlaceTime> slow_times(const Columns& columns, const Host
     }
   }
   return out;
-}
-
-TEST_CASE("the innermost open event, in the gap alone") {
-  const Columns columns({{0, 100, 1, 1}, {10, 20, 1, 2}, {15, 5, 1, 3}, {40, 10, 1, 2}, {0, 100, 2, 9}});
-  const HostTimes times =
-      host_times(columns.events(), std::vector<HostGap>{{12, 45, 1}, {90, 120, 1}, {0, 5, 3}, {5, 9, 0}});
-  CHECK(text(times, 0) == "1:10/0 2:18/1 3:5/1");
-  CHECK(text(times, 1) == "1:10/0");
-  CHECK(text(times, 2).empty());
-  CHECK(text(times, 3).empty());
-}
-
-TEST_CASE("events that are no place of their own count for what is around them") {
-  const Columns columns({{0, 100, 1, 1}, {10, 5, 1, 2}, {20, 5, 1, 2}, {120, 5, 1, 2}}, {0, 7, 0});
-  const HostTimes times = host_times(columns.events(), std::vector<HostGap>{{5, 200, 1}});
-  CHECK(text(times, 0) == "7:95/2");
-}
-
-TEST_CASE("gaps that overlap, and unknown durations") {
-  const Columns columns({{0, 50, 1, 1}, {30, kUnknownValue, 1, 2}, {50, 50, 1, 3}});
-  const HostTimes times = host_times(columns.events(), std::vector<HostGap>{{20, 80, 1}, {10, 60, 1}, {40, 45, 1}});
-  CHECK(text(times, 0) == "1:30/0 2:0/1 3:30/1");
-  CHECK(text(times, 1) == "1:40/0 2:0/1 3:10/1");
-  CHECK(text(times, 2) == "1:5/0");
 }
 
 TEST_CASE("random events and gaps, as counted tick by tick") {
@@ -375,16 +292,6 @@ TEST_CASE("what repeats is found, largest first") {
   CHECK(text(find_sequences(kernels.view(), 2, 2)) == "6-7 x2 22; 7-5 x2 20; 5-6 x3 9; ");
   CHECK(text(find_sequences(kernels.view(), 3, 2)) == "5-6-7 x2 24; 6-7-5 x2 24; 7-5-6 x2 24; ");
   CHECK(find_sequences(kernels.view(), 9, 1).empty());
-}
-
-TEST_CASE("a run of one kernel counts without overlap") {
-  const Kernels kernels{{1, 1, 1, 1, 1}, std::vector<std::uint32_t>(5, 1), {3, 3, 3, 3, 3}};
-  CHECK(text(find_sequences(kernels.view(), 2, 1)) == "3-3 x2 4; ");
-}
-
-TEST_CASE("streams do not mix, but count together") {
-  const Kernels kernels{{1, 10, 1, 10}, {1, 2, 1, 2}, {5, 5, 6, 6}};
-  CHECK(text(find_sequences(kernels.view(), 2, 1)) == "5-6 x2 22; ");
 }
 
 TEST_CASE("kernels that are not selected are passed over, unknown durations add nothing") {

@@ -121,23 +121,6 @@ TEST_CASE("without steps it is unknown what lies between them") {
   CHECK(ask_passes(unmarked.index, "SELECT between_steps FROM timeline") == "-");
 }
 
-TEST_CASE("kernels by name and operation class") {
-  const ChangedIndex small;
-  CHECK(ask_passes(small.index, "SELECT name, instances, total_time, busy FROM kernels_by_name") ==
-        "gemm<float> 2 150 150; ncclAllReduce 1 300 300");
-  CHECK(ask_passes(small.index, "SELECT op, instances, total_time, busy, names FROM ops") ==
-        "dense_gemm 2 150 150 1; communication 1 300 300 1");
-  CHECK(ask_passes(small.index, "SELECT op, pass, instances FROM ops_by_pass") ==
-        "dense_gemm [no pass] 2; communication [no pass] 1");
-  CHECK(ask_passes(small.index, "SELECT name, pass, instances FROM kernels_by_pass LIMIT 1") ==
-        "gemm<float> [no pass] 2");
-}
-
-TEST_CASE("busy time of everything counts what overlaps once") {
-  const ChangedIndex small;  // 100..450 and 600..650
-  CHECK(ask_passes(small.index, "SELECT DISTINCT all_busy FROM kernels_by_name") == "400");
-}
-
 TEST_CASE("every selection") {
   const ChangedIndex small;
   const auto instances = [&](auto change) {
@@ -166,19 +149,6 @@ TEST_CASE("every selection") {
   CHECK(instances([](Selection& s) { s.from = 150, s.to = 600; }) == "1");
   CHECK(instances([](Selection& s) { s.ops = {"dense_gemm"}, s.phases = {"none"}; }) == "1");
   CHECK(instances([](Selection& s) { s.layer = "none"; }) == "3");
-}
-
-TEST_CASE("unknown durations count as kernels and in nothing else") {
-  const ChangedIndex changed("UPDATE kernel SET dur = NULL WHERE id = 2");
-  CHECK(ask_passes(changed.index, "SELECT instances, known, total_time, med FROM ops WHERE op = 'communication'") ==
-        "1 0 0 -");
-}
-
-TEST_CASE("no kernels, no groups") {
-  const TempDirectory folder;
-  const Index index = open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty);
-  CHECK(ask_passes(index, "SELECT * FROM kernels_by_name").empty());
-  CHECK(ask_passes(index, "SELECT * FROM ops").empty());
 }
 
 // Layers of five kernels: norm, GEMM, attention, rotary, a large GEMM; each repetition some percent off.
@@ -320,12 +290,6 @@ TEST_CASE("a table has the options it was added with, whatever becomes of the ob
 
 // The tables behind timeline, gaps, launches, comms, memcpys and steps, made of the small index.
 
-PassOptions by_stream() {
-  PassOptions options;
-  options.lanes = LaneBy::kStream;
-  return options;
-}
-
 struct TimeFixture : ChangedIndex {
   using ChangedIndex::ChangedIndex;
 
@@ -338,31 +302,7 @@ struct TimeFixture : ChangedIndex {
                       "FROM timeline",
                       selection, options);
   }
-  [[nodiscard]] std::string launches(const Selection& selection = {}) const {
-    return ask_passes(index, "SELECT call, instances, kernels, total_time, delay_total, queue_total FROM launch_calls",
-                      selection);
-  }
-  [[nodiscard]] std::string comms(const Selection& selection = {}) const {
-    return ask_passes(index,
-                      "SELECT name, ranks, bytes, instances, total_time, busy, exposed, factor, described FROM comms",
-                      selection);
-  }
-  [[nodiscard]] std::string copies(const Selection& selection = {}) const {
-    return ask_passes(
-        index,
-        "SELECT kind, direction, instances, known, total_time, busy, sized, bytes, measured_bytes, measured_busy "
-        "FROM copies",
-        selection);
-  }
 };
-
-TEST_CASE("timeline of the small index, by device and by stream") {
-  const TimeFixture fixture;
-  CHECK(fixture.timeline() == "1 - 550 150 250 40 110 0");
-  CHECK(fixture.rows("SELECT comm, copy, unknown_wait, gaps, kernels, memory_ops, begin FROM timeline") ==
-        "300 40 110 2 3 1 100");
-  CHECK(fixture.timeline({}, by_stream()) == "1 1 550 150 0 40 360 0; 1 2 300 0 300 0 0 0");
-}
 
 TEST_CASE("selections choose work, a window cuts it off") {
   const TimeFixture fixture;
@@ -373,20 +313,6 @@ TEST_CASE("selections choose work, a window cuts it off") {
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 190, s.to = 620; })) == "1 - 430 30 250 40 110 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 300, s.to = 400; })) == "1 - 100 0 100 0 0 0");
   CHECK(fixture.timeline(only([](Selection& s) { s.from = 900; })).empty());
-}
-
-TEST_CASE("gaps of the small index") {
-  const TimeFixture fixture;
-  PassOptions longest;
-  longest.most_gaps = 1;
-  CHECK(
-      fixture.rows("SELECT ts, dur, cause, before_memory_op_id, after_kernel_id, before_kernel_id, all_gaps, all_idle "
-                   "FROM idle_gaps",
-                   longest) == "500 100 unknown 1 3 - 2 110");
-  CHECK(fixture.rows("SELECT stream_id, ts, dur FROM idle_gaps ORDER BY ts", by_stream()) == "1 200 260; 1 500 100");
-  CHECK(fixture.rows("SELECT device_id, stream_id, cause, gaps, time, longest, between_steps FROM gaps_by_cause") ==
-        "1 - unknown 1 100 100 0; 1 - unknown 1 10 10 1");
-  CHECK(fixture.rows("SELECT sum(time) FROM gaps_by_cause") == fixture.rows("SELECT sum(idle) FROM timeline"));
 }
 
 TEST_CASE("steps other than those of the index") {
@@ -409,15 +335,6 @@ TEST_CASE("steps other than those of the index") {
   CHECK(rows("SELECT total_time, frame FROM call_tree", decode) == "350 [no stack]");
 }
 
-TEST_CASE("steps and phases of the small index") {
-  const TimeFixture fixture;
-  CHECK(fixture.rows("SELECT step, phase, name, ts, dur, kernels, total_time, gpu_ts, gpu_ts_end, first_kernel_id, "
-                     "last_kernel_id, timed_on FROM step_figures") ==
-        "0 prefill step 5 900 2 400 100 450 1 2 cpu; - - [no step] - - 1 50 600 650 3 3 -");
-  CHECK(fixture.rows("SELECT phase, steps, instances, total_time, all_busy FROM phases") ==
-        "prefill 1 2 400 400; [no step] 0 1 50 400");
-}
-
 TEST_CASE("what was launched before the recording is no work outside of steps") {
   const std::string stepless = "UPDATE kernel SET step_id = NULL, launch_id = NULL WHERE id = ";
   const char* const sql = "SELECT phase, instances, total_time FROM phases WHERE phase GLOB '[[]*'";
@@ -432,32 +349,6 @@ TEST_CASE("what was launched before the recording is no work outside of steps") 
   CHECK(last.rows(sql) == "[no step] 2 350");
   const TimeFixture alone(stepless + "2");
   CHECK(alone.rows(sql) == "[no step] 2 350");
-}
-
-TEST_CASE("launches of the small index") {
-  const TimeFixture fixture;
-  CHECK(fixture.launches() == "hipLaunchKernel 1 1 30 50 50; [no launch] - 2 - - -");
-  CHECK(fixture.launches(only([](Selection& s) { s.phases = {"none"}; })) == "[no launch] - 1 - - -");
-  CHECK(fixture.launches(only([](Selection& s) { s.phases = {"prefill"}, s.to = 120; })) ==
-        "hipLaunchKernel 1 1 30 50 50");
-}
-
-TEST_CASE("communication with and without a description") {
-  CHECK(TimeFixture().comms() == "ncclAllReduce - - 1 300 300 250 - 0");
-  const TimeFixture described(
-      "INSERT INTO collective VALUES (2, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL, NULL, NULL);"
-      "INSERT INTO collective VALUES (99, 'allreduce', '0', NULL, 4, NULL, 'BFloat16', 100, 100, 1, NULL, NULL, NULL)");
-  CHECK(described.comms() == "allreduce 4 200 1 300 300 250 1.5 1");
-  CHECK(described.comms(only([](Selection& s) { s.phases = {"none"}; })).empty());
-}
-
-TEST_CASE("copies and fills, with sizes and durations that are unknown") {
-  const TimeFixture fixture(
-      "INSERT INTO memory_op (id, ts, dur, kind, direction, name_id, bytes, stream_id) VALUES "
-      "(2, 480, 40, 'memcpy', 'HtoD', 9, 20, 2), (3, 500, NULL, 'memcpy', 'HtoD', 9, 7, 1), "
-      "(4, 510, 6, 'memcpy', 'HtoD', 9, NULL, 1), (5, 600, 8, 'memset', NULL, 9, NULL, 1)");
-  CHECK(fixture.copies() == "memcpy HtoD 4 3 86 60 3 107 100 60; memset - 1 1 8 8 0 - 0 0");
-  CHECK(fixture.copies(only([](Selection& s) { s.from = 505, s.to = 600; })) == "memcpy HtoD 1 1 6 6 0 - 0 0");
 }
 
 TEST_CASE("streams that no table names are in a lane of their own") {

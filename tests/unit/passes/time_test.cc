@@ -216,10 +216,6 @@ LaneTimeline first_lane(const DeviceTables& tables, const TimelineOptions& optio
   return timelines(tables.work(), tables.calls(), options).front();
 }
 
-std::int64_t idle_of(const LaneTimeline& lane, IdleCause cause) {
-  return lane.idle_by_cause[static_cast<std::size_t>(cause)];
-}
-
 // What the definitions say, tick by tick.
 class Oracle {
  public:
@@ -317,98 +313,6 @@ void check_identities(const LaneTimeline& lane) {
   CHECK(lane.computation + lane.exposed_comm + lane.exposed_copy + lane.idle == lane.span);
   CHECK(std::accumulate(lane.idle_by_cause.begin(), lane.idle_by_cause.end(), std::int64_t{0}) == lane.idle);
   CHECK(lane.micro_idle + lane.macro_idle == lane.idle);
-}
-
-TEST_CASE("a timeline by hand") {
-  DeviceTables tables;
-  tables.kernels.add(100, 100);        // computing 100..200
-  tables.kernels.add(150, 100, 2, 2);  // a collective 150..250, 50 of it exposed
-  tables.memory_ops.add(240, 30);      // a copy 240..270, 20 exposed
-  tables.memory_ops.add(300, 10, 2);   // a fill counts as computing
-  tables.kernels.add(305, 15, 3);      // a copy by a kernel, 10 exposed
-  tables.kernels.add(400, 0);          // takes no time
-  const LaneTimeline lane = first_lane(tables);
-  CHECK(lane.begin == 100);
-  CHECK(lane.span == 220);
-  CHECK(lane.computation == 110);
-  CHECK(lane.comm == 100);
-  CHECK(lane.exposed_comm == 50);
-  CHECK(lane.copy == 45);
-  CHECK(lane.exposed_copy == 30);
-  CHECK(lane.idle == 30);
-  CHECK(lane.busy == 190);
-  CHECK(lane.gaps == 1);
-  CHECK(lane.kernels == 4);
-  CHECK(lane.memory_ops == 2);
-  check_identities(lane);
-}
-
-TEST_CASE("causes of gaps by hand") {
-  DeviceTables tables;
-  tables.call_ts = {0, 500, 0, 0, 5000};
-  tables.call_is_graph = {0, 0, 0, 1, 1};
-  tables.kernels.add(100, 100, 1, 1, 1);
-  tables.kernels.add(600, 100, 1, 1, 2);    // 400 ns: launched at 500, after the gap began
-  tables.kernels.add(800, 100, 1, 1, 3);    // 100 ns: was waiting, short
-  tables.kernels.add(4000, 100, 1, 1, 4);   // 3100 ns: was waiting, long; first of a graph
-  tables.kernels.add(4200, 100, 1, 1, 4);   // 100 ns: inside the graph
-  tables.kernels.add(6000, 100, 1, 1, 5);   // 1700 ns: a graph launched at 5000
-  tables.kernels.add(6200, 100, 1, 1, 0);   // 100 ns: no launch
-  tables.kernels.add(6400, 100, 1, 1, 99);  // 100 ns: a launch that is not there
-  const LaneTimeline lane = first_lane(tables);
-  CHECK(idle_of(lane, IdleCause::kHostWait) == 400 + 1700);
-  CHECK(idle_of(lane, IdleCause::kKernelWait) == 100);
-  CHECK(idle_of(lane, IdleCause::kOther) == 3100);
-  CHECK(idle_of(lane, IdleCause::kGraphGap) == 100);
-  CHECK(idle_of(lane, IdleCause::kUnknown) == 200);
-  check_identities(lane);
-  TimelineOptions strict;
-  strict.kernel_wait = 100;
-  CHECK(idle_of(first_lane(tables, strict), IdleCause::kKernelWait) == 0);
-  CHECK(to_string(IdleCause::kGraphGap) == "graph_gap");
-}
-
-TEST_CASE("devices are never united") {
-  DeviceTables tables;
-  tables.kernels.add(0, 10, 1, 1);
-  tables.kernels.add(5, 10, 1, 3);
-  tables.kernels.add(20, 10, 1, 2);
-  const std::vector<LaneTimeline> lanes = timelines(tables.work(), tables.calls(), {});
-  CHECK(lanes[0].span == 30);
-  CHECK(lanes[0].idle == 10);
-  CHECK(lanes[1].span == 10);
-  CHECK(lanes[1].idle == 0);
-}
-
-TEST_CASE("a window cuts events and gaps; the cause of a gap is that of the whole") {
-  DeviceTables tables;
-  tables.call_ts = {0};
-  tables.call_is_graph = {0};
-  tables.kernels.add(0, 100);
-  tables.kernels.add(5100, 100, 1, 1, 1);
-  TimelineOptions options;
-  options.window = {50, 1000};
-  const LaneTimeline lane = first_lane(tables, options);
-  CHECK(lane.begin == 50);
-  CHECK(lane.span == 950);
-  CHECK(lane.computation == 50);
-  CHECK(idle_of(lane, IdleCause::kOther) == 900);
-  CHECK(lane.micro_idle == 900);  // 5000 ns in all
-  CHECK(lane.kernels == 1);
-  options.window = {6000, 7000};
-  CHECK(first_lane(tables, options).span == 0);
-  CHECK(first_lane(tables, options).kernels == 0);
-}
-
-TEST_CASE("what is not selected is idle, and told") {
-  DeviceTables tables;
-  for (std::int64_t i = 0; i < 5; ++i) tables.kernels.add(10 * i, 8);
-  tables.kernels.left_out = {1, 0, 1, 0, 1};
-  const LaneTimeline lane = first_lane(tables);
-  CHECK(lane.span == 28);
-  CHECK(lane.busy == 16);
-  CHECK(lane.idle == 12);
-  CHECK(lane.unselected == 8);
 }
 
 TEST_CASE("gaps: the longest first, their neighbours, and what is left") {

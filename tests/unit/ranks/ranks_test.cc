@@ -13,16 +13,6 @@ RankFacts facts(const char* trace, std::int64_t rank, std::int64_t size, std::in
   return {trace, rank, size, begin * kSecond, (begin + 1) * kSecond};
 }
 
-TEST_CASE("ranks of one folder are a job, in order of rank") {
-  const std::vector<RankFacts> all = {facts("run/worker1.json", 1, 4), facts("run/worker0.json", 0, 4),
-                                      facts("run/worker3.json", 3, 4)};
-  const Jobs found = find_jobs(all);
-  REQUIRE(found.jobs.size() == 1);
-  CHECK(found.jobs[0].name == "run/worker*.json");
-  CHECK(found.jobs[0].members == std::vector<std::size_t>{1, 0, 2});
-  CHECK(found.jobs[0].missing(all) == std::vector<std::int64_t>{2});
-}
-
 TEST_CASE("the same ranks again are another recording") {
   const std::vector<RankFacts> all = {facts("run/w0.10.json", 0, 2, 0), facts("run/w0.99.json", 0, 2, 90),
                                       facts("run/w1.11.json", 1, 2, 0), facts("run/w1.98.json", 1, 2, 90)};
@@ -39,15 +29,6 @@ TEST_CASE("other names, sizes and folders are other jobs") {
                                       facts("a/y.json", 2, 8, 500)};
   const Jobs found = find_jobs(all);
   CHECK(found.jobs.size() == 4);
-}
-
-TEST_CASE("a folder for each rank is one job, if the times fit") {
-  const std::vector<RankFacts> all = {facts("run/r0/trace.json", 0, 3), facts("run/r1/trace.json", 1, 3),
-                                      facts("run/r2/trace.json", 2, 3, 100)};
-  const Jobs found = find_jobs(all);
-  REQUIRE(found.jobs.size() == 2);
-  CHECK(found.jobs[0].name == "run/*/trace.json");
-  CHECK(found.jobs[0].members.size() == 2);
 }
 
 TEST_CASE("a folder for each rank, named alike, is one job where no size is known") {
@@ -170,53 +151,6 @@ class MadeJob {
   std::int64_t sequence_ = 0;
 };
 
-TEST_CASE("waiting ends when the last rank comes, and transfer is the rest") {
-  MadeJob made(3);
-  made.collective({{10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}}, 20 * kUs);
-  made.collective({{50 * kUs, 20 * kUs}, {80 * kUs, 50 * kUs}, {60 * kUs, 20 * kUs}}, 100 * kUs);
-  analyse(made.job);
-  const JobWaits& waits = made.job.waits;
-  REQUIRE(waits.collectives.size() == 2);
-  CHECK(waits.collectives[0].arrival == Arrival::kFirst);
-  const CollectiveWait& late = waits.collectives[1];
-  CHECK(late.arrival == Arrival::kLate);
-  CHECK(late.last_rank == 1);
-  CHECK(late.waiting == 50 * kUs);  // 30 and 20
-  CHECK(late.transfer == 20 * kUs);
-  CHECK(late.late == 25 * kUs);  // 80 less the mean of 50 and 60
-  CHECK(late.cause() == LateCause::kCompute);
-  CHECK(late.parts[static_cast<std::size_t>(LateCause::kCompute)] == 30 * kUs);
-  CHECK(late.parts[static_cast<std::size_t>(LateCause::kHost)] == -5 * kUs);
-  CHECK(waits.ranks[1].classes.at(0).time == 30 * kUs);
-  CHECK(waits.ranks[1].caused == 50 * kUs);
-  CHECK(waits.exposed == waits.caused + waits.together + waits.first);
-  for (const RankWaits& rank : waits.ranks) CHECK(rank.sums.time == rank.sums.waiting + rank.sums.transfer);
-}
-
-TEST_CASE("an idle device before the collective is its host's doing") {
-  MadeJob made(2);
-  made.collective({{10 * kUs, 5 * kUs}, {10 * kUs, 5 * kUs}}, 20 * kUs);
-  made.collective({{40 * kUs, 20 * kUs}, {70 * kUs, 20 * kUs}}, 90 * kUs);
-  analyse(made.job);
-  REQUIRE(made.job.waits.collectives.size() == 2);
-  CHECK(made.job.waits.collectives[1].cause() == LateCause::kHost);
-}
-
-TEST_CASE("clocks that differ and drift do not make anybody late") {
-  MadeJob made(2);
-  for (std::int64_t i = 1; i <= 40; ++i) {
-    const std::int64_t at = i * 1000 * kUs;
-    made.collective({{at, 500 * kUs}, {at, 500 * kUs}}, at + 50 * kUs, {0, 777'000 + at / 10'000});
-  }
-  analyse(made.job);
-  const RankClock& clock = made.job.clocks[1];
-  CHECK(clock.offset == doctest::Approx(777'000 + 2050).epsilon(0.001));
-  CHECK(clock.slope == doctest::Approx(1e-4).epsilon(0.05));
-  CHECK(clock.uncertainty < 100);
-  CHECK(made.job.waits.caused == 0);
-  CHECK_FALSE(made.job.waits.straggler);
-}
-
 TEST_CASE("collectives that are not at one time are no match") {
   MadeJob made(2);
   for (int i = 1; i < 10; ++i) made.collective({{i * 100 * kUs, kUs}, {i * 100 * kUs, kUs}}, (i * 100 + 10) * kUs);
@@ -246,24 +180,6 @@ TEST_CASE("exchanges without a peer are paired by order and time where two ranks
   }
 }
 
-TEST_CASE("without sequence numbers a shorter recording is placed where its ends fit") {
-  MadeJob made(2);
-  for (int i = 1; i < 20; ++i) {
-    const std::int64_t at = (i * 100 + (i * i) % 37) * kUs;
-    made.collective({{at, kUs}, {at, kUs}}, at + 10 * kUs, {0, 5'000'000});
-  }
-  for (RankTrace& rank : made.job.ranks) {
-    for (CollectiveEvent& event : rank.collectives) event.sequence = kUnknownValue;
-  }
-  auto& some = made.job.ranks[1].collectives;
-  some.erase(some.begin(), some.begin() + 6);
-  analyse(made.job);
-  REQUIRE(made.job.matching.matched.size() == 13);
-  CHECK(made.job.matching.single == 6);
-  for (const MatchedCollective& one : made.job.matching.matched)
-    CHECK(one.members[0].event == one.members[1].event + 6);
-}
-
 // One event of a rank, in order of start.
 struct Sent {
   std::uint32_t rank;
@@ -286,21 +202,6 @@ JobAnalysis made_sends(std::size_t ranks, const std::vector<Sent>& sent) {
   }
   analyse(job);
   return job;
-}
-
-TEST_CASE("a send is matched with its receive by order, and whoever comes first waits") {
-  const JobAnalysis job = made_sends(2, {{0, Exchange::kSend, 0, 30},
-                                         {1, Exchange::kReceive, 20, 30},
-                                         {0, Exchange::kSend, 50, 90},
-                                         {1, Exchange::kReceive, 40, 90}});
-  REQUIRE(job.waits.collectives.size() == 2);
-  CHECK(job.matching.matched[0].is_send);
-  CHECK(job.waits.collectives[0].last_rank == 1);
-  CHECK(job.waits.collectives[0].waiting == 20 * kUs);
-  CHECK(job.waits.collectives[1].last_rank == 0);
-  CHECK(job.waits.collectives[1].waiting == 10 * kUs);
-  CHECK(job.waits.ranks[0].sums.transfer == 50 * kUs);
-  CHECK(job.waits.ranks[1].sums.transfer == 50 * kUs);
 }
 
 TEST_CASE("nobody waits for a send that ended before its receive began") {

@@ -473,18 +473,6 @@ TEST_CASE("texts that are whole numbers are sorted as numbers, before other text
   CHECK(sorted("layer:desc") == "[tail] [head] 0-3 10 9 7 007 1 -");
 }
 
-TEST_CASE("columns of choice") {
-  Fixture fixture;
-  Report report = kernels(fixture);
-  choose_columns(report, "name,Instances");
-  REQUIRE(report.columns.size() == 2);
-  CHECK(report.columns[1].key == "instances");
-  CHECK(is(at(report, 0, "name"), "ncclAllReduce"));
-  CHECK(report.rows[1] == Row{std::string("gemm<float>"), std::int64_t{2}});
-  CHECK_THROWS_AS(choose_columns(report, "name,"), Error);
-  CHECK_THROWS_AS(choose_columns(report, "min"), Error);
-}
-
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
   for (const std::string& name : report_names()) {
@@ -492,14 +480,6 @@ TEST_CASE("every report answers on an empty index") {
     const bool says_something = name == "info" || name == "verify" || name == "warnings";
     CHECK((run_report(fixture.database, report_script(name), {}).rows.empty() || says_something));
   }
-}
-
-TEST_CASE("memcpys: bandwidth is bytes over time") {
-  Fixture fixture;
-  const Report report = run_report(fixture.database, report_script("memcpys"), {});
-  REQUIRE(report.rows.size() == 1);
-  CHECK(is(at(report, 0, "operation"), "memcpy HtoD"));
-  CHECK(number(at(report, 0, "gb_per_s")).value() == 2.0);
 }
 
 TEST_CASE("each script's columns match its SELECT") {

@@ -454,14 +454,6 @@ TEST_CASE("regexp finds anywhere, and says what is wrong with a pattern") {
   CHECK_THROWS_AS(f.value("'a' REGEXP '['"), Error);
 }
 
-TEST_CASE("human_ns") {
-  FunctionFixture f;
-  CHECK(f.value("human_ns(512)") == "512 ns");
-  CHECK(f.value("human_ns(1234)") == "1.234 us");
-  CHECK(f.value("human_ns(-2500000)") == "-2.500 ms");
-  CHECK(f.value("human_ns(NULL)") == "NULL");
-}
-
 TEST_CASE("every recipe asks a question and declares its parameters") {
   CHECK(recipes().size() >= 30);
   for (const Recipe& recipe : recipes()) {

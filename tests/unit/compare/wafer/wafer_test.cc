@@ -113,32 +113,6 @@ TEST_CASE("notes of fusion by the counts of a place") {
   CHECK(to_string(NoteKind::kOneSided) == "one_sided");
 }
 
-TEST_CASE("details of GEMMs, the first of the list in either name") {
-  CHECK(operation_detail("Dense GEMM", "cijk_qkv", "") == "QKV");
-  CHECK(operation_detail("Dense GEMM", "gemm_down", "gemm_out") == "O");
-  CHECK(operation_detail("Dense GEMM", "", "up_proj") == "FFN_up");
-  CHECK(operation_detail("Dense GEMM", "down", "down") == "FFN_down");
-  CHECK(operation_detail("Dense GEMM", "gemm", "gemm").empty());
-  CHECK(operation_detail("MoE GEMM", "qkv", "qkv").empty());
-}
-
-TEST_CASE("same kernels are those of one name on both sides; their ratios have no weight") {
-  const Trace first = aligned_letters("gnn");
-  Trace second = aligned_letters("hnn");
-  second.kernels[1].dur = 4;
-  second.kernels[2].dur = 0;
-  const SameKernels same = find_same_kernels(align(first, second), first, second);
-  REQUIRE(same.kernels.size() == 2);
-  CHECK(same.kernels[0].pair.position == 1);
-  CHECK(same.average_ratio == 0.5);  // the infinite one is left out
-  CHECK(std::isinf(ratio_of(same.kernels[1].pair)));
-  CHECK(same.first_faster == 1);
-  CHECK(same.second_faster == 1);
-  const SameKernels none = find_same_kernels({}, {}, {});
-  CHECK(none.kernels.empty());
-  CHECK(none.average_ratio == 1);
-}
-
 std::string codes(const std::vector<Warning>& warnings) {
   std::string text;
   for (const Warning& warning : warnings) text += fmt::format("{} ", warning.code);
@@ -186,57 +160,6 @@ TEST_CASE("only a second AMD trace comes first") {
   CHECK_FALSE(is_swapped(Platform::kAmd, Platform::kNvidia));
   CHECK_FALSE(is_swapped(Platform::kAmd, Platform::kAmd));
   CHECK_FALSE(is_swapped(Platform::kNvidia, Platform::kNvidia));
-}
-
-TEST_CASE("empty traces compare to nothing") {
-  const Comparison comparison = compare({}, {}, std::nullopt);
-  CHECK(comparison.first.kernels == 0);
-  CHECK(comparison.architecture == Architecture::kUnknown);
-  CHECK(comparison.operations.empty());
-  CHECK(comparison.layers.empty());
-  CHECK(comparison.alignment.layers.empty());
-  CHECK(comparison.fusions.empty());
-  CHECK(comparison.same_kernels.kernels.empty());
-}
-
-TEST_CASE("the filter is for operations, layers and sums; the rest is of all phases") {
-  Trace trace = lettered({{'x', {"x", "X"}}}, "xx");
-  trace.kernels[0].phase = Phase::kPrefill;
-  const Comparison comparison = compare(trace, trace, Phase::kPrefill);
-  CHECK(comparison.first.kernels == 1);
-  CHECK(comparison.operations.at(0).first.count == 1);
-  CHECK(comparison.alignment.layers.at(0).pairs.size() == 2);
-}
-
-TEST_CASE("a trace is read from an index") {
-  const Ingested ingested(small_trace(
-      R"("roctracer_version":4,"deviceProperties":[{"name":"MI","computeMajor":9,"computeMinor":4,"numSms":304,)"
-      R"("totalGlobalMem":2147483648,"sharedMemPerBlock":65536,"maxThreadsPerBlock":1024,"warpSize":64}],)"));
-  const Index index = Index::open(ingested.directory() / "index");
-  const Trace trace = read_trace(index, Side::kSecond);
-  CHECK(trace.platform == Platform::kAmd);
-  CHECK(trace.device.name == "MI");
-  CHECK(trace.device.compute_capability == "9.4");
-  CHECK(trace.device.total_memory_gb == 2);
-  CHECK(trace.device.shared_mem_per_block_kb == 64);
-  CHECK(trace.has_python);
-  REQUIRE(trace.passes.size() == 1);
-  CHECK(trace.passes[0].phase == Phase::kPrefill);
-  CHECK(trace.passes[0].end - trace.passes[0].begin == 20'000);
-  REQUIRE(trace.names.size() == 3);
-  REQUIRE(trace.kernels.size() == 4);
-  const auto name = [&](std::size_t row) -> const KernelName& { return trace.names[trace.kernels[row].name]; };
-  CHECK(name(0).op == "Dense GEMM");
-  CHECK(name(0).pattern == "Cijk_* (Tensile)");
-  CHECK(name(0).cpu_op == "aten::addmm");  // the later of two with the id of the first kernel
-  CHECK(name(1).op == "Attention (Decode)");
-  CHECK(name(1).side_op == "Attention (Prefill)");  // by the rules of the other platform
-  CHECK(name(1).cpu_op.empty());
-  CHECK(trace.kernels[1].correlation == 6);
-  CHECK(trace.kernels[2].correlation == kUnknownValue);
-  CHECK(trace.kernels[2].phase == Phase::kPrefill);  // at the very end of the pass
-  CHECK(trace.kernels[3].phase == Phase::kDecode);
-  CHECK(read_trace(index, Side::kFirst).names[trace.kernels[1].name].side_op == "Attention (Decode)");
 }
 
 TEST_CASE("kernels with equal starts keep the order of the file, whatever their durations") {
@@ -430,34 +353,6 @@ TEST_CASE("without markers, a launch of 70 kernels with attention and GEMM is a 
   CHECK(launches("gg" + enough) == 0);
 }
 
-TEST_CASE("the table of layers: one-sided ones first, then by gap; no status below 0.1 ms") {
-  Trace first = used("AgAgAg");
-  const Trace second = used("AgAg");
-  first.kernels[2].dur = 1'000'000;
-  first.kernels[5].dur = 300;
-  const auto records = compare_layers(first, find_layers(first), second, find_layers(second), std::nullopt);
-  REQUIRE(records.size() == 3);
-  CHECK(records[0].layer == 2);
-  CHECK(records[0].status == Status::kFirstOnly);
-  CHECK_FALSE(records[0].in_both);
-  CHECK(records[0].ratio == 0);
-  CHECK(records[0].gap == 305);
-  CHECK(records[1].layer == 1);
-  CHECK(records[1].status == Status::kSlower);
-  CHECK(records[1].gap == 1'000'000 - 3);
-  CHECK(records[2].layer == 0);
-  CHECK(records[2].status == Status::kSimilar);
-  CHECK(records[2].ratio == 1);
-
-  const auto mirrored = compare_layers(second, find_layers(second), first, find_layers(first), std::nullopt);
-  REQUIRE(mirrored.size() == 3);
-  CHECK(mirrored[0].status == Status::kSecondOnly);
-  CHECK(mirrored[0].gap == -305);
-  CHECK(mirrored[1].status == Status::kFaster);
-  CHECK(compare_layers(first, find_layers(first), second, find_layers(second), Phase::kPrefill).empty());
-  CHECK(compare_layers({}, {}, {}, {}, std::nullopt).empty());
-}
-
 TEST_CASE("tokens are the number behind context, as that tool splits names") {
   CHECK(token_count("execute_context_1(4096)_generation_0(0)") == 4096);
   CHECK(token_count("execute_context_1()_generation_0(0)") == 0);
@@ -511,24 +406,6 @@ std::string names_of(const std::vector<OperationRecord>& records) {
   return text;
 }
 
-TEST_CASE("operations of both sides, by gap; averages decide the ratio and totals the status") {
-  Trace first = operation_letters("abac");
-  const Trace second = operation_letters("aac");
-  first.kernels[3].dur = 6'000'003;
-  const auto records = compare_operations(first, second, std::nullopt);
-  REQUIRE(names_of(records) == "C A ");
-  CHECK(records[0].status == Status::kSlower);
-  CHECK(records[0].gap == 6'000'000);
-  CHECK(records[0].ratio == doctest::Approx(2'000'001));
-  CHECK(records[1].status == Status::kSimilar);
-  CHECK(records[1].first.count == 3);
-  CHECK(records[1].first.total == 6);
-  CHECK(records[1].ratio == doctest::Approx(2 / 1.5));
-  REQUIRE(records[1].first.kernels.size() == 2);
-  CHECK(records[1].first.kernels[0].total == 4);  // a: 1 + 3, b: 2
-  CHECK(compare_operations(second, first, std::nullopt)[0].status == Status::kFaster);
-}
-
 TEST_CASE("the status begins beyond 5 ms, and a second side of no time has ratio 1") {
   Trace first = operation_letters("c");
   Trace second = operation_letters("c");
@@ -569,12 +446,6 @@ TEST_CASE("the operator is the one of most kernels, the first by alphabet of sev
   REQUIRE(names_of(records) == "A C ");
   CHECK(records[0].first.cpu_op == "aten::bmm");
   CHECK(records[1].first.cpu_op.empty());
-}
-
-TEST_CASE("no operations of empty sides") {
-  CHECK(compare_operations({}, {}, std::nullopt).empty());
-  CHECK(compare_operations(operation_letters("a"), {}, std::nullopt).empty());
-  CHECK(compare_operations(operation_letters(""), operation_letters("a"), std::nullopt).empty());
 }
 
 }  // namespace
