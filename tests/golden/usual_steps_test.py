@@ -10,7 +10,7 @@ from compare_cases import check_closure, compare, ledger_total  # noqa: E402
 from timed_steps import MS, device_idle, in_a_row, overlapping, write  # noqa: E402
 from trace_cases import Cases, equal, ingest, require, run, scratch_folder  # noqa: E402
 
-PAIRS = 120  # of each kind, without any change
+PAIRS = 40  # of each kind, without any change
 
 
 def index(folder, name, steps):

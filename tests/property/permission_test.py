@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from compare_cases import check_closure, compare  # noqa: E402
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
-PAIRS = 40  # of other shapes, and of names out of step
+PAIRS = 16  # of other shapes, and of names out of step
 WHOLE = 4
 RATIOS = (" % less", " % longer", " times the throughput", " times as long", " slower", " faster", "better", "worse")
 

@@ -15,7 +15,7 @@ from planted_pairs import counted_steps  # noqa: E402
 from time_oracle import length, union, without  # noqa: E402
 from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
 
-PAIRS = 64
+PAIRS = 32
 LEAST = 0.95       # of precision and recall
 NEAR = 0.2         # sizes that differ by less may change places
 STEPS = 8

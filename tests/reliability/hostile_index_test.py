@@ -1,6 +1,6 @@
 """Indexes that were cut, damaged or planted, through the programs: trace-query answers or says in one line to ingest
 again, a batch builds them anew, and nothing of the attempt stays behind. Sweeps within the process, also under the
-sanitizers: tests/unit/index/hostile_index_test.cc."""
+sanitizers: tests/unit/index/files_test.cc."""
 import os
 import random
 import signal

@@ -3,7 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <optional>
 #include <random>
+#include <string>
+
+#include "compare/comparison.h"
 
 namespace tracedb {
 namespace {
@@ -41,8 +45,6 @@ void check_closed(const Ledger& ledger) {
   CHECK(count == ledger.total.count_effect);
   CHECK(duration == ledger.total.duration_effect);
 }
-
-}  // namespace
 
 TEST_CASE("an effect of the count that is known is taken, and the rest is duration") {
   LedgerRow known{{4, 40}, {3, 24}};
@@ -137,4 +139,149 @@ TEST_CASE("sums beyond all measure stay at the largest number") {
   CHECK(make_ledger(less, 1, 1).total.change == -kMost);
 }
 
+// The account of a comparison, closed over the period where steps follow each other.
+
+struct Sides {
+  KernelNameTable kernel_names;
+  GroupComparison group;
+
+  // Sums over the runs: one row of a kernel, idle time, and what lies between; without: no period.
+  Sides& baseline(std::int64_t runs, std::int64_t own, std::int64_t idle, std::optional<std::int64_t> between) {
+    fill(group.baseline, group.group.baseline, runs, own, idle, between);
+    group.baseline_units = runs;
+    return *this;
+  }
+  Sides& candidate(std::int64_t runs, std::int64_t own, std::int64_t idle, std::optional<std::int64_t> between) {
+    fill(group.candidate, group.group.candidate, runs, own, idle, between);
+    group.candidate_units = runs;
+    return *this;
+  }
+  void fill(GroupWork& work, GroupSide& side, std::int64_t runs, std::int64_t own, std::int64_t idle,
+            std::optional<std::int64_t> between) {
+    const NameId name = kernel_names.intern("gemm", "gemm", "dense_gemm");
+    work.cells = {{0, name, Work::kCompute, {runs, own, own}}};
+    work.device_steps = runs;
+    work.taken = own + idle;
+    work.idle = idle;
+    side.by_period = between.has_value();
+    work.between = between.value_or(0);
+  }
+  [[nodiscard]] LedgerAccount account() const { return ledger_of(group, kernel_names, LedgerBy::kOp); }
+};
+
+const LedgerItem* find(const std::vector<LedgerItem>& items, const std::string& op) {
+  for (const LedgerItem& item : items) {
+    if (item.op == op) return &item;
+  }
+  return nullptr;
+}
+
+void check_closed(const LedgerAccount& account) {
+  LedgerChange inside, all;
+  for (const LedgerItem& item : account.items) {
+    CHECK(item.change.count_effect + item.change.duration_effect == item.change.change);
+    const bool between = item.op == "[between steps]";
+    for (LedgerChange* to : between ? std::vector{&all} : std::vector{&inside, &all}) {
+      to->change += item.change.change;
+      to->count_effect += item.change.count_effect;
+      to->duration_effect += item.change.duration_effect;
+    }
+  }
+  const auto same = [](const LedgerChange& a, const LedgerChange& b) {
+    CHECK(a.change == b.change);
+    CHECK(a.count_effect == b.count_effect);
+    CHECK(a.duration_effect == b.duration_effect);
+  };
+  same(account.totals[0].change, inside);
+  if (account.totals.size() > 1) same(account.totals[1].change, all);
+}
+
+TEST_CASE("ledger: work of no step is a row within the step, and one between") {
+  Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
+  sides.group.candidate.other = 40;
+  sides.group.candidate.taken += 40;
+  sides.group.candidate.between_other = 70;
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "[no step]") != nullptr);
+  CHECK(find(account.items, "[no step]")->change.change == 4);
+  REQUIRE(find(account.items, "[no step, between steps]") != nullptr);
+  CHECK(find(account.items, "[no step, between steps]")->change.change == 7);
+  CHECK(account.totals[0].change.change == 4);
+  CHECK(account.totals[1].change.change == 11);
+}
+
+TEST_CASE("ledger: rare steps are a row behind the period, and in the total of all steps") {
+  Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
+  sides.group.candidate.rare = 160;
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "[rare steps]") != nullptr);
+  CHECK(find(account.items, "[rare steps]")->change.change == 16);
+  REQUIRE(account.totals.size() == 3);
+  CHECK(account.total(true).change == 0);
+  CHECK(account.totals[2].op == "[all steps]");
+  CHECK(account.totals[2].change.change == 16);
+}
+
+TEST_CASE("ledger: what kernels that run at once save is theirs, what steps run in each other's time is another row") {
+  // The same two kernels at once; which of them started first, and so has the time that they share, is chance.
+  Sides sides = Sides().baseline(10, 1000, 0, std::nullopt).candidate(10, 1300, 0, std::nullopt);
+  const NameId branch = sides.kernel_names.intern("copy", "copy", "elementwise");
+  sides.group.baseline.cells[0].sum = {10, 1000, 1000};
+  sides.group.baseline.cells.push_back({0, branch, Work::kCompute, {10, 400, 0}});
+  sides.group.candidate.cells[0].sum = {10, 1300, 900};
+  sides.group.candidate.cells.push_back({0, branch, Work::kCompute, {10, 400, 400}});
+  sides.group.baseline.at_once = sides.group.candidate.at_once = -400;
+  sides.group.baseline.taken = 1000;
+  sides.group.candidate.taken = 800;  // 500 of it run in the time of the next step
+  sides.group.candidate.shared = -500;
+  const LedgerAccount account = sides.account();
+  REQUIRE(find(account.items, "dense_gemm") != nullptr);
+  CHECK(find(account.items, "dense_gemm")->change.duration_effect == 30);
+  REQUIRE(find(account.items, "elementwise") != nullptr);
+  CHECK(find(account.items, "elementwise")->change.change == 0);
+  const LedgerItem* at_once = find(account.items, "[concurrent kernels]");
+  REQUIRE(at_once != nullptr);
+  CHECK(at_once->change.baseline == -40);
+  CHECK(at_once->change.change == 0);
+  REQUIRE(find(account.items, "[other steps]") != nullptr);
+  CHECK(find(account.items, "[other steps]")->change.change == -50);
+  CHECK(account.totals[0].change.change == -20);
+  check_closed(account);
+  CHECK(find(Sides().baseline(10, 900, 0, std::nullopt).candidate(5, 450, 0, std::nullopt).account().items,
+             "[concurrent kernels]") == nullptr);
+}
+
+TEST_CASE("ledger: closes over span and period whatever the numbers, and a swap of the sides negates it") {
+  std::mt19937_64 chance(17);
+  const auto pick = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(chance() % static_cast<std::uint64_t>(most));
+  };
+  for (int round = 0; round < 2000; ++round) {
+    std::int64_t of[2][4];
+    for (auto& side : of) {
+      side[0] = 1 + pick(13);
+      side[1] = pick(1000);
+      side[2] = pick(100);
+      side[3] = pick(200);
+    }
+    const auto made = [&](int a, int b) {
+      return Sides()
+          .baseline(of[a][0], of[a][1], of[a][2], of[a][3])
+          .candidate(of[b][0], of[b][1], of[b][2], of[b][3])
+          .account();
+    };
+    const LedgerAccount there = made(0, 1);
+    const LedgerAccount back = made(1, 0);
+    check_closed(there);
+    REQUIRE(there.items.size() == back.items.size());
+    for (const LedgerItem& item : there.items) {
+      const LedgerItem* other = find(back.items, item.op);
+      REQUIRE(other != nullptr);
+      CHECK(other->change.change == -item.change.change);
+    }
+    CHECK(there.totals[1].change.change == -back.totals[1].change.change);
+  }
+}
+
+}  // namespace
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "ingest/ensure_index.h"
+#include "ingest/trace_list.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -49,41 +51,6 @@ class Folder {
   TempDirectory directory_;
   std::vector<fs::path> traces_;
 };
-
-}  // namespace
-
-TEST_CASE("failures stay alone, and what is valid is left alone") {
-  Folder folder;
-  for (const char* name : {"a.json", "b.json", "c.json"}) folder.file(name);
-  folder.file("bad.json", "no trace");
-  folder.file("cut.json", std::string_view(kTrace).substr(0, 60));
-  IngestOptions options;
-  options.jobs = 2;
-  const BatchResult first = folder.run(options);
-  CHECK(first.count(TraceStatus::kBuilt) == 3);
-  CHECK(first.count(TraceStatus::kSalvaged) == 1);
-  CHECK(first.count(TraceStatus::kFailed) == 1);
-  CHECK(first.first_failure == ErrorCode::kInput);
-  CHECK(first.lossy);
-  CHECK(folder.recorder.records["a.json"].events == 1);
-  CHECK(folder.recorder.records["bad.json"].error.find("bad.json") != std::string::npos);
-  const BatchResult second = folder.run(options);
-  CHECK(second.count(TraceStatus::kValid) == 4);
-  CHECK(second.lossy);  // of a salvaged trace, still
-  CHECK(folder.recorder.records["a.json"].events == 1);
-}
-
-TEST_CASE("other options make an index stale") {
-  Folder folder;
-  folder.file("a.json");
-  CHECK(folder.run().count(TraceStatus::kBuilt) == 1);
-  IngestOptions options;
-  options.events.arguments = EventArguments::kKeep;
-  CHECK(folder.run(options).count(TraceStatus::kBuilt) == 1);
-  options.accept_any_events = true;
-  options.events.arguments = EventArguments::kOmit;
-  CHECK(folder.run(options).count(TraceStatus::kValid) == 1);
-}
 
 TEST_CASE("a valid index is handed out open, any other is built") {
   const TempDirectory directory;
@@ -152,29 +119,147 @@ TEST_CASE("a trace that changes while it is read is tried once more") {
   CHECK_FALSE(fs::exists(sidecar_path(list.traces.front())));
 }
 
-TEST_CASE("leftovers are the files that killed builds of this index made, and no others") {
-  const TempDirectory directory;
-  const fs::path index = directory / "a.json.tracedb";
-  for (const char* name :
-       {"a.json.tracedb.abcdef.partial", "b.json.tracedb.abcdef.partial", "a.json.tracedb.abc.partial"}) {
-    static_cast<void>(directory.write(name, ""));
+class Tree {
+ public:
+  void file(const char* name) {
+    fs::create_directories((directory_ / name).parent_path());
+    static_cast<void>(directory_.write(name, "[]"));
   }
-  static_cast<void>(directory.write("a.json.tracedb.ghijkl.partial", "text"));
-  CHECK(remove_leftovers(index) == 1);
-  CHECK_FALSE(fs::exists(directory / "a.json.tracedb.abcdef.partial"));
+  void link(const char* target, const char* name) { fs::create_symlink(target, directory_ / name); }
+  [[nodiscard]] fs::path path(const char* name) const { return directory_ / name; }
+  [[nodiscard]] const fs::path& top() const { return directory_.path(); }
+
+  // Relative paths, joined by a blank.
+  [[nodiscard]] std::string found(const std::vector<std::string>& globs = default_globs()) const {
+    return names(list_traces({top()}, globs, {}).traces);
+  }
+  [[nodiscard]] std::string names(const std::vector<fs::path>& paths) const {
+    std::string all;
+    for (const fs::path& path : paths) all += (all.empty() ? "" : " ") + path.lexically_relative(top()).string();
+    return all;
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_CASE("folders are searched with all below them, in the order of the paths") {
+  Tree tree;
+  for (const char* name :
+       {"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl", "a/kernel_details_0.csv",
+        "a/op_statistic.csv", "op_summary_0_1.csv", "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"})
+    tree.file(name);
+  CHECK(tree.found() ==
+        "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json ascend_pytorch_profiler_0.db b.json "
+        "op_summary_0_1.csv run.sqlite");
 }
 
-TEST_CASE("a directory for indexes is marked as a cache only if it was empty") {
-  const TempDirectory directory;
-  const fs::path trace = directory.write("a.json", kTrace);
-  const fs::path fresh = directory / "fresh", used = directory / "used";
-  CHECK(new_index_path(trace, fresh).parent_path() == fresh);
-  CHECK(fs::exists(fresh / "CACHEDIR.TAG"));
-  fs::create_directory(used);
-  static_cast<void>(directory.write("used/notes", "precious"));
-  new_index_path(trace, used);
-  CHECK_FALSE(fs::exists(used / "CACHEDIR.TAG"));
-  CHECK(new_index_path(trace, {}) == sidecar_path(trace));
+TEST_CASE("of each run of Ascend's profilers one source is read") {
+  Tree tree;
+  for (const char* name : {"a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json",
+                           "a_ascend_pt/profiler_info_0.json",
+                           "a_ascend_pt/PROF_1/mindstudio_profiler_output/op_summary_1.csv",
+                           "a_ascend_pt/PROF_1/msprof_1.db",
+                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+                           "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json",
+                           "PROF_2/out/msprof_slice_1_9.json",
+                           "PROF_2/out/op_summary_9.csv",
+                           "flat/rank0_trace_view.json.gz",
+                           "flat/rank0_kernel_details.csv",
+                           "flat/rank1_kernel_details.csv",
+                           "flat/communication.json",
+                           "ranks/kernel_details_0.csv",
+                           "ranks/kernel_details_1.csv",
+                           "ranks/trace_view.json",
+                           "other/model.json",
+                           "other/kernel_details.csv"})
+    tree.file(name);
+  TraceList list = list_traces({tree.top()}, {"*.json", "*.json.gz", "*.csv", "*.db"}, {});
+  keep_one_source_a_run(list, {});
+  CHECK(tree.names(list.traces) ==
+        "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json PROF_2/out/msprof_slice_1_9.json "
+        "a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db "
+        "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json flat/communication.json flat/rank0_trace_view.json.gz "
+        "flat/rank1_kernel_details.csv other/kernel_details.csv other/model.json ranks/kernel_details_0.csv "
+        "ranks/kernel_details_1.csv ranks/trace_view.json");
+  CHECK(list.same_run.size() == 9);
+  REQUIRE(list.choices.size() == 4);
+  CHECK(list.choices[1].find("a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db: read, for it has") !=
+        std::string::npos);
+  CHECK(list.choices[1].find("same run: kernel_details.csv, trace_view.json, op_summary_1.csv, msprof_1.db") !=
+        std::string::npos);
 }
 
+TEST_CASE("a file that is named is read, whatever has the same run") {
+  Tree tree;
+  for (const char* name : {"run/trace_view.json", "run/kernel_details.csv"}) tree.file(name);
+  const std::vector<fs::path> named = {tree.path("run"), tree.path("run/kernel_details.csv")};
+  TraceList list = list_traces(named, default_globs(), {});
+  keep_one_source_a_run(list, named);
+  CHECK(list.traces.size() == 2);
+  CHECK(list.choices.empty());
+}
+
+TEST_CASE("our own files are never taken for traces") {
+  Tree tree;
+  for (const char* name : {"x.json", "x.json.tracedb", "x.json.tracedb.lock", "x.json.tracedb.a1b2c3.partial",
+                           "x.json.tracedb-journal", "CACHEDIR.TAG"}) {
+    tree.file(name);
+  }
+  CHECK(tree.found({"*"}) == "x.json");
+}
+
+TEST_CASE("a glob with a slash is matched against the path below the folder") {
+  Tree tree;
+  for (const char* name : {"run1/a.json", "run1/b.json", "run2/a.json", "run1/deep/a.json"}) tree.file(name);
+  CHECK(tree.found({"run1/*.json"}) == "run1/a.json run1/b.json");
+  CHECK(tree.found({"a.json"}) == "run1/a.json run1/deep/a.json run2/a.json");
+}
+
+TEST_CASE("links end: no folder twice, no file twice, nothing through a dead link") {
+  Tree tree;
+  tree.file("run/a.json");
+  tree.link("run", "latest");
+  tree.link("..", "run/up");
+  tree.link("run/a.json", "a.json");
+  tree.link("nowhere", "dead.json");
+  tree.link("self.json", "self.json");
+  const TraceList list = list_traces({tree.top()}, default_globs(), {});
+  CHECK(tree.names(list.traces) == "run/a.json");
+  CHECK(list.skipped.size() == 2);
+  const TempDirectory outside;
+  const fs::path target = outside.write("outside.json", "[]");
+  tree.link(target.c_str(), "outside.json");
+  CHECK(tree.found() == "outside.json run/a.json");
+}
+
+TEST_CASE("what is named is taken once, whatever it is called") {
+  Tree tree;
+  tree.file("a.json");
+  tree.file("b.txt");
+  const TraceList list =
+      list_traces({tree.path("b.txt"), "-", tree.path("absent"), tree.path("b.txt"), tree.top()}, default_globs(), {});
+  CHECK(list.traces == std::vector<fs::path>{tree.path("b.txt"), "-", tree.path("absent"), tree.path("a.json")});
+}
+
+TEST_CASE("an empty folder and the file the run writes are told apart from traces") {
+  Tree tree;
+  tree.file("summary.json");
+  const TraceList list = list_traces({tree.top()}, default_globs(), tree.path("summary.json"));
+  CHECK(list.traces.empty());
+  CHECK(list.empty == std::vector<fs::path>{tree.top()});
+}
+
+TEST_CASE("lists of paths: lines, or NULs where names have line feeds") {
+  using Paths = std::vector<fs::path>;
+  CHECK(parse_path_list("a\nb c\n\nd") == Paths{"a", "b c", "d"});
+  CHECK(parse_path_list(std::string_view("a\nb\0c\0", 6)) == Paths{"a\nb", "c"});
+  CHECK(parse_path_list("").empty());
+}
+
+}  // namespace
 }  // namespace tracedb

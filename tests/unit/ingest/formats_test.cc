@@ -7,8 +7,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "ingest/ascend/kernel_csv.h"
+#include "ingest/ascend/tasks.h"
+#include "ingest/nsys/database.h"
 #include "ingest/output_guard.h"
 #include "ingest/read/format_signs.h"
+#include "support/ingested.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -25,8 +29,6 @@ std::string tar_of(const std::string& name) {
   block.replace(0, name.size(), name);
   return block.replace(257, 5, "ustar");
 }
-
-}  // namespace
 
 TEST_CASE("formats are told by how they begin") {
   const std::string sqlite = "SQLite format 3\0"s + std::string(84, '\0');
@@ -92,30 +94,6 @@ TEST_CASE("every format has a name, each once, and a reader or advice") {
   }
 }
 
-TEST_CASE("what is not read is refused in one line, unless there are events in it") {
-  const TempDirectory folder;
-  const auto refusal = [&](const std::string& content) -> std::string {
-    std::ofstream(folder / "trace.json", std::ios::binary) << content;
-    try {
-      const OpenedFormat opened = open_format(folder / "trace.json", nullptr);
-      const bool is_read = opened.format.read != nullptr;
-      CHECK(is_read);
-      return "reads: " + opened.otherwise;
-    } catch (const Error& error) {
-      CHECK(error.code() == ErrorCode::kInput);
-      return error.what();
-    }
-  };
-  const std::string name = (folder / "trace.json").string();
-  CHECK(refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\n") ==
-        name + ": a git-lfs pointer, not the file itself: run 'git lfs pull'");
-  CHECK(refusal(std::string(5000, ' ') + "version https://git-lfs").find("git lfs pull") != std::string::npos);
-  CHECK(refusal("<!DOCTYPE html>") == "reads: an HTML or XML page, not a trace: download the file itself");
-  CHECK(refusal("{\"traceEvents\": []}") == "reads: ");
-  CHECK(refusal("{\"rocprofiler-sdk-tool\":") == "reads: ");
-  CHECK(refusal("") == "reads: ");
-}
-
 TEST_CASE("what was looked at is read again") {
   for (const std::size_t looked : {0U, 1U, 7U, 100U}) {
     PeekedSource source(memory_byte_source("0123456789"));
@@ -151,4 +129,175 @@ TEST_CASE("recordings are found by content, reports are none") {
   CHECK(recording_in("/dev/null").empty());
 }
 
+TEST_CASE("ranges of PyTorch's emit_nvtx are operators") {
+  const auto op = parse_nvtx_operator("aten::mul, seq = 45328, op_id = 990726, sizes = [[2, 3], []]");
+  REQUIRE(op.has_value());
+  CHECK(op->name == "aten::mul");
+  CHECK(op->sequence_number == 45328);
+  CHECK(op->sizes == "[[2, 3], []]");
+  CHECK(parse_nvtx_operator("aten::empty, op_id = 990346")->name == "aten::empty");
+  CHECK_FALSE(parse_nvtx_operator("aten::empty, op_id = 990346")->sequence_number.has_value());
+  CHECK(parse_nvtx_operator("a, op_id = 1, sizes = [[1]], input_op_ids = [(0,0)]")->sizes == "[[1]]");
+  for (const char* text : {"forward", ", op_id = 1", "step, op_id = x", "a, seq", ""}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_nvtx_operator(text).has_value());
+  }
+}
+
+TEST_CASE("names of calls lose their version") {
+  CHECK(without_api_version("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
+  CHECK(without_api_version("cudaThreadExchangeStreamCaptureMode_v10010") == "cudaThreadExchangeStreamCaptureMode");
+  CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
+  CHECK(without_api_version("cuLaunchKernel") == "cuLaunchKernel");
+  CHECK(without_api_version("_v1234") == "_v1234");
+}
+
+using namespace std::string_literals;
+
+const std::string kHead =
+    "Step Id,Device_id,Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,"
+    "Input Shapes\r\n";
+
+std::string kernels(Ingested& index) {
+  return index.rows("SELECT n.name, k.ts, k.dur FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY k.id");
+}
+
+std::string counts(Ingested& index) {
+  return index.rows("SELECT category, read, stored, skipped, skip_reason FROM event_count WHERE category = 'kernel'");
+}
+
+TEST_CASE("a table of Ascend kernels is told by its columns") {
+  CHECK(begins_as_ascend_kernel_csv(kHead));
+  CHECK(begins_as_ascend_kernel_csv("\xEF\xBB\xBFOP Type, Task Duration(us) ,\"Task Start Time(us)\",x\n"));
+  CHECK(begins_as_ascend_kernel_csv("Name,Start Time(us),Duration(us)"));
+  CHECK_FALSE(begins_as_ascend_kernel_csv("OP Type,Core Type,Count,Total Time(us)\n"));
+  CHECK_FALSE(begins_as_ascend_kernel_csv("Start Time(us),Duration(us),Wait\n"));
+  CHECK_FALSE(begins_as_ascend_kernel_csv("{\"traceEvents\": []}"));
+  CHECK_FALSE(begins_as_ascend_kernel_csv(""));
+}
+
+TEST_CASE("rows of a kernel table become kernels, exact to the nanosecond") {
+  Ingested index(kHead +
+                 "7,0,2,aclnnMatmul_MatMulCommon_MatMulV2,MatMulV2,AI_CORE,\"1736408883704643.212\t\",53.741,24,"
+                 "\"\"\"64,128;128,32\"\"\"\r\n"
+                 "7,0,N/A,hcom_allReduce__586_3_1,hcom_allReduce_,HCCL,1736408883704700.5,2,0,N/A\r\n"
+                 "\r\n"
+                 "8,0,2,Add12,N/A,AI_VECTOR_CORE,1736408883704800,1.2604,1,\"\"\"4\"\"\"\r\n");
+  CHECK(kernels(index) == "MatMulV2 0 53741; hcom_allReduce_ 57288 2000; Add12 156788 1260");
+  CHECK(index.meta("format") == "ascend-kernel-csv");
+  CHECK(index.meta("vendor") == "ascend");
+  CHECK(index.meta("base_time_ns") == "1736408883704643212");
+  CHECK(counts(index) == "kernel 3 3 0 -");
+  CHECK(index.rows("SELECT k.kind, s.number, d.ordinal FROM kernel k JOIN stream s ON s.id = k.stream_id "
+                   "JOIN device d ON d.id = s.device_id ORDER BY k.id") == "compute 2 0; comm - 0; compute 2 0");
+  CHECK(index.rows("SELECT l.grid_x, t.name, t.core, t.input_shapes FROM kernel k JOIN launch_config l ON l.id = "
+                   "k.launch_config_id JOIN task_info t ON t.launch_config_id = l.id ORDER BY k.id") ==
+        "24 aclnnMatmul_MatMulCommon_MatMulV2 AI_CORE 64,128;128,32; 0 hcom_allReduce__586_3_1 HCCL -; "
+        "1 Add12 AI_VECTOR_CORE 4");
+  CHECK(index.rows("SELECT name, group_name, sequence FROM collective") == "allReduce 586 3");
+  CHECK(index.rows("SELECT step, name, kernels FROM steps") == "0 ProfilerStep#7 2; 1 ProfilerStep#8 1");
+}
+
+TEST_CASE("cells that say nothing usable are counted, row by row") {
+  Ingested index(
+      "Type,Start Time(us),Duration(us)\n"
+      "A,N/A,1\n"
+      "B,soon,1\n"
+      "C,10,N/A\n"
+      "D,11,-1\n"
+      "E,12,1e400\n"
+      ",13,1\n"
+      "F,14\n"
+      "G,15,1,extra\n"
+      "H,99999999999999999999,1\n");
+  CHECK(kernels(index) == "C 0 -; D 1000 -; E 2000 -;  3000 1000; F 4000 -; G 5000 1000");
+  CHECK(counts(index) == "kernel 9 6 3 no usable timestamp");
+  CHECK(index.issues(IssueKind::kMissingTimestamp) == 1);
+  CHECK(index.issues(IssueKind::kBadTimestamp) == 2);
+  CHECK(index.issues(IssueKind::kMissingDuration) == 2);
+  CHECK(index.issues(IssueKind::kNegativeDuration) == 1);
+  CHECK(index.issues(IssueKind::kBadDuration) == 1);
+  CHECK(index.issues(IssueKind::kMissingName) == 1);
+  CHECK(index.issues(IssueKind::kRaggedRow) == 2);
+  CHECK(index.meta("complete") == "1");
+}
+
+TEST_CASE("a column that is there twice and a step that has no number are issues") {
+  Ingested index(
+      "Step Id,Type,Start Time(us),Duration(us),Duration(us),,\n"
+      "1,Add,10,5,7,,\n"
+      "soon,Add,20,5,8,,\n"
+      "99999999999999999999,Add,30,5,9,,\n"
+      "N/A,Add,40,5,1,,\n");
+  CHECK(kernels(index) == "Add 0 7000; Add 10000 8000; Add 20000 9000; Add 30000 1000");
+  CHECK(index.rows("SELECT kind, count, sample FROM issue WHERE severity = 'warning' ORDER BY kind") ==
+        "bad_number 2 soon; duplicate_key 1 Duration(us)");
+}
+
+TEST_CASE("a table that is cut off keeps what came before") {
+  const std::string before = "Type,Start Time(us),Duration(us),Shape\nA,10,1,x\n";
+  for (const char* rest : {"B,1", "B,11,", "B,11,1", "B,11,1,\"", "B,11,1,\"y"}) {
+    CAPTURE(rest);
+    Ingested index(before + rest);
+    CHECK(index.meta("complete") == "0");
+    CHECK(index.issues(IssueKind::kTruncated) == 1);
+    CHECK(kernels(index) == "A 0 1000");
+    CHECK(counts(index) == "kernel 2 1 1 malformed");
+  }
+  CHECK(Ingested(before).meta("complete") == "1");
+  CHECK(Ingested(before + "B,11,1,\"y\"").meta("complete") == "1");
+}
+
+TEST_CASE("text that cannot be stored is replaced and counted in every row") {
+  Ingested index("Type,Start Time(us),Duration(us)\nA\xFF,1,1\nA\xFF,2,1\nB\0,3,1\n"s);
+  CHECK(index.issues(IssueKind::kReplacedCharacter) == 3);
+  CHECK(index.rows("SELECT name FROM kernel_name ORDER BY id") == "A\xEF\xBF\xBD; B\xEF\xBF\xBD");
+}
+
+TEST_CASE("names of collectives say which one of which group they are") {
+  const auto parts = parse_hcom_name("hcom_batchSendRecv__128_3_1");
+  REQUIRE(parts.has_value());
+  CHECK(parts->type == "hcom_batchSendRecv_");
+  CHECK(parts->operation == "batchSendRecv");
+  CHECK(parts->group == "128");
+  CHECK(parts->sequence == 3);
+  CHECK(parse_hcom_name("hcom_broadcast__445_0")->sequence == 0);
+  for (const char* name : {"hcom_", "hcom__1_2", "hcom_allReduce_", "hcom_x__1", "hcom_x__1_y", "MatMulV2", ""}) {
+    CAPTURE(name);
+    CHECK_FALSE(parse_hcom_name(name).has_value());
+  }
+}
+
+TEST_CASE("the type of an operation is in the names of its tasks, or they are taken as they are") {
+  CHECK(operation_type("aclnnMatmul_MatMulCommon_MatMulV2") == "MatMulV2");
+  CHECK(operation_type("aclnnInplaceRelu_Relu_Relu") == "Relu");
+  CHECK(operation_type("trans_TransData_12") == "TransData");
+  for (const char* name :
+       {"Conv2D1", "RmsNormGrad", "aclnnMul", "aclnnMul_", "aclnnA_B_", "aclnnA_B_3", "trans_", "trans_x", ""}) {
+    CAPTURE(name);
+    CHECK(operation_type(name) == name);
+  }
+}
+
+TEST_CASE("what only orders, waits or moves data does not compute") {
+  CHECK(is_compute_task("AI_CORE", "MatMulV2"));
+  CHECK(is_compute_task("Other", "aclnnDivs_RealDivAiCore_RealDiv"));
+  CHECK(is_compute_task("AI_CPU", "aclnnCast_CastAiCpu_Cast"));
+  CHECK_FALSE(is_compute_task("EVENT_WAIT_SQE", "EVENT_WAIT"));
+  CHECK_FALSE(is_compute_task("Other", "EVENT_RECORD"));
+  CHECK_FALSE(is_compute_task("PLACE_HOLDER_SQE", "PROFILING_ENABLE"));
+  CHECK_FALSE(is_compute_task("SDMA", "SDMA"));
+  CHECK_FALSE(is_compute_task("AI_CORE", "KERNEL_AICORE"));
+  CHECK(is_memory_task("MEMCPY_ASYNC"));
+  CHECK_FALSE(is_memset_task("MEMCPY_ASYNC"));
+  CHECK(is_memset_task("MEMSET_ASYNC"));
+}
+
+TEST_CASE("host calls are named as in trace_view.json") {
+  CHECK(cann_call_name("node", "launch") == "Node@launch");
+  CHECK(cann_call_name("acl", "aclrtMemcpyAsync") == "AscendCL@aclrtMemcpyAsync");
+  CHECK(cann_call_name("", "x") == "x");
+}
+
+}  // namespace
 }  // namespace tracedb

@@ -1,9 +1,9 @@
-// Whole traces to whole indexes.
 #include "ingest/ingest.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "base/error.h"
 #include "support/compressed_text.h"
@@ -11,6 +11,8 @@
 
 namespace tracedb {
 namespace {
+
+// Whole traces to whole indexes.
 
 std::vector<std::string> files_in(const std::filesystem::path& directory) {
   std::vector<std::string> names;
@@ -67,8 +69,6 @@ std::string content(Ingested& index) {
   }
   return out;
 }
-
-}  // namespace
 
 TEST_CASE("times are exact to the nanosecond at epoch magnitude") {
   Ingested index(trace_of(event("kernel", "k", kGpuStream, "1709839458013123.457", "0.001") +
@@ -178,24 +178,6 @@ TEST_CASE("the rank is what the trace says, else what its name says") {
   CHECK(rank_of("mi300x.json", R"({"traceEvents": []})") == "none");
 }
 
-TEST_CASE("a trace without events is a valid index that says so") {
-  Ingested index(R"({"traceName":"x"})");
-  CHECK(index.issues(IssueKind::kNoEvents) == 1);
-  CHECK(index.rows("SELECT kind FROM issue") == "no_events");
-  CHECK(index.meta("complete") == "1");
-  CHECK(index.meta("events_read") == "0");
-}
-
-TEST_CASE("a trace cut off keeps what is whole and is marked") {
-  const std::string whole =
-      trace_of(event("kernel", "a", kGpuStream, "1", "1") + event("kernel", "b", kGpuStream, "2", "1"));
-  Ingested index(std::string_view(whole).substr(0, whole.size() - 20));
-  CHECK(index.rows("SELECT count(*) FROM kernel") == "1");
-  CHECK(index.meta("complete") == "0");
-  CHECK(index.rows("SELECT kind, severity FROM issue WHERE kind = 'truncated'") == "truncated data_loss");
-  CHECK_FALSE(index.result().complete);
-}
-
 TEST_CASE("arguments are kept on request, python left out on request") {
   const std::string trace = trace_of(event("python_function", "p", kMainThread, "1", "5", R"("Python id":1)") +
                                      event("kernel", "b", kGpuStream, "9", "1", R"("x": [1, 2])") +
@@ -211,37 +193,6 @@ TEST_CASE("arguments are kept on request, python left out on request") {
   Ingested plain(trace);
   CHECK(plain.rows("SELECT count(*) FROM event_argument") == "0");
   CHECK(plain.rows("SELECT count(*) FROM python_call") == "1");
-}
-
-TEST_CASE("begin and end pairs become slices") {
-  const auto edge = [](char ph, std::string_view name, std::string_view tid, int ts) {
-    return fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":"{}","ts":{}}},)", ph, name, tid, ts);
-  };
-  Ingested index(trace_of(edge('B', "a", "x", 1) + edge('B', "b", "x", 2) + edge('B', "a", "y", 3) +
-                          edge('E', "a", "x", 4) + edge('E', "b", "x", 5) + edge('E', "a", "y", 6) +
-                          edge('E', "a", "x", 7) + edge('B', "open", "x", 8) + edge('B', "nameless", "z", 9) +
-                          R"({"ph":"E","pid":1,"tid":"z","ts":12},)"));
-  CHECK(index.rows("SELECT s.value, l.ts, l.dur FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id") ==
-        "a 0 3000; b 1000 3000; a 2000 3000; open 7000 -; nameless 8000 3000");
-  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
-  CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
-  CHECK(index.rows("SELECT ph, read, stored, skipped, skip_reason FROM event_count ORDER BY ph") ==
-        "B 5 5 0 -; E 5 0 5 end of a slice, end without begin");
-}
-
-TEST_CASE("flows: matched ones are counted, the rest kept with ids of any kind") {
-  const auto flow = [](char ph, std::string_view category, std::string_view id, int ts) {
-    return fmt::format(R"({{"ph":"{}","cat":"{}","name":"n","id":{},"pid":1,"tid":1,"ts":{}}},)", ph, category, id, ts);
-  };
-  Ingested index(trace_of(flow('s', "ac2g", "1", 1) + flow('f', "ac2g", "1", 2) + flow('f', "ac2g", "\"1\"", 3) +
-                          flow('s', "other", "1", 4) + flow('f', "ac2g", "2", 5) + flow('t', "ac2g", "2", 6) +
-                          flow('s', "npu", "10276432100000000001", 7) + flow('s', "npu", "\"text id\"", 8) +
-                          flow('s', "npu", "18446744073709551615", 9) + flow('f', "npu", "18446744073709551615", 10)));
-  CHECK(index.rows("SELECT f.ph, s.value, f.flow_id, typeof(f.flow_id) FROM flow_unmatched f JOIN string s ON s.id = "
-                   "f.category_id ORDER BY f.id") ==
-        "s other 1 integer; f ac2g 2 integer; t ac2g 2 integer; s npu 10276432100000000001 text; s npu text id text");
-  CHECK(index.issues(IssueKind::kUnmatchedFlow) == 5);
-  CHECK(index.result().matched_flows == 5);
 }
 
 TEST_CASE("arguments are kept for every event that has a row, whatever fits in memory") {
@@ -395,4 +346,111 @@ TEST_CASE("times at the edge of 64 bits do no harm") {
   CHECK(beyond.issues(IssueKind::kBadTimestamp) == 1);
 }
 
+// What a trace says of its devices, launch configurations and copies.
+
+std::string trace_with_devices(std::string_view devices, std::string_view events) {
+  std::string trace = trace_of(events);
+  return trace.insert(1, fmt::format(R"("deviceProperties":[{}],)", devices));
+}
+
+const std::string kOnTwo = event("kernel", "k", R"("pid":2,"tid":7)", "1", "1", R"("device":2)");
+
+TEST_CASE("a device that the trace does not list by number is of the one model that it lists") {
+  constexpr std::string_view kOne = R"({"id":0,"name":"AMD Instinct MI300X VF","warpSize":64,"numSms":304})";
+  const std::string_view devices = "SELECT ordinal, name, vendor, sm_count, properties IS NULL, used FROM device";
+  Ingested one(trace_with_devices(kOne, kOnTwo));
+  CHECK(one.rows(devices) == "2 AMD Instinct MI300X VF amd 304 1 1; 0 AMD Instinct MI300X VF amd 304 0 0");
+  CHECK(one.issues(IssueKind::kUnknownDevice) == 0);
+  Ingested two(trace_with_devices(std::string(kOne) + R"(,{"id":1,"name":"AMD Instinct MI210"})", kOnTwo));
+  CHECK(two.rows(devices) == "2 - amd - 1 1; 0 AMD Instinct MI300X VF amd 304 0 0; 1 AMD Instinct MI210 amd - 0 0");
+  CHECK(two.issues(IssueKind::kUnknownDevice) == 1);
+  Ingested unnamed(trace_with_devices(R"({"id":0,"name":"","warpSize":64},{"id":1,"name":"","warpSize":64})", kOnTwo));
+  CHECK(unnamed.rows("SELECT name, vendor FROM device WHERE used = 1") == "- amd");
+  Ingested listed(trace_with_devices(R"({"id":2,"name":"NVIDIA A100"},{"id":0,"name":"NVIDIA A30"})", kOnTwo));
+  CHECK(listed.rows("SELECT name FROM device WHERE used = 1") == "NVIDIA A100");
+}
+
+TEST_CASE("achieved and theoretical occupancy are two figures") {
+  Ingested index(trace_of(
+      event("kernel", "a", kGpuStream, "1", "1", R"("theoretical occupancy %":75)") +
+      event("kernel", "b", kGpuStream, "3", "1", R"("est. achieved occupancy %":31)") +
+      event("kernel", "c", kGpuStream, "5", "1", R"("est. achieved occupancy %":31,"theoretical occupancy %":75)")));
+  CHECK(index.rows("SELECT occupancy_pct, theoretical_occupancy_pct FROM kernels ORDER BY id") ==
+        "- 75.0; 31.0 -; 31.0 75.0");
+}
+
+TEST_CASE("the bandwidth of a copy is the profiler's own where it gives one") {
+  const auto copy = [](std::string_view ts, std::string_view args) {
+    return event("gpu_memcpy", "Memcpy HtoD", kGpuStream, ts, "2", args);
+  };
+  // 3000 bytes in 2.5 us, of which the trace keeps 2.
+  Ingested index(trace_of(copy("1", R"x("bytes":3000,"memory bandwidth (GB/s)":1.2)x") + copy("5", R"("bytes":3000)") +
+                          copy("9", R"x("bytes":3000,"memory bandwidth (GB/s)":"N/A")x") +
+                          copy("12", R"x("bytes":3000,"memory bandwidth (GB/s)":0)x") + copy("15", "") +
+                          copy("20", R"x("bytes":3000,"memory bandwidth (GB/s)":2)x")));
+  CHECK(index.rows("SELECT bandwidth_gb_s FROM memory_op ORDER BY id") == "1.2; -; -; -; -; 2.0");
+  CHECK(index.rows("SELECT gb_per_s, bandwidth_source FROM memcpys ORDER BY id") ==
+        "1.2 profiler; 1.5 computed; 1.5 computed; 1.5 computed; - -; 2.0 profiler");
+}
+
+// Traces of AI Engine tiles: what their events become.
+
+std::string process(int pid, std::string_view name) {
+  return fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":"{}"}}}},)", pid, name);
+}
+std::string edge(char ph, std::string_view name, std::string_view ts, int pid = 0) {
+  return fmt::format(R"({{"name":"{}","ts":{},"ph":"{}","pid":{},"tid":1}},)", name, ts, ph, pid);
+}
+std::string tiles(std::string events) {
+  events.pop_back();
+  return "[" + events + "]";
+}
+std::string core(std::string_view events) { return tiles(process(0, "core_trace for tile2,1").append(events)); }
+
+constexpr const char* kSlices =
+    "SELECT s.value, l.ts, l.dur FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id";
+constexpr const char* kInstants = "SELECT s.value, i.ts FROM instant i JOIN string s ON s.id = i.name_id ORDER BY i.id";
+constexpr const char* kKernels =
+    "SELECT n.name, st.number, k.ts, k.dur FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
+    "JOIN stream st ON st.id = k.stream_id ORDER BY k.id";
+
+TEST_CASE("tiles: times are cycles, and events do not nest") {
+  Ingested index(core(edge('B', "LOCK_STALL", "10") + edge('E', "LOCK_STALL", "30") + edge('B', "LOCK_STALL", "40") +
+                      edge('B', "LOCK_STALL", "50") + edge('E', "LOCK_STALL", "60") + edge('E', "LOCK_STALL", "90")));
+  CHECK(index.meta("format") == "aie");
+  CHECK(index.meta("time_unit") == "cycle");
+  CHECK(index.meta("vendor") == "aie");
+  CHECK(index.rows(kSlices) == "LOCK_STALL 0 20; LOCK_STALL 30 -; LOCK_STALL 40 10");
+  CHECK(index.rows(kInstants) == "LOCK_STALL 80");
+  CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
+  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
+  CHECK(index.result().events_read == index.result().events_stored + index.result().events_skipped);
+  CHECK(index.result().events_stored == 4);
+}
+
+TEST_CASE("tiles: kernels from the marks of cores, wherever they stand in the file") {
+  const std::string marks = edge('E', "INSTR_EVENT_1", "100") + edge('B', "INSTR_EVENT_0", "0") +
+                            edge('E', "INSTR_EVENT_1", "200") + edge('B', "INSTR_EVENT_0", "100") +
+                            edge('B', "INSTR_EVENT_0", "0", 1) + edge('E', "INSTR_EVENT_1", "50", 1);
+  Ingested index(tiles(marks + process(1, "mem_trace for tile2,1") + process(0, "core_trace for tile2,1")));
+  CHECK(index.rows(kKernels) ==
+        "INSTR_EVENT_0..INSTR_EVENT_1 tile2,1 0 100; INSTR_EVENT_0..INSTR_EVENT_1 tile2,1 100 100");
+  CHECK(index.meta("kernels_from_marks") == "2");
+}
+
+TEST_CASE("tiles: times as text and with a fraction, and those that are none") {
+  Ingested index(core(edge('B', "Event0", "\" 7\"") + edge('E', "Event1", "16.6") + edge('E', "Event1", "\"x\"") +
+                      edge('B', "Event0", "1e300")));
+  CHECK(index.rows(kKernels) == "Event0..Event1 tile2,1 0 10");
+  CHECK(index.issues(IssueKind::kBadTimestamp) == 2);
+}
+
+TEST_CASE("tiles: other arrays of events are no tiles") {
+  Ingested index(tiles(process(0, "python") + edge('B', "a", "1") + edge('E', "a", "2")));
+  CHECK(index.meta("format") == "chrome-json");
+  CHECK(index.meta("time_unit").empty());
+  CHECK(index.rows(kSlices) == "a 0 1000");
+}
+
+}  // namespace
 }  // namespace tracedb

@@ -1,17 +1,21 @@
-// What belongs to what, through the whole of ingest.
 #include <doctest/doctest.h>
 
+#include <limits>
+
+#include "ingest/link/cpu_links.h"
+#include "ingest/link/device_links.h"
+#include "ingest/link/external_id_table.h"
 #include "support/ingested.h"
 
 namespace tracedb {
 namespace {
 
+// What belongs to what, through the whole of ingest.
+
 constexpr std::string_view kLinksOfIndex =
     "SELECT s.value, k.launch_id, k.cpu_op_id, k.stack_id, k.annotation_id, k.step_id FROM kernel k JOIN string s ON "
     "s.id "
     "= k.name_id ORDER BY k.id";
-
-}  // namespace
 
 TEST_CASE("a kernel finds its call, operator, python path, annotation and step") {
   Ingested index(trace_of(
@@ -130,19 +134,6 @@ TEST_CASE("of a correlation that all events share each kernel takes the last cal
   }
   Ingested index(trace_of(events));
   CHECK(index.rows("SELECT count(*) FROM kernel WHERE launch_id = id") == "20000");
-}
-
-TEST_CASE("python frames that start at the same moment: parent ids tell which encloses which") {
-  Ingested index(
-      trace_of(event("python_function", "leaf", kMainThread, "100", "9.001", R"("Python id":3,"Python parent id":2)") +
-               event("python_function", "child", kMainThread, "100", "10", R"("Python id":2,"Python parent id":1)") +
-               event("python_function", "root", kMainThread, "100", "10", R"("Python id":1,"Python parent id":null)") +
-               event("python_function", "later", kMainThread, "102", "1", R"("Python id":7,"Python parent id":8)") +
-               event("python_function", "circle", kMainThread, "102", "1", R"("Python id":8,"Python parent id":7)") +
-               event("cuda_runtime", "cudaLaunchKernel", kMainThread, "105", "1", R"("correlation":1)")));
-  CHECK(index.rows("SELECT s.depth, t.value FROM runtime_call r JOIN stack s ON s.id = r.stack_id JOIN frame f ON f.id "
-                   "= s.frame_id JOIN string t ON t.id = f.name_id") == "3 leaf");
-  CHECK(index.rows("SELECT count(*) FROM python_call") == "5");
 }
 
 TEST_CASE("an operator without length owns the call with its External id") {
@@ -322,4 +313,231 @@ TEST_CASE("a launch after its kernel is linked and noted") {
   CHECK(index.issues(IssueKind::kLaunchAfterKernel) == 1);
 }
 
+TEST_CASE("StackTrie: one number for each distinct path") {
+  StackTrie trie;
+  const std::uint32_t main = trie.child(0, 1);
+  const std::uint32_t step = trie.child(main, 2);
+  CHECK(main == 1);
+  CHECK(step == 2);
+  CHECK(trie.child(0, 2) == 3);
+  CHECK(trie.child(main, 2) == step);
+  CHECK(trie.child(step, 2) == 4);  // recursion
+  CHECK(trie.nodes()[3].parent == step);
+  CHECK(trie.nodes()[3].frame == 2);
+  CHECK(trie.nodes()[3].depth == 3);
+  CHECK(trie.nodes()[2].depth == 1);
+}
+
+TEST_CASE("StackTrie: numbers outlive growth, deep and wide") {
+  StackTrie trie;
+  std::uint32_t deep = 0;
+  for (std::uint32_t i = 1; i <= 10000; ++i) {
+    deep = trie.child(deep, i % 3 + 1);
+    REQUIRE(deep == i);
+  }
+  for (std::uint32_t i = 1; i <= 10000; ++i) REQUIRE(trie.child(1, 100 + i) == 10000 + i);
+  std::uint32_t again = 0;
+  for (std::uint32_t i = 1; i <= 10000; ++i) again = trie.child(again, i % 3 + 1);
+  CHECK(again == deep);
+  CHECK(trie.nodes()[deep - 1].depth == 10000);
+  CHECK(trie.nodes().size() == 20000);
+}
+
+TEST_CASE("DeviceOwners: no evidence, no owner; one process, that one") {
+  DeviceOwners owners;
+  CHECK(owners.owner(1) == 0);
+  CHECK(owners.mostly_unique(1));
+  owners.vote(1, 10, 5, false);
+  CHECK(owners.owner(1) == 10);
+  CHECK(owners.owner(2) == 0);
+}
+
+TEST_CASE("DeviceOwners: a process whose calls come too late, are too few or far too old is ruled out") {
+  DeviceOwners owners;
+  for (int i = 0; i < 100; ++i) {
+    for (const std::uint32_t device : {1U, 2U, 3U, 4U}) owners.vote(device, 10, 50'000, false);
+    owners.vote(1, 20, i < 10 ? -5 : 40'000, false);
+    if (i < 40) owners.vote(2, 20, 40'000, false);
+    owners.vote(3, 20, 600'000, false);
+    owners.vote(4, 20, i < 3 ? -5 : 200'000, false);  // clocks may disagree a little
+  }
+  CHECK(owners.owner(1) == 10);
+  CHECK(owners.owner(2) == 10);
+  CHECK(owners.owner(3) == 10);
+  CHECK(owners.owner(4) == 0);
+}
+
+TEST_CASE("DeviceOwners: of those left, equal External ids tell, closeness does not") {
+  DeviceOwners owners;
+  owners.vote(1, 10, 5000, false);
+  owners.vote(1, 20, 4000, false);
+  CHECK(owners.owner(1) == 0);
+  owners.vote(2, 10, 4000, false);
+  owners.vote(2, 20, 5000, true);
+  CHECK(owners.owner(2) == 20);
+  owners.vote(3, 10, 4000, true);
+  owners.vote(3, 20, 4000, true);
+  CHECK(owners.owner(3) == 0);
+}
+
+TEST_CASE("DeviceOwners: delays may be as long as they like") {
+  DeviceOwners owners;
+  for (int i = 0; i < 3; ++i) owners.vote(1, 10, std::numeric_limits<std::int64_t>::max(), false);
+  CHECK(owners.owner(1) == 10);
+}
+
+TEST_CASE("DeviceOwners: correlations most of which only one process has speak for themselves") {
+  DeviceOwners owners;
+  for (int i = 0; i < 4; ++i) owners.count_kernel(1, i == 0, 1);
+  for (int i = 0; i < 4; ++i) owners.count_kernel(2, i < 2, 1);
+  CHECK(owners.mostly_unique(1));
+  CHECK_FALSE(owners.mostly_unique(2));
+}
+
+TEST_CASE("DeviceOwners: votes are linear in the kernels, and pairs of device and process bounded") {
+  DeviceOwners owners;
+  std::size_t votes = 0;
+  for (int i = 0; i < 1000; ++i) votes += owners.count_kernel(1, true, 1000) ? 1000 : 0;
+  CHECK(votes > 0);
+  CHECK(votes <= 64 * 1000);
+  DeviceOwners many;
+  const auto vote = [&](std::uint32_t device) {
+    for (std::uint32_t process = 1; process <= 64; ++process) many.vote(device, process, process == 1 ? 5 : -5, false);
+  };
+  for (std::uint32_t device = 1; device <= 4096; ++device) vote(device);
+  CHECK(many.owner(4096) == 1);
+  vote(4097);
+  CHECK(many.owner(4097) == 0);  // not a guess from some of its processes
+  CHECK_FALSE(many.count_kernel(4097, true, 1));
+  CHECK(many.owner(1) == 1);
+}
+
+TEST_CASE("ExternalIdTable: dense, sparse and negative numbers") {
+  ExternalIdTable table;
+  const std::int64_t ids[] = {0, 1, 63, 64, 65, 30000000, std::int64_t{1} << 62U, -1, -64, -65};
+  std::uint32_t row = 0;
+  for (const std::int64_t id : ids) table.set(id, ++row);
+  row = 0;
+  for (const std::int64_t id : ids) CHECK(table.find(id) == ++row);
+  CHECK(table.find(2) == 0);
+  CHECK(table.find(-2) == 0);
+  CHECK(table.find(1000) == 0);
+  table.set(1, 99);
+  CHECK(table.find(1) == 99);
+}
+
+TEST_CASE("OperatorTable: rows and starts, near and far apart") {
+  OperatorTable table;
+  const std::int64_t ids[] = {0, 1, 63, 64, 65, 30000000, std::int64_t{1} << 62U, -1, -64, -65};
+  std::uint32_t row = 0;
+  const auto start_of = [](std::uint32_t number) { return std::int64_t{1} << number * 5; };  // near and far apart
+  for (const std::int64_t id : ids) {
+    ++row;
+    table.set(id, 1, row, start_of(row));
+  }
+  row = 0;
+  for (const std::int64_t id : ids) {
+    ++row;
+    CHECK(table.find(id).row == row);
+    CHECK(table.find(id).ts == start_of(row));
+  }
+  CHECK(table.find(2).row == 0);
+  CHECK(table.find(-2).row == 0);
+  CHECK(table.find(1000).row == 0);
+  table.set(1, 1, 99, 7);
+  CHECK(table.find(1).row == 99);
+  CHECK(table.find(1).ts == 7);
+}
+
+TEST_CASE("OperatorTable: an id that several processes have is none") {
+  OperatorTable table;
+  table.set(1, 1, 10, 5);
+  table.set(2, 2, 20, 6);  // of one page
+  table.set(3, 1, 30, 7);
+  CHECK(table.find(2).row == 20);
+  CHECK(table.find(3).row == 30);
+  table.set(1, 2, 11, 8);
+  table.set(2, 2, 21, 9);
+  CHECK(table.find(1).row == 0);
+  CHECK(table.find(2).row == 21);
+  table.set(1, 1, 12, 10);
+  CHECK(table.find(1).row == 0);
+}
+
+// Slices given as two events, and flows: what belongs together.
+
+// `rest` are further members, with a comma in front.
+std::string edge(char ph, std::string_view name, int ts, std::string_view rest = {}) {
+  return fmt::format(R"({{"ph":"{}","name":"{}","pid":1,"tid":1,"ts":{}{}}},)", ph, name, ts, rest);
+}
+
+constexpr const char* kPairSlices =
+    "SELECT s.value, l.ts / 1000, l.dur / 1000 FROM slice l JOIN string s ON s.id = l.name_id ORDER BY l.id";
+constexpr const char* kUnmatched = "SELECT ph, flow_id, typeof(flow_id) FROM flow_unmatched ORDER BY id";
+
+std::string flow(char ph, std::string_view id, std::string_view name = "n", std::string_view category = "c") {
+  return fmt::format(R"({{"ph":"{}","cat":"{}","name":"{}",{}"pid":1,"tid":1,"ts":1}},)", ph, category, name,
+                     id.empty() ? std::string() : fmt::format(R"("id":{},)", id));
+}
+
+TEST_CASE("begin and end pair by time, wherever they stand in the file") {
+  Ingested index(trace_of(edge('E', "a", 20) + edge('B', "a", 10) + edge('B', "b", 50) + edge('B', "b", 30) +
+                          edge('E', "b", 40) + edge('E', "b", 60)));
+  CHECK(index.rows(kPairSlices) == "a 0 10; b 20 10; b 40 10");
+  CHECK(index.rows("SELECT count(*) FROM issue WHERE kind NOT IN ('foreign_format', 'no_device_events')") == "0");
+}
+
+TEST_CASE("an end needs no name, and gets no warning") {
+  Ingested index(trace_of(edge('B', "a", 10) + edge('B', "b", 12) + R"({"ph":"E","pid":1,"tid":1,"ts":15},)" +
+                          R"({"ph":"E","name":"","pid":1,"tid":1,"ts":20},{"ph":"E","pid":1,"tid":1,"ts":21},)"));
+  CHECK(index.rows(kPairSlices) == "a 0 10; b 2 3");
+  CHECK(index.issues(IssueKind::kMissingName) == 0);
+  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 1);
+}
+
+TEST_CASE("asynchronous slices pair by category, id and scope, the old ones by name too") {
+  Ingested index(trace_of(
+      edge('b', "x", 10, R"(,"cat":"c","id":"0x1")") + edge('b', "y", 11, R"(,"cat":"c","id":"0x2")") +
+      edge('e', "x", 20, R"(,"cat":"c","id":"0x1")") + edge('e', "y", 31, R"(,"cat":"c","id":"0x2")") +
+      edge('b', "scoped", 40, R"(,"cat":"c","id":1,"scope":"s")") + edge('e', "scoped", 45, R"(,"cat":"c","id":1)") +
+      edge('e', "scoped", 46, R"(,"cat":"c","id":1,"scope":"s")") +
+      edge('b', "local", 50, R"(,"cat":"c","id2":{"local":"0x9"})") +
+      edge('e', "local", 51, R"(,"cat":"c","id2":{"global":"0x9"})") +
+      R"({"ph":"e","cat":"c","id2":{"local":"0x9"},"name":"local","pid":2,"ts":52},)" +
+      R"({"ph":"e","cat":"c","id2":{"local":"0x9"},"pid":1,"tid":5,"ts":53},)" +
+      edge('S', "old", 60, R"(,"cat":"c","id":3)") + edge('F', "other", 61, R"(,"cat":"c","id":3)") +
+      edge('F', "old", 62, R"(,"cat":"c","id":"3")") + edge('b', "open", 70, R"(,"cat":"c","id":"text")")));
+  CHECK(index.rows(kPairSlices) == "x 0 10; y 1 20; scoped 30 6; local 40 3; old 50 2; open 60 -");
+  CHECK(index.issues(IssueKind::kEndWithoutBegin) == 4);
+  CHECK(index.issues(IssueKind::kBeginWithoutEnd) == 1);
+  CHECK(index.rows("SELECT ph, read, stored, skipped FROM event_count ORDER BY ph") ==
+        "F 2 0 2; S 1 1 0; b 5 5 0; e 7 0 7");
+}
+
+TEST_CASE("points in time of every phase are instants, no loss") {
+  std::string events;
+  for (const char ph : std::string_view("iIRPnTpNODVvc()")) events += edge(ph, "point", 1, R"(,"cat":"c","id":1)");
+  Ingested index(trace_of(events));
+  CHECK(index.rows("SELECT count(*) FROM instant") == "15");
+  CHECK(index.rows("SELECT count(*) FROM issue WHERE kind NOT IN ('foreign_format', 'no_device_events')") == "0");
+}
+
+TEST_CASE("flows are one by category, name and id") {
+  Ingested index(trace_of(flow('s', "1") + flow('f', "1") + flow('s', "2", "a") + flow('f', "2", "b") +
+                          flow('s', "3", "n", "c") + flow('f', "3", "n", "d") + flow('s', "\"4\"") + flow('f', "4.0")));
+  CHECK(index.rows(kUnmatched) == "s 3 integer; s 2 integer; f 2 integer; f 3 integer");
+}
+
+TEST_CASE("ids of flows: only numbers written as such are numbers, none binds to nothing") {
+  Ingested index(trace_of(flow('s', "7") + flow('f', "\"007\"") + flow('s', "-5") + flow('s', "") + flow('f', "") +
+                          flow('s', "null") + flow('s', "\"0x1f\"") + flow('f', "\"0x1F\"") + flow('f', "31") +
+                          flow('s', "\"0xab\"") + flow('f', "\"0xab\"") + flow('s', "\"null\"") +
+                          flow('s', "-9223372036854775808")));
+  CHECK(index.rows("SELECT group_concat(t, ' ') FROM (SELECT ph || coalesce(flow_id, '-') || typeof(flow_id) AS t "
+                   "FROM flow_unmatched ORDER BY 1)") ==
+        "f-null f007text f0x1Ftext f31integer s-5integer s-9223372036854775808text s-null s-null s0x1ftext s7integer "
+        "snulltext");
+}
+
+}  // namespace
 }  // namespace tracedb

@@ -12,7 +12,11 @@
 #include "base/error.h"
 #include "base/unknown.h"
 #include "sql/database.h"
+#include "sql/user/functions.h"
+#include "sql/user/schema_text.h"
+#include "support/small_index.h"
 #include "support/temp_directory.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -116,8 +120,6 @@ std::size_t depth(const BuilderFixture& fixture, std::size_t page_size) {
   }
   return levels;
 }
-
-}  // namespace
 
 TEST_CASE("a built table reads as one that SQLite filled, at every page size and depth") {
   for (const std::size_t page_size :
@@ -269,4 +271,208 @@ TEST_CASE("tables may grow side by side in one file") {
   CHECK(database.query_int64("SELECT count(*) FROM t JOIN u USING (id, a, b)") == 3000);
 }
 
+// The schema scripts: views answer on full and empty indexes, comments are where `schema` looks for them, examples run.
+
+struct SchemaFixture {
+  Database database{":memory:", Database::Mode::kMemory};
+  explicit SchemaFixture(SmallIndexContent content = SmallIndexContent::kRows) { fill_small_index(database, content); }
+};
+
+TEST_CASE("views give names for ids") {
+  SchemaFixture f;
+  const auto text = [&](const char* sql) { return f.database.query_text(sql).value_or("NULL"); };
+  CHECK(text("SELECT cpu_op || ' ' || module || ' ' || phase || ' ' || stream FROM kernels WHERE id = 1") ==
+        "aten::linear Linear_0 prefill 7");
+  CHECK(text("SELECT coalesce(module, 'none') FROM kernels WHERE id = 2") == "none");
+  CHECK(text("SELECT path FROM stacks WHERE id = 3") == "main.py(1): main;nn.Module: Linear_0;linear.py(7): forward");
+  CHECK(text("SELECT launch_delay || ' ' || queue_delay || ' ' || end_to_end FROM launches") == "50 50 80");
+  CHECK(text("SELECT gb_per_s FROM memcpys") == "2.0");
+  CHECK(text("SELECT kernels || ' ' || kernel_time || ' ' || gpu_ts || ' ' || gpu_ts_end FROM steps") ==
+        "2 400 100 450");
+  CHECK(text("SELECT timed_on FROM steps") == "cpu");
+  f.database.execute("UPDATE annotation SET kind = 'gpu', stream_id = 1, thread_id = NULL");
+  CHECK(text("SELECT timed_on FROM steps") == "gpu");
+  CHECK(text("SELECT group_concat(ts || '-' || ts_end, ' ') FROM gaps") == "450-460 500-600");
+  CHECK(text("SELECT group_concat(kernel_id) FROM collectives") == "2");
+  CHECK(text("SELECT value FROM trace_info WHERE key = 'rows.kernel'") == "3");
+  CHECK(text("SELECT total FROM kernel_stats WHERE short_name = 'gemm'") == "150");
+  CHECK(text("SELECT count(*) FROM python_calls WHERE tid = 78") == "3");
+}
+
+TEST_CASE("no sum of a view overflows") {
+  SchemaFixture f;
+  f.database.execute(
+      "UPDATE kernel SET dur = 9223372036854775807; UPDATE kernel_name_sum SET total = 9223372036854775807");
+  CHECK(f.database.query_text("SELECT kernel_time FROM steps") == "9223372036854775807");
+  CHECK(f.database.query_text("SELECT time_pct FROM kernel_stats") == "50.0");
+  f.database.execute("UPDATE kernel SET dur = 3000000000000000000");
+  CHECK(f.database.query_text("SELECT kernel_time FROM steps") == "6000000000000000000");
+}
+
+TEST_CASE("every example has a comment and runs, on an empty index too") {
+  const auto examples = example_queries(script("examples"));
+  CHECK(examples.size() >= 10);
+  for (const auto content : {SmallIndexContent::kRows, SmallIndexContent::kEmpty}) {
+    SchemaFixture f(content);
+    for (const ExampleQuery& example : examples) {
+      CAPTURE(example.sql);
+      CHECK_FALSE(example.comment.empty());
+      Statement(f.database, example.sql).run();
+    }
+  }
+}
+
+TEST_CASE("the kinds of steps in the comments are those the grammar yields") {
+  std::string kinds;
+  for (int kind = 0; kind <= static_cast<int>(StepKind::kUnknown); ++kind) {
+    kinds.append(kinds.empty() ? "" : ", ").append(to_string(static_cast<StepKind>(kind)));
+  }
+  CHECK(kinds == "prefill, decode, mixed, train, other, unknown");
+  CHECK(schema_comments(script("core"))[{"step", "kind"}] == kinds);
+  CHECK(schema_comments(script("views"))[{"steps", "phase"}] == kinds);
+}
+
+TEST_CASE("tables, views and their columns have comments") {
+  SchemaComments comments = schema_comments(script("core"));
+  comments.merge(schema_comments(script("views")));
+  CHECK(comments[{"kernel", "correlation"}].find("unique only together") != std::string::npos);
+  CHECK(comments[{"launch_config", "grid_y"}] == "blocks");
+  CHECK(comments[{"kernels", "module"}].find("nn.Module") != std::string::npos);
+  CHECK(comments[{"stacks", "path"}].find("outermost first") != std::string::npos);
+  SchemaFixture f;
+  Statement objects(f.database, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')");
+  while (objects.step()) {
+    CAPTURE(objects.text(0));
+    CHECK_FALSE(comments[{std::string(objects.text(0)), ""}].empty());
+  }
+  CHECK(usual_comment("launch_id") == "id in runtime_call");
+}
+
+struct FunctionFixture {
+  Database database{":memory:", Database::Mode::kMemory};
+  FunctionFixture() { register_functions(database); }
+  std::string value(const std::string& expression, const std::string& values = "(1)") {
+    return database.query_text("WITH v(x) AS (VALUES " + values + ") SELECT " + expression + " FROM v")
+        .value_or("NULL");
+  }
+};
+
+TEST_CASE("median, percentile and standard deviation") {
+  FunctionFixture f;
+  CHECK(f.value("median(x)", "(3), (1), (2)") == "2.0");
+  CHECK(f.value("median(x)", "(4), (1), (NULL), (2), (3)") == "2.5");
+  CHECK(f.value("median(x)", "(NULL), ('text')") == "NULL");
+  CHECK(f.value("percentile(x, 90)", "(1),(2),(3),(4),(5),(6),(7),(8),(9),(10)") == "9.0");
+  CHECK(f.value("percentile(x, 0)", "(5), (6)") == "5.0");
+  CHECK(f.value("stddev(x)", "(5)") == "0.0");
+  CHECK(f.value("round(stddev(x), 6)", "(1), (2), (3), (4)") == "1.290994");
+  CHECK(f.value("bounded_sum(x)", "(1), (NULL), (2), ('text')") == "3");
+  CHECK(f.value("bounded_sum(x)", "(NULL)") == "NULL");
+  CHECK(f.value("bounded_sum(x)", "(9223372036854775807), (9223372036854775807), (-9223372036854775807)") ==
+        "9223372036854775807");
+  CHECK(f.value("bounded_sum(x)", "(9223372036854775807), (1)") == "9223372036854775807");
+  CHECK(f.value("bounded_sum(x)", "(-9223372036854775807), (-9)") == "-9223372036854775808");
+}
+
+TEST_CASE("groups do not share their values") {
+  FunctionFixture f;
+  Statement statement(f.database,
+                      "SELECT median(b) FROM (SELECT 1 AS a, 10 AS b UNION ALL SELECT 2, 20 UNION ALL SELECT 1, 30) "
+                      "GROUP BY a ORDER BY a");
+  REQUIRE(statement.step());
+  CHECK(statement.real(0) == 20);
+  REQUIRE(statement.step());
+  CHECK(statement.real(0) == 20);
+}
+
+TEST_CASE("busy_ns and overlap_ns are times of the union") {
+  FunctionFixture f;
+  const auto of = [&](const std::string& function, const std::string& intervals) {
+    return f.database
+        .query_text("WITH v(ts, dur) AS (VALUES " + intervals + ") SELECT " + function + "(ts, dur) FROM v")
+        .value_or("NULL");
+  };
+  const std::string some = "(100, 10), (0, 10), (5, 10), (8, 1), (100, 10), (50, NULL), (NULL, 5), (60, -7), ('x', 1)";
+  CHECK(of("busy_ns", some) == "25");
+  CHECK(of("overlap_ns", some) == "15");
+  CHECK(of("busy_ns", "(0, NULL)") == "NULL");
+  CHECK(of("overlap_ns", "(7, 3)") == "0");
+  const std::string far = "(-9223372036854775807, 9223372036854775807), (9223372036854775807, 9223372036854775807)";
+  CHECK(of("busy_ns", far) == "9223372036854775807");
+  CHECK(of("busy_ns", "(-9223372036854775807, 9223372036854775807), (0, 9223372036854775807)") ==
+        "9223372036854775807");
+  CHECK(f.value("overlap_ns(0, 10, 5, 10)") == "5");
+  CHECK(f.value("overlap_ns(5, 10, 0, 6)") == "1");
+  CHECK(f.value("overlap_ns(5, 2, 0, 60)") == "2");
+  CHECK(f.value("overlap_ns(0, 5, 5, 10)") == "0");
+  CHECK(f.value("overlap_ns(0, NULL, 5, 10)") == "NULL");
+}
+
+TEST_CASE("every aggregate gives for a window what it gives for the rows in it as a group") {
+  FunctionFixture f;
+  f.database.execute(
+      "CREATE TABLE v(i INTEGER PRIMARY KEY, x, ts INTEGER, dur INTEGER);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO v "
+      "SELECT i, CASE WHEN i % 7 = 0 THEN NULL WHEN i % 11 = 0 THEN 'text' WHEN i % 13 = 0 THEN 1e18 "
+      "ELSE (i * 7919 % 31) END, i * 7919 % 97, CASE WHEN i % 5 > 0 THEN i * 31 % 17 END FROM n");
+  for (const std::string call :
+       {"median(x)", "percentile(x, 90)", "stddev(x)", "bounded_sum(x)", "busy_ns(ts, dur)", "overlap_ns(ts, dur)"}) {
+    for (const auto& window :
+         {std::pair<std::string, std::string>{"4 PRECEDING AND 3 FOLLOWING", "w.i BETWEEN v.i - 4 AND v.i + 3"},
+          {"UNBOUNDED PRECEDING AND CURRENT ROW", "w.i <= v.i"},
+          {"2 FOLLOWING AND 5 FOLLOWING", "w.i BETWEEN v.i + 2 AND v.i + 5"},
+          {"CURRENT ROW AND UNBOUNDED FOLLOWING", "w.i >= v.i"}}) {
+      const std::string& frame = window.first;
+      CAPTURE(call);
+      CAPTURE(frame);
+      const auto list = [&](const std::string& values) {
+        return f.database.query_text("SELECT group_concat(coalesce(a, 'NULL')) FROM (SELECT " + values +
+                                     " AS a FROM v)");
+      };
+      CHECK(list(call + " OVER (ORDER BY i ROWS BETWEEN " + frame + ")") ==
+            list("(SELECT " + call + " FROM (SELECT * FROM v w WHERE " + window.second + " ORDER BY i))"));
+    }
+  }
+}
+
+TEST_CASE("a window that only grows takes no quadratic time") {
+  FunctionFixture f;
+  const char* rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT ";
+  CHECK(f.database
+            .query_int64(std::string(rows) + "max(m) FROM (SELECT median(i * 7919 % 10007) OVER (ORDER BY i) AS m "
+                                             "FROM n)")
+            .value_or(0) > 5000);
+  CHECK(f.database.query_int64(std::string(rows) +
+                               "max(b) FROM (SELECT busy_ns(i, 2) OVER (ORDER BY i) AS b FROM n)") == 100001);
+}
+
+TEST_CASE("regexp finds anywhere, and says what is wrong with a pattern") {
+  FunctionFixture f;
+  CHECK(f.value("'ncclDevKernel_Generic' REGEXP 'Dev(Kernel|Op)'") == "1");
+  CHECK(f.value("'abc' REGEXP '^b'") == "0");
+  CHECK(f.value("NULL REGEXP 'a'") == "NULL");
+  CHECK_THROWS_AS(f.value("'a' REGEXP '['"), Error);
+}
+
+TEST_CASE("every recipe asks a question and declares its parameters") {
+  CHECK(recipes().size() >= 30);
+  for (const Recipe& recipe : recipes()) {
+    CAPTURE(recipe.name);
+    CHECK(recipe.question.ends_with('?'));
+    CHECK(recipe.sql.find("SELECT") != std::string_view::npos);
+    for (const auto& value : recipe.values) {
+      const std::string& name = value.first;
+      CAPTURE(name);
+      const std::size_t declared = recipe.sql.find(":" + name);
+      CHECK(recipe.sql.find(":" + name, declared + 1) != std::string_view::npos);  // and used
+    }
+  }
+}
+
+TEST_CASE("recipes are found by name") {
+  CHECK(find_recipe("gemm_shapes").values.at("phase") == "*");
+  CHECK_THROWS_WITH_AS((void)find_recipe("gem_shapes"), doctest::Contains("did you mean 'gemm_shapes'?"), Error);
+}
+
+}  // namespace
 }  // namespace tracedb

@@ -1,0 +1,437 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/permission.h"
+#include "compare/reason_parts.h"
+#include "compare/same_kernels.h"
+#include "compare/steps/step_groups.h"
+#include "compare/steps/step_metrics.h"
+#include "compare/trace/recording.h"
+#include "passes/layers/layers.h"
+
+namespace tracedb {
+namespace {
+
+// Kernels that ran ten times on both sides, by their durations in us.
+struct Kernels {
+  std::vector<SameTimes> times;
+  double baseline = 0, candidate = 0;  // time of computation
+
+  Kernels& add(double a, double b, bool computes = true) {
+    times.push_back({10, 10, static_cast<std::int64_t>(a * 10'000), static_cast<std::int64_t>(b * 10'000), computes});
+    if (computes) other(a, b);
+    return *this;
+  }
+  Kernels& other(double a, double b) {  // ten runs of what one side alone has
+    baseline += a * 10'000;
+    candidate += b * 10'000;
+    return *this;
+  }
+  Kernels& slower(int n, double ratio) {
+    for (int i = 0; i < n; ++i) add(10 + i, (10 + i) * ratio);
+    return *this;
+  }
+  [[nodiscard]] Kernels swapped() const {
+    Kernels out = *this;
+    for (SameTimes& one : out.times) {
+      std::swap(one.baseline_n, one.candidate_n);
+      std::swap(one.baseline_time, one.candidate_time);
+    }
+    std::swap(out.baseline, out.candidate);
+    return out;
+  }
+  [[nodiscard]] std::optional<ClockChange> change() const { return find_clock_change(times, baseline, candidate); }
+};
+
+bool found(const Kernels& kernels) {
+  CHECK(kernels.change().has_value() == kernels.swapped().change().has_value());
+  return kernels.change().has_value();
+}
+
+TEST_CASE("clocks: all kernels slower by one factor") {
+  const auto change = Kernels().slower(8, 1.12).change();
+  REQUIRE(change);
+  CHECK(change->ratio == doctest::Approx(1.12));
+  CHECK(change->kernels == 8);
+  CHECK(change->holding == 8);
+  CHECK(change->time_share == doctest::Approx(1));
+  CHECK(found(Kernels().slower(8, 0.9)));
+  CHECK(Kernels().slower(8, 1.12).swapped().change()->ratio == doctest::Approx(1 / 1.12));
+}
+
+TEST_CASE("clocks: a change of 3 % or less is none") {
+  CHECK_FALSE(found(Kernels().slower(8, 1.03)));
+  CHECK(found(Kernels().slower(8, 1.04)));
+  CHECK_FALSE(found(Kernels().slower(8, 0.972)));
+}
+
+TEST_CASE("clocks: one waiting collective that holds most of the time is no matter of clocks") {
+  // Ranks of one job: all else takes as long as on the other rank.
+  Kernels ranks = Kernels().slower(40, 1.0).add(871'000, 2'240'000, false);
+  CHECK_FALSE(found(ranks));
+  CHECK_FALSE(found(Kernels().slower(40, 1.0).add(871'000, 2'240'000)));  // nor where it counts as computation
+  CHECK(found(Kernels().slower(8, 1.12).add(871'000, 10, false)));
+}
+
+TEST_CASE("clocks: one outlier is allowed, and told apart") {
+  const auto change = Kernels().slower(8, 1.12).add(10, 30).change();
+  REQUIRE(change);
+  CHECK(change->kernels == 9);
+  CHECK(change->holding == 8);
+  CHECK(change->time_share < 0.9);
+  CHECK(found(Kernels().slower(5, 1.12).add(10, 2)));
+  CHECK_FALSE(found(Kernels().slower(5, 1.12).add(10, 30).add(10, 30).add(10, 30)));
+}
+
+TEST_CASE("clocks: a class that is slower is not all of them") {
+  CHECK_FALSE(found(Kernels().slower(10, 1.0).add(500, 1000).add(400, 800)));  // most of the time
+  CHECK_FALSE(found(Kernels().slower(10, 1.2).add(500, 500).add(400, 400)));   // most of the kernels
+}
+
+TEST_CASE("clocks: too few kernels, too little of the time, too short, and nothing at all") {
+  CHECK_FALSE(found(Kernels().slower(4, 1.2)));
+  CHECK(found(Kernels().slower(5, 1.2)));
+  CHECK_FALSE(found(Kernels().slower(8, 1.2).other(200, 200)));
+  Kernels brief;
+  for (int i = 0; i < 10; ++i) brief.add(1.5, 1.9);
+  CHECK_FALSE(found(brief));
+  CHECK_FALSE(found(Kernels()));
+  CHECK_FALSE(find_clock_change(std::vector<SameTimes>(9), 0, 0));
+}
+
+TEST_CASE("few steps: the more frequent direction, of how many, and the median") {
+  CHECK(to_string(tally("layers", {1.03, 1.05, 1.041})) == "3 of 3 layers slower, median +4.1 %");
+  CHECK(to_string(tally("layers", {0.9, 0.8, 1.5})) == "2 of 3 layers faster, median -10.0 %");
+  CHECK(to_string(tally("operations", {0.9, 1.3})) == "1 of 2 operations slower, median +10.0 %");
+  CHECK(to_string(tally("operations", {0.5, 1.1})) == "1 of 2 operations faster, median -20.0 %");
+  CHECK(to_string(tally("layers", {1, 1, 1.2})) == "2 of 3 layers the same, median +0.0 %");
+  CHECK(to_string(tally("layers", {1, 1})) == "2 of 2 layers the same, median +0.0 %");
+}
+
+TEST_CASE("few steps: parts that both sides have, by their time per step") {
+  GroupComparison group;
+  group.baseline_units = 1;
+  group.candidate_units = 2;
+  const auto layer = [&](std::int32_t number, std::int64_t a, std::int64_t b) {
+    LayerChange change;
+    change.layer = number;
+    change.baseline.time = a;
+    change.candidate.time = b;
+    group.layers.push_back(change);
+  };
+  layer(0, 100, 208);
+  layer(1, 100, 208);
+  layer(2, 100, 0);       // the candidate has it not
+  layer(-1, 100, 10000);  // head
+  OpChange op;
+  op.baseline.time = 50;
+  op.candidate.time = 90;
+  group.ops.push_back(op);
+  const std::vector<Tally> found = tallies(group);
+  REQUIRE(found.size() == 2);
+  CHECK(to_string(found[0]) == "2 of 2 layers slower, median +4.0 %");
+  CHECK(to_string(found[1]) == "1 of 1 operations faster, median -10.0 %");
+}
+
+TEST_CASE("permission: nothing is forbidden without a condition") {
+  const Permission permission = permission_of({});
+  for (const Claim claim : {Claim::kRatio, Claim::kVerdict, Claim::kKernels}) CHECK(permission.may(claim));
+}
+
+TEST_CASE("permission: other work outweighs another load, which is still compared") {
+  const Permission both = permission_of({.other_work = true, .load_differs = true});
+  CHECK(!both.may(Claim::kRatio));
+  CHECK(both.why_not(Claim::kVerdict) == "other work");
+  CHECK(both.may(Claim::kKernels));
+  const Permission load = permission_of({.load_differs = true});
+  CHECK(load.may(Claim::kRatio));
+  CHECK(load.why_not(Claim::kVerdict) == "the load differs");
+}
+
+TEST_CASE("permission: names out of step forbid what rests on names alone") {
+  const Permission permission = permission_of({.names_out_of_step = true});
+  CHECK(permission.may(Claim::kRatio));
+  CHECK(permission.may(Claim::kVerdict));
+  CHECK(!permission.may(Claim::kKernels));
+}
+
+LayerPart part(std::int32_t layer, double baseline, double candidate) {
+  const std::int64_t change = std::llround(candidate - baseline);
+  return {layer, {baseline, candidate, change, 0, change}, 1, 1};
+}
+
+// The row that the parts add up to.
+Reason whole(const std::vector<LayerPart>& parts) {
+  Reason out;
+  for (const LayerPart& own : parts) {
+    out.change.baseline += own.change.baseline;
+    out.change.candidate += own.change.candidate;
+    out.change.change += own.change.change;
+    out.change.duration_effect += own.change.change;
+    out.baseline_n += own.baseline_n;
+    out.candidate_n += own.candidate_n;
+  }
+  return out;
+}
+
+std::vector<Reason> split(const std::vector<LayerPart>& parts) {
+  const std::vector<Reason> out = split_by_place(whole(parts), parts, 100);
+  std::int64_t sum = 0;
+  for (const Reason& reason : out) sum += reason.change.change;
+  CHECK(sum == whole(parts).change.change);
+  return out;
+}
+
+TEST_CASE("an operation that is slower in all layers is one reason") {
+  const auto found = split({part(0, 1000, 1500), part(1, 1000, 1510), part(2, 1000, 1490), part(3, 1000, 1505)});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].place.kind == PlaceKind::kLayers);
+  CHECK(found[0].place.layers.empty());
+  CHECK(found[0].place.moved == 4);
+  CHECK(found[0].place.compared == 4);
+}
+
+TEST_CASE("an operation that is slower in one layer is a reason for that layer") {
+  const auto found = split({part(0, 1000, 1010), part(1, 1000, 2500), part(2, 1000, 995), part(3, 1000, 1000)});
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].place.layers == std::vector<std::int32_t>{1});
+  CHECK(found[0].change.change == 1500);
+  CHECK(found[1].change.change == 5);
+}
+
+TEST_CASE("the head is a reason of its own where it changed otherwise than the layers") {
+  const auto same = split({part(kHead, 2000, 3000), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)});
+  CHECK(same.size() == 1);
+  const auto other = split({part(kHead, 2000, 500), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)});
+  REQUIRE(other.size() == 2);
+  CHECK(other[0].place.kind == PlaceKind::kStepHead);
+  CHECK(other[0].change.change == -1500);
+  CHECK(other[1].change.change == 1500);
+}
+
+TEST_CASE("what only the tail has is in the tail") {
+  const auto found = split({part(kTail, 1000, 1500)});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].place.kind == PlaceKind::kStepTail);
+}
+
+TEST_CASE("layers that differ from each other are not named where all changed") {
+  const auto found = split({part(0, 2000, 1000), part(1, 2000, 1010), part(2, 2000, 990), part(3, 2000, 600),
+                            part(4, 2000, 1005), part(5, 2000, 995)});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].place.moved == 6);
+}
+
+TEST_CASE("the roles that changed an operation, as far as its kernels add up to it") {
+  KernelNameTable names;
+  const NameId gemm = names.intern("gemm", "gemm", "dense_gemm");
+  const NameId norm = names.intern("norm", "norm", "norm");
+  GroupComparison group;
+  group.candidate_units = 2;
+  const auto cells = [&](GroupWork& work, std::int64_t gate, std::int64_t down, std::int64_t head) {
+    work.cells = {{0, gemm, Work::kCompute, {1, gate, gate}, Role::kGateUp},
+                  {0, gemm, Work::kCompute, {1, down, down}, Role::kDown},
+                  {0, norm, Work::kCompute, {1, 7, 7}, Role::kInputNorm},
+                  {kTail, gemm, Work::kCompute, {1, head, head}, Role::kLmHead}};
+  };
+  cells(group.baseline, 1000, 500, 300);
+  cells(group.candidate, 3400, 1200, 400);  // of two steps: +700, +100, -100
+  Reason reason;
+  reason.op = "dense_gemm";
+  reason.change.change = 700;
+  const auto anywhere = changes_by_role(group, names, reason);
+  REQUIRE(anywhere.size() == 2);
+  CHECK(anywhere[0].role == Role::kGateUp);
+  CHECK(anywhere[0].change == doctest::Approx(700));
+  CHECK(anywhere[1].role == Role::kDown);
+
+  reason.place.kind = PlaceKind::kLayers;
+  reason.change.change = 800;  // the tail is a reason of its own
+  CHECK(changes_by_role(group, names, reason).size() == 2);
+  reason.place.kind = PlaceKind::kStepTail;
+  reason.change.change = -100;
+  REQUIRE(changes_by_role(group, names, reason).size() == 1);
+  CHECK(changes_by_role(group, names, reason)[0].role == Role::kLmHead);
+  reason.place.kind = PlaceKind::kStep;
+  reason.change.change = 400;  // a fusion took part of it
+  CHECK(changes_by_role(group, names, reason).empty());
+}
+
+TEST_CASE("recorded work: the operands that say how much a product is") {
+  const RecordedShape linear = shape_of("aten::addmm", "[[512],[141,2048],[2048,512],[],[]]");
+  CHECK(linear.kind == "linear layer");
+  CHECK(linear.operands == "[141,2048] x [2048,512]");
+  CHECK(linear.work == 141.0 * 2048 * 512);
+  const RecordedShape batched = shape_of("aten::bmm", "[[96,3137,64],[96,64,3137]]");
+  CHECK(batched.kind == "batched product");
+  CHECK(batched.work == 96.0 * 3137 * 64 * 3137);
+}
+
+TEST_CASE("recorded work: attention by its query, convolutions by input and weight") {
+  const RecordedShape attention =
+      shape_of("aten::_flash_attention_forward", "[[1,141,8,64],[1,141,8,64],[1,141,8,64],[],[]]");
+  CHECK(attention.kind == "attention");
+  CHECK(attention.operands == "[1,141,8,64]");
+  const RecordedShape convolution = shape_of("aten::cudnn_convolution", "[[32,64,56,56],[256,64,1,1],[],[]]");
+  CHECK(convolution.kind == "convolution");
+  CHECK(convolution.work == 32.0 * 56 * 56 * 256 * 64);
+}
+
+TEST_CASE("recorded work: nothing of other operators, of backward passes and without shapes") {
+  CHECK(shape_of("aten::add", "[[4,4],[4,4],[]]").work == 0);
+  CHECK(shape_of("aten::_flash_attention_backward", "[[1,141,8,64],[1,141,8,64]]").work == 0);
+  CHECK(shape_of("aten::mm", "").work == 0);
+  CHECK(shape_of("aten::mm", "[[],[]]").work == 0);
+  CHECK(shape_of("aten::cudnn_convolution", "[[2,0,8,8],[4,0,1,1]]").work == 0);
+}
+
+TEST_CASE("usual steps: warm-up at the start, rare long steps and two kinds of steps") {
+  struct Case {
+    const char* what;
+    std::vector<std::int64_t> times;
+    std::size_t warm_up;
+    std::vector<std::size_t> rare;
+    std::optional<std::int64_t> slow_from;
+  };
+  const Case cases[] = {
+      {"none", {}, 0, {}, {}},
+      {"one", {7}, 0, {}, {}},
+      {"alike", {100, 101, 99, 100, 102}, 0, {}, {}},
+      {"at most a fifth longer is regular", {100, 100, 100, 120, 100}, 0, {}, {}},
+      {"one stalls", {100, 101, 99, 480, 100, 102}, 0, {3}, {}},
+      {"short steps are regular", {100, 101, 20, 100, 99}, 0, {}, {}},
+      {"the first warms up", {1063, 3}, 1, {}, {}},
+      {"two warm up, one stalls", {900, 300, 100, 101, 99, 100, 250, 100, 100}, 2, {6}, {}},
+      {"noise is no warm-up", {110, 100, 95, 105, 102}, 0, {}, {}},
+      {"two of four stall", {118, 115, 1021, 1076}, 0, {}, 1021},
+      {"half of them stall", {170, 400, 171, 840, 170, 300, 172, 500}, 0, {}, 300},
+      {"one of four is no kind", {100, 101, 99, 300}, 0, {3}, {}},
+      {"spread without a gap", {100, 110, 125, 140, 160, 190, 210}, 0, {}, {}},
+      {"zeros", {0, 0, 0, 0}, 0, {}, {}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.what);
+    const UsualSteps found = usual_steps(one.times);
+    CHECK(found.warm_up == one.warm_up);
+    CHECK(found.rare == one.rare);
+    CHECK(found.slow_from == one.slow_from);
+    CHECK(found.counted.size() + found.rare.size() + found.warm_up == one.times.size());
+  }
+}
+
+TEST_CASE("usual steps: marked warm-up is left out whatever its time, but never all") {
+  CHECK(usual_steps(std::vector<std::int64_t>{90, 100, 100, 100}, 1).warm_up == 1);
+  CHECK(usual_steps(std::vector<std::int64_t>{90}, 1).warm_up == 0);
+}
+
+std::vector<std::int64_t> noisy(std::mt19937& chance, std::size_t n, std::int64_t about) {
+  std::vector<std::int64_t> values(n);
+  for (std::int64_t& value : values) value = about + static_cast<std::int64_t>(chance() % 101) - 50;
+  return values;
+}
+
+Evidence evidence(double baseline, double candidate, Interval interval) {
+  return {baseline, candidate, interval, 10, 10, 1};
+}
+
+TEST_CASE("draws of means: constant and empty samples, zeros") {
+  const MeanDraws constant = draw_means(std::vector<std::int64_t>(7, 42));
+  CHECK(constant.mean == 42);
+  CHECK(constant.draws == std::vector<double>(kResamples, 42.0));
+  CHECK(draw_means({}).draws.empty());
+  CHECK(draw_means({}).mean == 0);
+  CHECK(draw_means(std::vector<std::int64_t>{4, 8}).mean == 6);
+  CHECK(draw_means(std::vector<std::int64_t>{4, 8}, 3).mean == doctest::Approx(2.4));
+  CHECK(draw_means({}, 2).draws == std::vector<double>(kResamples, 0.0));
+}
+
+TEST_CASE("draws of means: the same in every run, whatever the order, within the sample") {
+  std::mt19937 chance(5);
+  for (const std::size_t n : {std::size_t{2}, std::size_t{5}, std::size_t{40}, std::size_t{200}, std::size_t{1000}}) {
+    std::vector<std::int64_t> values = noisy(chance, n, 1000);
+    const MeanDraws first = draw_means(values);
+    std::shuffle(values.begin(), values.end(), chance);
+    CHECK(draw_means(values).draws == first.draws);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::minmax_element(first.draws.begin(), first.draws.end());
+    CHECK(*least >= static_cast<double>(*low));
+    CHECK(*most <= static_cast<double>(*high));
+  }
+}
+
+TEST_CASE("interval of a difference: none against itself, negated by a swap, about the difference") {
+  std::mt19937 chance(6);
+  for (const std::size_t n : {std::size_t{5}, std::size_t{12}, std::size_t{300}}) {
+    const MeanDraws a = draw_means(noisy(chance, n, 1000));
+    const MeanDraws b = draw_means(noisy(chance, n + 3, 1300));
+    const Interval itself = difference_interval(a, a);
+    CHECK(itself.low == 0);
+    CHECK(itself.high == 0);
+    const Interval there = difference_interval(a, b);
+    const Interval back = difference_interval(b, a);
+    CHECK(there.low == -back.high);
+    CHECK(there.high == -back.low);
+    CHECK(there.low <= there.high);
+    CHECK(there.low > 150);
+    CHECK(there.high < 450);
+  }
+  const Interval new_one = difference_interval({}, draw_means(std::vector<std::int64_t>(5, 9)));
+  CHECK(new_one.low == 9);
+  CHECK(new_one.high == 9);
+}
+
+TEST_CASE("the way of drawing changes with the size of the sample, the width of the interval hardly") {
+  std::mt19937 chance(8);
+  const auto width = [&](std::size_t n) {
+    const MeanDraws draws = draw_means(noisy(chance, n, 1000));
+    const auto [least, most] = std::minmax_element(draws.draws.begin(), draws.draws.end());
+    return *most - *least;
+  };
+  const double directly = width(50);
+  const double by_normal = width(51);
+  CHECK(by_normal > directly / 2);
+  CHECK(by_normal < directly * 2);
+}
+
+TEST_CASE("verdicts") {
+  CHECK(verdict_of(evidence(100, 110, {5, 15})) == Verdict::kWorse);
+  CHECK(verdict_of(evidence(100, 90, {-15, -5})) == Verdict::kBetter);
+  CHECK(verdict_of(evidence(100, 110, {-1, 15})) == Verdict::kSame);    // may be nothing
+  CHECK(verdict_of(evidence(100, 101, {0.5, 1.5})) == Verdict::kSame);  // sure, and too small
+  CHECK(verdict_of(evidence(100, 100, {0, 0})) == Verdict::kSame);
+  CHECK(verdict_of(evidence(0, 5, {5, 5})) == Verdict::kWorse);     // new
+  CHECK(verdict_of(evidence(5, 0, {-5, -5})) == Verdict::kBetter);  // gone
+  Evidence few = evidence(100, 110, {5, 15});
+  few.candidate_steps = 4;
+  CHECK(verdict_of(few) == Verdict::kInconclusive);
+  CHECK(!reason_of(few).empty());
+  Evidence uncovered = evidence(100, 110, {5, 15});
+  uncovered.coverage = 0.79;
+  CHECK(verdict_of(uncovered) == Verdict::kInconclusive);
+  Evidence other_load = evidence(100, 110, {5, 15});
+  other_load.barred = "the load differs";
+  CHECK(verdict_of(other_load) == Verdict::kInconclusive);
+  CHECK(reason_of(evidence(100, 110, {5, 15})).empty());
+}
+
+TEST_CASE("verdicts of swapped sides are opposite, also where the change is just large enough") {
+  for (double candidate = 95; candidate < 105; candidate += 0.01) {
+    const double change = candidate - 100;
+    const Interval interval = {change - 0.001, change + 0.001};
+    const Verdict there = verdict_of(evidence(100, candidate, interval));
+    const Verdict back = verdict_of(evidence(candidate, 100, {-interval.high, -interval.low}));
+    const Verdict opposite = there == Verdict::kWorse    ? Verdict::kBetter
+                             : there == Verdict::kBetter ? Verdict::kWorse
+                                                         : there;
+    CHECK(back == opposite);
+  }
+}
+
+}  // namespace
+}  // namespace tracedb

@@ -1,0 +1,490 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/unknown.h"
+#include "ingest/kineto/chunk_parser.h"
+#include "ingest/kineto/event_fields.h"
+#include "ingest/kineto/kineto_events.h"
+#include "support/parsed_events.h"
+
+namespace tracedb {
+namespace {
+
+const char* const kGood = R"({"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":1,"dur":1})";
+
+// An event between two good ones, which must survive it.
+EventBatch between_good(const std::string& event) {
+  EventBatch batch = parse_events(std::string(kGood) + ",\n" + event + "," + kGood);
+  std::size_t good = 0;
+  for (const OperatorRecord& op : batch.operators) good += text_of(batch, op.name) == "good" ? 1 : 0;
+  CHECK(good == 2);
+  CHECK(events_read(batch) == 3);
+  return batch;
+}
+
+TEST_CASE("numbers that are none become unknown, the event stays") {
+  for (const std::string number : {"NaN", "Infinity", "-inf", "N/A", "1e400", "\"\"", "\"N/A\"", "[1]", "true"}) {
+    CAPTURE(number);
+    const EventBatch batch =
+        between_good(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"ts":5,"dur":)" + number +
+                     R"(,"args":{"correlation":)" + number + R"(,"blocks per SM":)" + number + "}}");
+    REQUIRE(batch.device_events.size() == 1);
+    CHECK(batch.device_events[0].ts == 5000);
+    CHECK(batch.device_events[0].dur == kUnknownValue);
+    CHECK(batch.device_events[0].correlation == kUnknownValue);
+    CHECK(batch.issues.count(IssueKind::kBadDuration) == 1);
+    CHECK(batch.issues.count(IssueKind::kBadNumber) == 1);
+  }
+}
+
+TEST_CASE("durations: missing, null, negative, zero, exponent") {
+  const auto dur = [](const std::string& member) {
+    const EventBatch batch = between_good(R"({"ph":"X","name":"s","pid":1,"tid":1,"ts":5)" + member + "}");
+    REQUIRE(batch.slices.size() == 1);
+    const auto& issues = batch.issues.issues();
+    return std::pair(batch.slices[0].dur, issues.empty() ? "" : std::string(describe(issues[0].kind).name));
+  };
+  CHECK(dur("") == std::pair(kUnknownValue, std::string("missing_duration")));
+  CHECK(dur(R"(,"dur":null)") == std::pair(kUnknownValue, std::string("missing_duration")));
+  CHECK(dur(R"(,"dur":-1)") == std::pair(kUnknownValue, std::string("negative_duration")));
+  CHECK(dur(R"(,"dur":0)") == std::pair(std::int64_t{0}, std::string()));
+  CHECK(dur(R"(,"dur":"1.5")") == std::pair(std::int64_t{1500}, std::string()));
+  CHECK(dur(R"(,"dur":1.5e3)") == std::pair(std::int64_t{1500000}, std::string()));
+}
+
+TEST_CASE("an event without a usable time is counted and skipped") {
+  for (const std::string time : {"", R"(,"ts":null)", R"(,"ts":NaN)", R"(,"ts":"soon")", R"(,"ts":1e30)"}) {
+    CAPTURE(time);
+    const EventBatch batch =
+        between_good(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"dur":1)" + time + "}");
+    CHECK(batch.device_events.empty());
+    CHECK(skipped(batch, SkipReason::kNoTimestamp) == 1);
+    CHECK(batch.issues.count(IssueKind::kMissingTimestamp) + batch.issues.count(IssueKind::kBadTimestamp) == 1);
+  }
+}
+
+TEST_CASE("an event without a name, phase or any field") {
+  CHECK(between_good(R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1})").issues.count(IssueKind::kMissingName) == 1);
+  CHECK(between_good(R"({"ph":"X","name":7,"pid":1,"tid":1,"ts":1,"dur":1})").issues.count(IssueKind::kMissingName) ==
+        1);
+  for (const char* event :
+       {"{}", R"({"ph":"Q","ts":1})", R"({"ph":5,"ts":1})", R"({"ph":"XX","ts":1})", R"({"ph":"","ts":1})"}) {
+    CAPTURE(event);
+    const EventBatch batch = between_good(event);
+    CHECK(skipped(batch, SkipReason::kUnsupportedPhase) == 1);
+    CHECK(batch.issues.count(IssueKind::kUnsupportedPhase) == 1);
+  }
+}
+
+TEST_CASE("the last of duplicate keys wins") {
+  const EventBatch batch =
+      parse_events(R"({"ph":"B","ph":"X","cat":"cpu_op","cat":"kernel","name":"a","name":"b","pid":1,
+    "tid":1,"ts":1,"ts":2,"dur":1,"args":{"stream":5},"args":{"correlation":1,"correlation":2,"stream":3,"stream":4}})");
+  REQUIRE(batch.device_events.size() == 1);
+  CHECK(batch.device_events[0].ts == 2000);
+  CHECK(batch.device_events[0].correlation == 2);
+  CHECK(text_of(batch, batch.device_events[0].name) == "b");
+  CHECK(batch.streams[0].stream.track.number == 4);
+}
+
+TEST_CASE("repeated args replace the earlier ones whole") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1,"grid":[1,1,1]},
+     "args":{"device":2,"stream":9}},
+    {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1},"args":null},
+    {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1}})");
+  REQUIRE(batch.device_events.size() == 3);
+  CHECK(batch.device_events[0].correlation == kUnknownValue);
+  CHECK(batch.device_events[0].config == 0);
+  CHECK(batch.streams[0].stream.track.number == 9);
+  CHECK(batch.device_events[1].correlation == kUnknownValue);
+  CHECK(batch.device_events[2].correlation == 1);
+}
+
+TEST_CASE("keys written with escapes are the same keys") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","c\u0061t":"kernel","n\u0061me":"esc","pid":0,"tid":7,"ts":1,"dur":1,
+     "\u0061rgs":{"str\u0065am":9,"\u0063orrelation":3}})");
+  REQUIRE(batch.device_events.size() == 1);
+  CHECK(text_of(batch, batch.device_events[0].name) == "esc");
+  CHECK(batch.device_events[0].correlation == 3);
+  CHECK(batch.streams[0].stream.track.number == 9);
+}
+
+TEST_CASE("keys in any order, args of any type") {
+  for (const std::string args : {"null", "[]", "\"x\"", "5", "{}"}) {
+    const EventBatch batch =
+        between_good("{\"args\":" + args + R"(,"dur":1,"ts":2,"tid":1,"pid":1,"name":"k","cat":"kernel","ph":"X"})");
+    CHECK(batch.device_events.size() == 1);
+    CHECK(batch.issues.issues().empty());
+  }
+}
+
+TEST_CASE("elements that are no events are counted") {
+  for (const char* element : {"null", "5", "-1.5", "true", "\"text\"", "[1,{\"ph\":\"X\"}]", "[]"}) {
+    CAPTURE(element);
+    const EventBatch batch = between_good(element);
+    CHECK(skipped(batch, SkipReason::kNotAnObject) == 1);
+    REQUIRE(batch.issues.count(IssueKind::kNotAnObject) == 1);
+    CHECK(batch.issues.issues()[0].offset == 1 + static_cast<std::int64_t>(std::string_view(kGood).size()) + 2);
+  }
+}
+
+TEST_CASE("broken text is repaired") {
+  const auto named = [](const std::string& name) {
+    const EventBatch batch = between_good(R"({"ph":"X","name":")" + name + R"(","pid":1,"tid":1,"ts":1,"dur":1})");
+    CHECK(batch.issues.count(IssueKind::kRepairedText) == 1);
+    REQUIRE(batch.slices.size() == 1);
+    return text_of(batch, batch.slices[0].name);
+  };
+  CHECK(named("a\x01z") == "a\x01z");
+  CHECK(named("a\nz") == "a\nz");
+  CHECK(named("a\xFFz") == "a\xEF\xBF\xBDz");
+  CHECK(named("a\xC3") == "a\xEF\xBF\xBD");
+  CHECK(named("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("what cannot be stored is replaced, for every event that has it") {
+  const std::string event = R"({"ph":"X","name":"a\u0000\ud800","pid":1,"tid":1,"ts":1,"dur":1})";
+  const EventBatch batch = parse_events(event + "," + event + "," + kGood);
+  CHECK(text_of(batch, batch.slices.at(0).name) == "a\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(batch.issues.count(IssueKind::kReplacedCharacter) == 2);
+}
+
+TEST_CASE("what cannot be repaired is skipped alone") {
+  for (const std::string event :
+       {R"({"ph":"X" "name":"n"})", "{5}", R"({"ph":"X","args":{"grid" [1]}})", R"({"ph"})", R"({"ph":"X","ts":1])"}) {
+    CAPTURE(event);
+    const EventBatch batch = between_good(event);
+    CHECK(skipped(batch, SkipReason::kMalformed) == 1);
+    CHECK(batch.issues.count(IssueKind::kMalformedEvent) == 1);
+  }
+}
+
+TEST_CASE("two events without a comma between them are not taken for one") {
+  const EventBatch batch = parse_events(std::string(kGood) + " " + kGood);
+  CHECK(batch.issues.count(IssueKind::kMissingComma) == 1);
+  CHECK(batch.operators.size() == 2);
+  CHECK(events_read(batch) == 2);
+}
+
+TEST_CASE("an object with a phase inside an event is no event, also where a comma is missing") {
+  const EventBatch batch = parse_events(
+      R"({"ph":"i","name":"a","ts":1,"args":{"inner":{"ph":"i","ts":2}}} {"ph":"i","name":"b","ts":3,"args":{"x":[{"ph":"i"}]}})");
+  CHECK(batch.instants.size() == 2);
+  CHECK(events_read(batch) == 2);
+  CHECK(batch.issues.count(IssueKind::kMissingComma) == 1);
+  CHECK(batch.issues.issues().size() == 1);
+}
+
+TEST_CASE("texts of what is skipped are not numbered") {
+  const EventBatch batch =
+      parse_events(R"({"ph":"X","cat":"lost","name":"gone","pid":8,"tid":8,"ts":1,"dur":1,"args":{"grid" [1]}},)" +
+                   std::string(kGood));
+  CHECK(batch.issues.count(IssueKind::kMalformedEvent) == 1);
+  CHECK(batch.threads.size() == 1);
+  for (const std::string& text : batch.strings) CHECK((text != "lost" && text != "gone"));
+  REQUIRE(batch.operators.size() == 1);
+  CHECK(batch.operators[0].name <= batch.strings.size());
+}
+
+TEST_CASE("the sample of an element that is no event is all of it") {
+  for (const std::string neighbour : {"", "{5}"}) {  // alone, and where the chunk is read element by element
+    const EventBatch batch = parse_events("[[1,2] ,3] ," + (neighbour.empty() ? kGood : neighbour));
+    REQUIRE(batch.issues.count(IssueKind::kNotAnObject) == 1);
+    CHECK(batch.issues.issues()[0].sample == "[[1,2] ,3]");
+  }
+}
+
+TEST_CASE("commas without an event") {
+  const EventBatch batch = parse_events(std::string(",") + kGood + ", ," + kGood);
+  CHECK(batch.operators.size() == 2);
+  CHECK(batch.issues.count(IssueKind::kStrayComma) == 2);
+  CHECK(batch.issues.issues()[0].offset == 1);
+  CHECK(events_read(batch) == 2);
+}
+
+TEST_CASE("every key of an event and its arguments is known") {
+  // In the order of EventField, each with its other spellings.
+  const std::vector<std::vector<std::string_view>> keys = {{"ph"},
+                                                           {"cat"},
+                                                           {"name"},
+                                                           {"pid"},
+                                                           {"tid"},
+                                                           {"ts"},
+                                                           {"dur"},
+                                                           {"id"},
+                                                           {"id2"},
+                                                           {"scope"},
+                                                           {"args"},
+                                                           {"External id", "external id"},
+                                                           {"correlation"},
+                                                           {"stream"},
+                                                           {"device"},
+                                                           {"grid"},
+                                                           {"block"},
+                                                           {"registers per thread"},
+                                                           {"shared memory"},
+                                                           {"blocks per SM"},
+                                                           {"warps per SM"},
+                                                           {"est. achieved occupancy %"},
+                                                           {"theoretical occupancy %"},
+                                                           {"bytes", "Bytes"},
+                                                           {"memory bandwidth (GB/s)"},
+                                                           {"graph id"},
+                                                           {"graph node id"},
+                                                           {"Python id"},
+                                                           {"Python parent id"},
+                                                           {"Sequence number"},
+                                                           {"Fwd thread id"},
+                                                           {"Input Dims", "Input dims"},
+                                                           {"Input type"},
+                                                           {"Input Strides"},
+                                                           {"Concrete Inputs"},
+                                                           {"Collective name"},
+                                                           {"In msg nelems"},
+                                                           {"Out msg nelems"},
+                                                           {"Group size"},
+                                                           {"dtype"},
+                                                           {"Process Group Name"},
+                                                           {"Process Group Description"},
+                                                           {"Process Group Ranks"},
+                                                           {"Seq"},
+                                                           {"Comms Id"},
+                                                           {"Src Rank"},
+                                                           {"Dst Rank"},
+                                                           {"name"},
+                                                           {"labels"},
+                                                           {"sort_index"},
+                                                           {"kind"},
+                                                           {"kernel_type"},
+                                                           {"connection_id"},
+                                                           {"Task Type", "task type"},
+                                                           {"Model Id", "model id"},
+                                                           {"count"},
+                                                           {"data_type"}};
+  REQUIRE(keys.size() == static_cast<std::size_t>(EventField::kCount));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const EventField field = static_cast<EventField>(i);
+    for (const std::string_view key : keys[i]) {
+      CAPTURE(key);
+      CHECK((field <= EventField::kArgs ? event_field(key) : argument_field(key)) == field);
+    }
+  }
+}
+
+TEST_CASE("keys nobody asks for are no field") {
+  for (const std::string_view key : {"", "p", "Ph", "ph ", "cats", "Ev Idx", "s"})
+    CHECK(event_field(key) == EventField::kCount);
+  for (const std::string_view key : {"", "External Id", "gridd", "streams", "Record function id", "args"}) {
+    CHECK(argument_field(key) == EventField::kCount);
+  }
+  CHECK(argument_field(std::string(32, 'x')) == EventField::kCount);
+  CHECK(argument_field(std::string(33, 'x')) == EventField::kCount);
+  CHECK(argument_field(std::string(5000, 'x')) == EventField::kCount);
+}
+
+TEST_CASE("the last one of repeated keys wins, clear forgets all") {
+  EventFields fields;
+  CHECK_FALSE(fields.has(EventField::kPh));
+  CHECK(fields[EventField::kPh].empty());
+  fields.set(EventField::kPh, "\"B\"");
+  fields.set(EventField::kPh, "\"X\"");
+  fields.set(EventField::kCopyKind, "1");
+  CHECK(fields[EventField::kPh] == "\"X\"");
+  CHECK(fields.has(EventField::kCopyKind));
+  fields.clear();
+  CHECK_FALSE(fields.has(EventField::kPh));
+  CHECK(fields[EventField::kPh].empty());
+  CHECK(fields[EventField::kCopyKind].empty());
+}
+
+TEST_CASE("a kernel of the new dialect") {
+  const EventBatch batch = parse_events(R"({"ph": "X", "cat": "kernel", "name": "k<int>", "pid": 2, "tid": 7,
+    "ts": 1709839458013123.456, "dur": 12.5, "args": {"External id": 31, "queued": 0, "device": 2, "context": 1,
+    "stream": 9, "correlation": 77, "registers per thread": 32, "shared memory": 1024, "blocks per SM": 0.5,
+    "warps per SM": 4.25, "grid": [54, 2, 1], "block": [ 128,1 , 1], "est. achieved occupancy %": 13, "theoretical occupancy %": 75,
+    "graph id": 5, "graph node id": 6}})");
+  REQUIRE(batch.device_events.size() == 1);
+  const DeviceRecord& kernel = batch.device_events[0];
+  CHECK(kernel.type == DeviceEventType::kKernel);
+  CHECK(kernel.ts == 1709839458013123456);
+  CHECK(kernel.dur == 12500);
+  CHECK(kernel.correlation == 77);
+  CHECK(kernel.external_id == 31);
+  CHECK(kernel.graph_id_or_bytes == 5);
+  CHECK(kernel.graph_node_id_or_bandwidth == 6);
+  CHECK(kernel.collective == 0);
+  CHECK(kernel.args == 0);
+  CHECK(text_of(batch, kernel.name) == "k<int>");
+  REQUIRE(batch.streams.size() == 1);
+  CHECK(batch.streams[0].stream.owner.number == 2);
+  CHECK(batch.streams[0].stream.track.number == 9);
+  REQUIRE(batch.configs.size() == 1);
+  CHECK(std::vector<std::int64_t>(batch.configs[0].values, batch.configs[0].values + 8) ==
+        std::vector<std::int64_t>{54, 2, 1, 128, 1, 1, 32, 1024});
+  CHECK(batch.configs[0].rates[0] == 13);
+  CHECK(batch.configs[0].rates[1] == 75);
+  CHECK(batch.configs[0].rates[2] == 0.5);
+  CHECK(batch.configs[0].rates[3] == 4.25);
+  CHECK(batch.first_ts == kernel.ts);
+  CHECK(batch.issues.issues().empty());
+}
+
+TEST_CASE("the old dialect says the same in other words") {
+  const EventBatch batch = parse_events(R"json(
+    {"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":"stream 7","ts":10,"dur":5,"args":{"device":0,"stream":7,
+     "correlation":3,"external id":4}},
+    {"ph":"X","cat":"Kernel","name":"k","pid":"0","tid":"stream 7","ts":20,"dur":5},
+    {"ph":"X","cat":"Memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":"stream 7","ts":30,"dur":5,
+     "args":{"stream":"7","bytes":"4096"}},
+    {"ph":"X","cat":"Memset","name":"Memset","pid":0,"tid":7,"ts":40,"dur":5},
+    {"ph":"X","cat":"Operator","name":"aten::add","pid":1,"tid":2,"ts":1,"dur":5,"args":{"Input dims":[[1, 2]],"external id":"4"}},
+    {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":1,"tid":"2","ts":2,"dur":1,"args":{"correlation":3}})json");
+  REQUIRE(batch.device_events.size() == 4);
+  CHECK(batch.device_events[0].external_id == 4);
+  CHECK(batch.device_events[2].graph_id_or_bytes == 4096);
+  CHECK(batch.device_events[2].type == DeviceEventType::kMemcpy);
+  CHECK(batch.device_events[3].type == DeviceEventType::kMemset);
+  for (const auto& [stream, drawn_on, launching_process] : batch.streams) {
+    CHECK(stream.owner.number == 0);
+    CHECK(stream.track.number == 7);
+  }
+  REQUIRE(batch.operators.size() == 1);
+  CHECK(batch.operators[0].external_id == 4);
+  REQUIRE(batch.shapes.size() == 1);
+  CHECK(batch.shapes[0].dims == "[[1,2]]");
+  CHECK(batch.calls.size() == 1);
+  for (const TrackDefinition& thread : batch.threads) CHECK(thread.track.number == 2);
+}
+
+TEST_CASE("each category goes to its table") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"cuda_driver","name":"cuLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"xpu_runtime","name":"r","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"user_annotation","name":"u","pid":1,"tid":1,"ts":1,"dur":1,"args":{"External id":9}},
+    {"ph":"X","cat":"gpu_user_annotation","name":"g","pid":0,"tid":7,"ts":1,"dur":1,"args":{"External id":9}},
+    {"ph":"X","cat":"overhead","name":"o","pid":-1,"tid":0,"ts":1,"dur":1},
+    {"ph":"X","cat":"mtia_ccp_events","name":"m","pid":-1,"tid":0,"ts":1,"dur":1},
+    {"ph":"X","name":"no category","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":null,"name":"null category","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"s":"t","args":{"Bytes":-512}},
+    {"ph":"X","cat":"\u006bernel","name":"escaped","pid":1,"tid":1,"ts":1,"dur":1})");
+  CHECK(batch.calls.size() == 2);
+  REQUIRE(batch.annotations.size() == 2);
+  CHECK(batch.annotations[0].on_device == 0);
+  CHECK(batch.annotations[1].on_device == 1);
+  CHECK(batch.annotations[1].external_id == 9);
+  REQUIRE(batch.slices.size() == 4);
+  CHECK(text_of(batch, batch.slices[0].category) == "overhead");
+  CHECK(batch.slices[2].category == 0);
+  CHECK(batch.slices[3].category == 0);
+  REQUIRE(batch.instants.size() == 1);
+  CHECK(batch.instants[0].bytes == -512);
+  CHECK(batch.device_events.size() == 1);
+  CHECK(events_read(batch) == 10);
+}
+
+TEST_CASE("pids and tids of text, equal tracks are one") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","name":"a","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1},
+    {"ph":"X","name":"b","pid":"Spans","tid":"PyTorch Profiler","ts":2,"dur":1},
+    {"ph":"X","name":"c","pid":"Tr\u0061ces","tid":18446744073709551615,"ts":3,"dur":1},
+    {"ph":"X","name":"d","ts":4,"dur":1},
+    {"ph":"X","cat":"kernel","name":"e","pid":"GPU A","tid":"compute","ts":5,"dur":1},
+    {"ph":"X","cat":"kernel","name":"f","pid":1,"tid":1,"ts":6,"dur":1,"args":{"device":"d","stream":"stream x"}})");
+  REQUIRE(batch.threads.size() == 3);
+  CHECK(batch.slices[0].track == batch.slices[1].track);
+  CHECK(batch.threads[0].owner == TrackKey{kUnknownValue, "Spans"});
+  CHECK(batch.threads[1].owner == TrackKey{kUnknownValue, "Traces"});
+  CHECK(batch.threads[1].track == TrackKey{kUnknownValue, "18446744073709551615"});
+  CHECK(batch.threads[2].owner == TrackKey{kUnknownValue, ""});
+  REQUIRE(batch.streams.size() == 2);
+  CHECK(batch.streams[0].stream.owner.text == "GPU A");
+  CHECK(batch.streams[0].stream.track.text == "compute");
+  CHECK(batch.streams[1].stream.track.text == "stream x");
+}
+
+TEST_CASE("python frames: no id, the outermost frame and large ids are different things") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"python_function","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":1,"Python parent id":null}},
+    {"ph":"X","cat":"python_function","name":"b","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":"2","Python parent id":1}},
+    {"ph":"X","cat":"python_function","name":"c","pid":1,"tid":1,"ts":1,"dur":1},
+    {"ph":"X","cat":"python_function","name":"d","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":-1,"Python parent id":4294967295}},
+    {"ph":"X","cat":"python_function","name":"e","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":"x","Python parent id":{}}})");
+  REQUIRE(batch.python.size() == 5);
+  CHECK(batch.python[0].parent_id == kRootPythonId);
+  CHECK(batch.python[1].python_id == 2);
+  CHECK(batch.python[1].parent_id == 1);
+  CHECK(batch.python[2].python_id == kNoPythonId);
+  CHECK(batch.python[2].parent_id == kNoPythonId);
+  CHECK(batch.python[3].python_id < kRootPythonId);
+  CHECK(batch.python[3].parent_id < kRootPythonId);
+  CHECK(batch.python[4].python_id == kNoPythonId);
+  CHECK(batch.python[4].parent_id == kNoPythonId);
+  CHECK(batch.issues.count(IssueKind::kBadNumber) == 2);
+}
+
+TEST_CASE("collectives, with ids above a signed integer") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"kernel","name":"ncclDevKernel","pid":0,"tid":1,"ts":1,"dur":1,"args":{"Collective name":"allreduce",
+     "In msg nelems":12,"Out msg nelems":13,"Group size":8,"dtype":"BFloat16","Process Group Name":"0",
+     "Process Group Description":"default_pg","Process Group Ranks":"[0, 1]","Seq":4,"Comms Id":10159970886766084423}})");
+  REQUIRE(batch.collectives.size() == 1);
+  const CollectiveRecord& record = batch.collectives[0];
+  CHECK(batch.device_events[0].collective == 1);
+  CHECK(text_of(batch, record.name) == "allreduce");
+  CHECK(text_of(batch, record.comms_id) == "10159970886766084423");
+  CHECK(text_of(batch, record.ranks) == "[0, 1]");
+  CHECK(record.group_size == 8);
+  CHECK(record.in_elements == 12);
+  CHECK(record.out_elements == 13);
+  CHECK(record.sequence == 4);
+  CHECK(record.source_rank == kUnknownValue);
+  CHECK(record.destination_rank == kUnknownValue);
+  CHECK(batch.issues.issues().empty());
+}
+
+TEST_CASE("sends and receives with their peers") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":1,"ts":1,"dur":1,"args":{
+     "Collective name":"send","Process Group Name":"pp","Dst Rank":5}},
+    {"ph":"X","cat":"kernel","name":"ncclDevKernel_SendRecv","pid":0,"tid":1,"ts":3,"dur":1,"args":{
+     "Collective name":"recv","Process Group Name":"pp","Src Rank":0}})");
+  REQUIRE(batch.collectives.size() == 2);
+  CHECK(batch.collectives[0].destination_rank == 5);
+  CHECK(batch.collectives[0].source_rank == kUnknownValue);
+  CHECK(batch.collectives[1].source_rank == 0);
+  CHECK(batch.collectives[1].destination_rank == kUnknownValue);
+}
+
+TEST_CASE("ids go on from batch to batch, definitions travel once") {
+  ChunkParser parser(3, {});
+  EventBatch batch;
+  const Chunk chunk =
+      chunk_of(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":1,"ts":1,"dur":1,"args":{"grid":[1,1,1]}},
+    {"ph":"X","cat":"cpu_op","name":"o","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Input Dims":[]}})");
+  parser.parse(chunk, batch);
+  const DeviceRecord first = batch.device_events.at(0);
+  CHECK(batch.worker == 3);
+  CHECK(batch.strings.size() == 4);
+  parser.parse(chunk, batch);
+  CHECK(batch.strings.empty());
+  CHECK(batch.threads.empty());
+  CHECK(batch.streams.empty());
+  CHECK(batch.configs.empty());
+  CHECK(batch.shapes.empty());
+  REQUIRE(batch.device_events.size() == 1);
+  CHECK(batch.device_events[0].name == first.name);
+  CHECK(batch.device_events[0].stream == first.stream);
+  CHECK(batch.device_events[0].config == first.config);
+  CHECK(events_read(batch) == 2);
+}
+
+}  // namespace
+}  // namespace tracedb
