@@ -113,8 +113,6 @@ inline void forget(const SetSource& source) { source.database.forget(&source); }
 void pass_conditions(const Database& database, bool passes);
 bool has_sets(const Database& database);
 
-std::string quoted_name(std::string_view name);
-
 struct PassedComparison {
   unsigned char code;  // SQLITE_INDEX_CONSTRAINT_EQ ...
   std::string_view sql;
