@@ -117,7 +117,6 @@ class CompiledRules {
     std::vector<std::size_t> parts;  // positions in parts_
   };
 
-  void reserve();
   CompiledRule compile_rule(const Rule& rule);
   std::uint32_t word_id(const std::string& written, Scope scope);
   void note_triggers(RuleId rule);

@@ -46,6 +46,7 @@ class KernelRows {
 
   // Columns of other tables. What `sql`, rows of an id and a value, says of the ids in `column`.
   [[nodiscard]] ArrayColumn looked_up(std::string_view column, std::string_view sql) const;
+  [[nodiscard]] ArrayColumn launched_with(std::string_view expression) const;  // of columns of launch_config
   // The name of the row in `table` that has the id in `column`.
   [[nodiscard]] ArrayColumn name_of(std::string_view column, std::string_view table) const;
   [[nodiscard]] ArrayColumn input_dims() const;
