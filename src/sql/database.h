@@ -179,14 +179,9 @@ class Database {
   Mode mode_;
 };
 
-}  // namespace tracedb
-
 // Tells damage from an internal error when a statement fails on an index. Other programs may have changed the file:
 // broken pages, missing tables and impossible values are damage, which ingesting the trace again repairs. If the schema
 // is as this version makes it, the statement itself is wrong, which is an internal error.
-struct sqlite3;
-
-namespace tracedb {
 
 // Throws Error{kInput}: the index is damaged, with what to do.
 [[noreturn]] void fail_as_damaged(const std::filesystem::path& path, std::string_view why);

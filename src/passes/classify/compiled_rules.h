@@ -16,7 +16,6 @@ namespace tracedb {
 
 // A pattern in which '*' matches any letters, prepared once for comparison with many texts. Immutable after
 // construction.
-
 class GlobPattern {
  public:
   explicit GlobPattern(std::string_view pattern);

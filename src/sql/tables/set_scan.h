@@ -90,12 +90,7 @@ class SetScan {
   std::deque<Task> tasks_;
 };
 
-}  // namespace tracedb
-
 // What the members of a set are asked for a statement on a table of all of them.
-struct sqlite3_value;
-
-namespace tracedb {
 
 // Tables of one module of SQLite, by their names.
 struct SetSource {
